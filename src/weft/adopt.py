@@ -1,0 +1,99 @@
+"""Takes an exported log into a store.
+
+Into an empty store, or one that holds the beginning of the same log, the log continues exactly: same positions,
+times, heads, graph. Into a store with a history of its own, sessions it lacks are appended: those events become
+known now, and keep their own times, hashes and citations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.errors import Conflict, Invalid
+from weft.instants import Clock
+from weft.log.chain import make_commit
+from weft.log.jsonl import LogItem, read_checked
+from weft.log.kinds import kind_named, payload_of
+from weft.ports import Batch, Changes, LockedView, Store
+from weft.projection.weave import weave
+from weft.types import Event, Viewer
+
+
+class Adopted(Struct, frozen=True, kw_only=True):
+    """What an import did."""
+
+    events: int
+    already_there: int
+    exact: bool
+    digest: str
+
+
+def adopt(store: Store, viewer: Viewer, read: Callable[[], Iterable[bytes]], *, clock: Clock) -> Adopted:
+    """Imports a log. `read` opens the lines anew: the whole file is checked before anything is written.
+
+    Raises Corrupt for a damaged file, Invalid for another account's, Conflict where a session went its own way.
+    """
+    digests = {bytes(store.head(viewer).digest)}
+    exact = False
+    for account, (commit, events) in read_checked(read()):
+        if account != viewer.account:
+            raise Invalid(
+                f"the log belongs to account {account}, you are {viewer.account}", hint=f"set WEFT_ACCOUNT={account}"
+            )
+        for event in events:
+            kind_named(event.kind)
+            payload_of(event)
+        exact = exact or commit.digest in digests
+    head = store.head(viewer)
+    exact = exact or head.pos == 0
+    added = there = 0
+    for _, item in read_checked(read()):
+        taken = _continue(store, viewer, item) if exact else _append_foreign(store, viewer, item, clock)
+        added += taken
+        there += len(item[1]) - taken
+    return Adopted(events=added, already_there=there, exact=exact, digest=store.head(viewer).digest.hex())
+
+
+def _continue(store: Store, viewer: Viewer, item: LogItem) -> int:
+    """Writes a commit as it was, unless it is there."""
+    commit, events = item
+
+    def plan(view: LockedView) -> Batch:
+        head = view.head()
+        if commit.first_pos <= head.pos:
+            return Batch(commit=None, events=(), changes=Changes())
+        if commit.first_pos != head.pos + 1 or make_commit(head.digest, commit.at, events).digest != commit.digest:
+            raise Conflict("the store changed while the log was imported", hint="import again")
+        return Batch(commit=commit, events=events, changes=weave(view, events))
+
+    return len(store.commit(viewer.account, plan).events)
+
+
+def _append_foreign(store: Store, viewer: Viewer, item: LogItem, clock: Clock) -> int:
+    """Appends what this store lacks of a commit, known from now on."""
+
+    def plan(view: LockedView) -> Batch:
+        missing = [event for event in item[1] if _missing(view, event)]
+        if not missing:
+            return Batch(commit=None, events=(), changes=Changes())
+        head = view.head()
+        at = max(clock.now_us(), head.at + 1)
+        events = tuple(replace(event, pos=head.pos + 1 + n, known_at=at) for n, event in enumerate(missing))
+        return Batch(commit=make_commit(head.digest, at, events), events=events, changes=weave(view, events))
+
+    return len(store.commit(viewer.account, plan).events)
+
+
+def _missing(view: LockedView, event: Event) -> bool:
+    head = view.session_head(event.session)
+    if head is None or event.seq > head.seq:
+        return True
+    if event.seq == head.seq and event.hash != head.hash:
+        raise Conflict(
+            f"session {event.session} went another way here: its event {event.seq} differs",
+            hint="two stores wrote the same session; import into an empty store instead",
+        )
+    return False

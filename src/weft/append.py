@@ -1,0 +1,105 @@
+"""The one way into the log: drafts in, sealed events and their graph changes out, in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from weft.errors import Conflict
+from weft.instants import Clock
+from weft.lexical import lex
+from weft.log.draft import Draft, Prepared, check_name, prepare, seal
+from weft.log.kinds import document, graph, memory
+from weft.ports import Batch, Changes, LexedText, LockedView, Store
+from weft.projection.weave import weave
+from weft.types import Actor, Event
+
+
+class Writer(Struct, frozen=True, kw_only=True):
+    """Who writes, and into which session of which account."""
+
+    account: str
+    session: str
+    actor: Actor
+
+
+class Appended(Struct, frozen=True, kw_only=True):
+    """What became of an append: the events, and whether they were there already (a retried request)."""
+
+    events: tuple[Event, ...]
+    repeated: bool
+
+
+def append(
+    store: Store,
+    writer: Writer,
+    drafts: Sequence[Draft],
+    *,
+    clock: Clock,
+    request_id: str | None = None,
+    expected_head: int | None = None,
+) -> Appended:
+    """Writes drafts as one commit: all of them or none. With a request id, a repeated call writes nothing.
+
+    Raises Invalid or TooLarge for bad input, Conflict when the session moved past `expected_head` or the request id
+    was used for something else.
+    """
+    check_name(writer.account, field="account")
+    check_name(writer.session, field="session")
+    check_name(writer.actor.agent, field="agent")
+    check_name(writer.actor.role, field="role")
+    if request_id is not None:
+        check_name(request_id, field="request_id")
+    prepared = prepare(drafts)
+    lexed = _lex_all(drafts)
+
+    def plan(view: LockedView) -> Batch:
+        if request_id is not None and (earlier := view.request(request_id)):
+            _check_same_request(prepared, earlier, request_id)
+            return Batch(commit=None, events=earlier, changes=Changes())
+        commit, events = seal(
+            prepared,
+            view,
+            account=writer.account,
+            session=writer.session,
+            actor=writer.actor,
+            request_id=request_id,
+            expected_head=expected_head,
+            now_us=clock.now_us(),
+        )
+        return Batch(commit=commit, events=events, changes=weave(view, events, lexed))
+
+    batch = store.commit(writer.account, plan)
+    return Appended(events=batch.events, repeated=batch.commit is None)
+
+
+def _check_same_request(prepared: Sequence[Prepared], earlier: Sequence[Event], request_id: str) -> None:
+    """A payload that was erased since cannot be compared, and counts as the same."""
+    same = len(prepared) == len(earlier) and all(
+        one.draft.kind == event.kind and event.payload in (None, one.raw)
+        for one, event in zip(prepared, earlier, strict=True)
+    )
+    if not same:
+        raise Conflict(
+            f"request id {request_id!r} was used for something else", hint="use a new request id for a new request"
+        )
+
+
+def _lex_all(drafts: Sequence[Draft]) -> dict[bytes, LexedText]:
+    """Makes the texts of these drafts ready for the index, outside the lock."""
+    texts = (lex(*fields) for draft in drafts for fields in _texts(draft.payload))
+    return {text.content_hash: text for text in texts}
+
+
+def _texts(payload: Struct) -> list[tuple[str, str, str]]:
+    match payload:
+        case memory.Remembered():
+            entities = [(node.name, node.summary, node.text) for node in payload.entities]
+            return [*entities, (payload.name, payload.summary, payload.text)]
+        case graph.Asserted():
+            return [(node.name, node.summary, node.text) for node in payload.nodes]
+        case document.Ingested():
+            return [(payload.title, "", ""), *((s.title, "", s.text) for s in payload.sections)]
+        case _:
+            return []

@@ -1,0 +1,257 @@
+"""Writes a batch: the log's rows, then the graph's. Runs inside a write transaction that the caller ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+import orjson
+
+from weft.backends.sqlite.words import Words
+from weft.ports import Changes, LexedText, Retirement
+from weft.types import Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, Tx
+
+
+def write_log(db: apsw.Connection, commit: Commit, events: Sequence[Event]) -> None:
+    """Appends sealed events and their commit."""
+    keys: dict[str, int] = {}
+    for event in events:
+        keys[event.session] = 0
+    last = {event.session: event for event in events}
+    for session, event in last.items():
+        row = db.execute(
+            """INSERT INTO session(name, seq, hash) VALUES (?, ?, ?)
+               ON CONFLICT(name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash RETURNING key""",
+            (session, event.seq, event.hash),
+        ).fetchone()
+        keys[session] = row[0]
+    db.executemany(
+        "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        [
+            (
+                event.pos,
+                keys[event.session],
+                event.seq,
+                event.kind,
+                event.actor.agent,
+                event.actor.role,
+                event.recorded_at,
+                event.known_at,
+                event.occurred_at,
+                orjson.dumps(event.caused_by).decode() if event.caused_by else None,
+                event.task,
+                event.conversation,
+                event.request_id,
+                event.payload,
+                event.salt,
+                event.payload_hash,
+                event.prev_hash,
+                event.hash,
+            )
+            for event in events
+        ],
+    )
+    db.execute("INSERT INTO commits VALUES (?,?,?,?)", (commit.first_pos, commit.count, commit.at, commit.digest))
+
+
+class GraphWriter:
+    """Applies changes to the graph tables of one prefix, keeping the word statistics in step."""
+
+    def __init__(self, db: apsw.Connection, prefix: str = "") -> None:
+        self._db, self._p = db, prefix
+        self._words = Words(db, prefix)
+        self._wards: dict[Guard, int] = {}
+        self._node_keys: dict[str, int] = {}
+        self._text_ids: dict[bytes, int] = {}
+        self._node_wards: dict[int, int | None] = {}  # None: deleted, so not counted
+
+    def apply(self, changes: Changes) -> None:
+        """All of it, in the order that keeps references and statistics right."""
+        tx_keys = {tx.id: self._write_tx(tx) for tx in changes.transactions}
+        for identity in changes.identities:
+            self._write_identity(identity)
+        self._write_texts(changes.texts)
+        self._write_nodes(changes.nodes, tx_keys)
+        self._retire_nodes(changes.nodes_retired, tx_keys)
+        self._write_edges(changes.edges, tx_keys)
+        self._retire("edge_version", changes.edges_retired, tx_keys)
+        self._words.settle(changes.texts, self._text_ids)
+
+    def _ward(self, guard: Guard) -> int:
+        known = self._wards.get(guard)
+        if known is not None:
+            return known
+        values = (guard.project, guard.scope, int(guard.sensitive), orjson.dumps(guard.agents).decode())
+        row = self._db.execute(
+            f"SELECT id FROM {self._p}ward WHERE project IS ? AND scope = ? AND sensitive = ? AND agents = ?", values
+        ).fetchone()
+        if row is None:
+            row = self._db.execute(
+                f"INSERT INTO {self._p}ward(project, scope, sensitive, agents) VALUES (?,?,?,?) RETURNING id", values
+            ).fetchone()
+        self._wards[guard] = row[0]
+        ward: int = row[0]
+        return ward
+
+    def _write_identity(self, identity: Identity) -> None:
+        ward = self._ward(identity.guard)
+        counted = None if identity.deleted_at is not None else ward
+        before = self._db.execute(
+            f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (identity.id,)
+        ).fetchone()
+        if before is None:
+            row = self._db.execute(
+                f"INSERT INTO {self._p}node(id, kind, ward, deleted_at) VALUES (?,?,?,?) RETURNING key",
+                (identity.id, identity.kind, ward, identity.deleted_at),
+            ).fetchone()
+            self._node_keys[identity.id] = row[0]
+            self._node_wards[row[0]] = counted
+            return
+        key = before[0]
+        live = self._db.execute(
+            f"SELECT text FROM {self._p}node_version WHERE node = ? AND retired_pos IS NULL", (key,)
+        ).fetchall()
+        for (text,) in live:
+            if before[2] is None:
+                self._words.count(before[1], text, -1)
+            if counted is not None:
+                self._words.count(counted, text, +1)
+        self._db.execute(
+            f"UPDATE {self._p}node SET ward = ?, deleted_at = ? WHERE key = ?", (ward, identity.deleted_at, key)
+        )
+        self._node_keys[identity.id] = key
+        self._node_wards[key] = counted
+
+    def _node_key(self, node_id: str) -> int:
+        if node_id not in self._node_keys:
+            row = self._db.execute(
+                f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (node_id,)
+            ).fetchone()
+            self._node_keys[node_id] = row[0]
+            self._node_wards[row[0]] = row[1] if row[2] is None else None
+        return self._node_keys[node_id]
+
+    def _write_texts(self, texts: Sequence[LexedText]) -> None:
+        for text in texts:
+            row = self._db.execute(
+                f"INSERT INTO {self._p}text(hash, name, name_key, summary, body, vector, length)"
+                " VALUES (?,?,?,?,?,?,?) RETURNING id",
+                (text.content_hash, text.name, text.name_key, text.summary, text.body, text.vector, text.length),
+            ).fetchone()
+            self._text_ids[text.content_hash] = row[0]
+
+    def _text_id(self, content_hash: bytes) -> int:
+        if content_hash not in self._text_ids:
+            row = self._db.execute(f"SELECT id FROM {self._p}text WHERE hash = ?", (content_hash,)).fetchone()
+            self._text_ids[content_hash] = row[0]
+        return self._text_ids[content_hash]
+
+    def _write_nodes(self, nodes: Sequence[NodeVersion], tx_keys: dict[str, int]) -> None:
+        values = []
+        for node in nodes:
+            key, text, interval = self._node_key(node.id), self._text_id(node.content_hash), node.interval
+            ward = self._node_wards[key]
+            if ward is not None:
+                self._words.count(ward, text, +1)
+            values.append(
+                (
+                    node.row,
+                    key,
+                    text,
+                    orjson.dumps(node.props).decode() if node.props else None,
+                    node.focus,
+                    None if node.slot == node.id else node.slot,
+                    self._ward(node.recorded_guard),
+                    interval.valid_from,
+                    interval.valid_to,
+                    interval.asserted_from,
+                    interval.asserted_to,
+                    node.recorded_at,
+                    node.born,
+                    tx_keys[node.tx],
+                    None,
+                    None,
+                    None,
+                    node.event,
+                )
+            )
+        self._db.executemany(
+            f"INSERT INTO {self._p}node_version VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values
+        )
+
+    def _retire_nodes(self, retired: Sequence[Retirement], tx_keys: dict[str, int]) -> None:
+        for gone in retired:
+            text, ward, deleted_at = self._db.execute(
+                f"""SELECT v.text, n.ward, n.deleted_at FROM {self._p}node_version v
+                    JOIN {self._p}node n ON n.key = v.node WHERE v.row = ?""",
+                (gone.row,),
+            ).fetchone()
+            if deleted_at is None:
+                self._words.count(ward, text, -1)
+        self._retire("node_version", retired, tx_keys)
+
+    def _retire(self, table: str, retired: Sequence[Retirement], tx_keys: dict[str, int]) -> None:
+        self._db.executemany(
+            f"UPDATE {self._p}{table} SET retired_at = ?, retired_pos = ?, retired_tx = ?"
+            " WHERE row = ? AND retired_pos IS NULL",
+            [(gone.at, gone.pos, tx_keys[gone.tx], gone.row) for gone in retired],
+        )
+
+    def _write_edges(self, edges: Sequence[EdgeVersion], tx_keys: dict[str, int]) -> None:
+        values = []
+        for edge in edges:
+            ward = self._ward(edge.guard)
+            row = self._db.execute(
+                f"""INSERT INTO {self._p}edge(src, rel, dst, ward) VALUES (?,?,?,?)
+                    ON CONFLICT(src, rel, dst) DO UPDATE SET ward = excluded.ward RETURNING key""",
+                (self._node_key(edge.src), edge.rel, self._node_key(edge.dst), ward),
+            ).fetchone()
+            interval = edge.interval
+            alone = f"{edge.src}\x1f{edge.rel}\x1f{edge.dst}"
+            values.append(
+                (
+                    edge.row,
+                    row[0],
+                    orjson.dumps(edge.props).decode() if edge.props else None,
+                    edge.weight,
+                    None if edge.slot == alone else edge.slot,
+                    ward,
+                    interval.valid_from,
+                    interval.valid_to,
+                    interval.asserted_from,
+                    interval.asserted_to,
+                    edge.recorded_at,
+                    edge.born,
+                    tx_keys[edge.tx],
+                    None,
+                    None,
+                    None,
+                    edge.event,
+                )
+            )
+        self._db.executemany(f"INSERT INTO {self._p}edge_version VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values)
+
+    def _write_tx(self, tx: Tx) -> int:
+        row = self._db.execute(
+            f"""INSERT INTO {self._p}tx(id, kind, agent, session, at, opened_pos, closed_pos, long, git_commit, files,
+                                        counts, duration_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
+                ON CONFLICT(id) DO UPDATE SET at = excluded.at, closed_pos = excluded.closed_pos,
+                  files = excluded.files, counts = excluded.counts, duration_ms = excluded.duration_ms
+                RETURNING key""",
+            (
+                tx.id,
+                tx.kind,
+                tx.agent,
+                tx.session,
+                tx.at,
+                tx.opened_pos,
+                tx.closed_pos,
+                int(tx.closed_pos is None),
+                tx.git_commit,
+                orjson.dumps(tx.files).decode(),
+                orjson.dumps(tx.counts, option=orjson.OPT_SORT_KEYS).decode(),
+                tx.duration_ms,
+            ),
+        ).fetchone()
+        key: int = row[0]
+        return key

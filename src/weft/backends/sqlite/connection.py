@@ -1,0 +1,150 @@
+"""Opens an account's file and turns the driver's errors into weft's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from weft.backends.sqlite.schema import APPLICATION_ID, LOG_TABLES, SCHEMA_VERSION, graph_tables
+from weft.errors import Busy, Corrupt, DiskFull, NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
+
+BUSY_TIMEOUT_MS = 5_000
+CACHE_KIB = 65_536
+WAL_CHECKPOINT_PAGES = 2_000
+MMAP_BYTES = 1 << 30
+_PRAGMAS = (
+    ("journal_mode", "wal"),
+    ("synchronous", "full"),
+    ("wal_autocheckpoint", str(WAL_CHECKPOINT_PAGES)),
+    ("cache_size", f"-{CACHE_KIB}"),
+    ("temp_store", "memory"),
+    ("mmap_size", str(MMAP_BYTES)),
+    ("secure_delete", "fast"),
+)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Whatever the driver raises inside arrives as a weft error, chained."""
+    try:
+        yield
+    except apsw.Error as problem:
+        raise _as_weft(problem, path) from problem
+
+
+def _as_weft(problem: apsw.Error, path: Path) -> WeftError:
+    match problem:
+        case apsw.BusyError() | apsw.LockedError():
+            return Busy(f"{path.name} is busy: {problem}", hint="another process is writing; try again")
+        case apsw.FullError():
+            return DiskFull(f"no space left for {path}", hint="free some space and try again; nothing was written")
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
+            return ReadOnly(f"{path} cannot be written: {problem}", hint="check the permissions of the store's directory")
+        case apsw.NotADBError():
+            return NotAStore(f"{path} is not a weft database", hint="point the store setting at another directory")
+        case apsw.CorruptError():
+            return Corrupt(
+                f"{path} is damaged: {problem}", hint="run `weft doctor`; restore a backup or an exported log if it says so"
+            )
+        case apsw.CantOpenError():
+            return StoreError(f"{path} cannot be opened: {problem}", hint="check that the directory exists and is yours")
+        case apsw.IOError() if "WRITE" in str(problem).upper() or "disk I/O" in str(problem):
+            return StoreError(f"the disk failed under {path}: {problem}", hint="nothing was written; check the disk")
+        case _:
+            return StoreError(f"the database refused: {problem}")
+
+
+def open_file(path: Path, *, create: bool, vfs: str | None = None) -> apsw.Connection:
+    """A connection with weft's settings, read back. Raises NotAStore or SchemaMismatch for foreign files.
+
+    Falls back to reading only where the file cannot be written.
+    """
+    with translated(path):
+        connection = _connect(path, create=create, vfs=vfs)
+        try:
+            _check_identity(connection, path)
+            if create:
+                _make_tables(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _connect(path: Path, *, create: bool, vfs: str | None) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    try:
+        connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if connection.readonly("main"):
+            raise apsw.ReadOnlyError("the file is read-only")
+        _configure(connection)
+    except (apsw.ReadOnlyError, apsw.CantOpenError):
+        if create:
+            raise
+        return _connect_to_read(path)
+    return connection
+
+
+def _connect_to_read(path: Path) -> apsw.Connection:
+    """A read-only disk cannot hold the WAL's shared memory: the file is then taken as it stands."""
+    for query in ("mode=ro", "immutable=1"):
+        connection = apsw.Connection(
+            f"{path.absolute().as_uri()}?{query}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            connection.close()
+            continue
+        return connection
+    raise apsw.CantOpenError("neither writable nor readable")
+
+
+def _configure(connection: apsw.Connection) -> None:
+    # One call each: apsw stops at the first statement of a script that returns a row.
+    for name, value in _PRAGMAS:
+        connection.pragma(name, value)
+    if connection.pragma("synchronous") != 2:
+        raise StoreError("the database does not sync to disk", hint="this SQLite ignores PRAGMA synchronous")
+
+
+def _check_identity(connection: apsw.Connection, path: Path) -> None:
+    application_id = connection.pragma("application_id")
+    empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    if application_id == 0 and empty:
+        return
+    if application_id != APPLICATION_ID:
+        raise NotAStore(f"{path} is a database of another program", hint="point the store setting at another directory")
+    check_schema(connection, path)
+
+
+def check_schema(connection: apsw.Connection, path: Path) -> None:
+    """Raises SchemaMismatch when a newer weft has upgraded the file. Runs in every write transaction."""
+    found = connection.pragma("user_version")
+    if found != SCHEMA_VERSION:
+        raise SchemaMismatch(
+            f"{path.name} has schema {found}, this weft knows {SCHEMA_VERSION}",
+            hint="upgrade weft" if found > SCHEMA_VERSION else "run `weft migrate`",
+        )
+
+
+def _make_tables(connection: apsw.Connection) -> None:
+    if connection.pragma("user_version"):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not connection.pragma("user_version"):  # another process may have been first
+            for statement in (*LOG_TABLES, *graph_tables("", 1)):
+                connection.execute(statement)
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("user_version", SCHEMA_VERSION)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

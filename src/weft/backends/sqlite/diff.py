@@ -1,0 +1,77 @@
+"""Transactions, and what changed since one."""
+
+from __future__ import annotations
+
+import apsw
+
+from weft.backends.sqlite import guards, rows
+from weft.backends.sqlite.guards import Moment, Sql
+from weft.types import Diff, Tx, Viewer
+
+MIN_SHA_CHARACTERS = 7
+
+
+def transactions(db: apsw.Connection, limit: int, git_commit: str | None) -> tuple[Tx, ...]:
+    which, params = "1", ()
+    if git_commit is not None:
+        if len(git_commit) < MIN_SHA_CHARACTERS:
+            return ()
+        which, params = "git_commit >= ? AND git_commit < ?", (git_commit, git_commit + "g")
+    query = f"{rows.select_tx()} WHERE {which} ORDER BY opened_pos DESC LIMIT ?"
+    return tuple(map(rows.tx_of, db.execute(query, (*params, limit))))
+
+
+def diff(
+    db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent: str | None, limit: int
+) -> Diff:
+    """What holds now as known at `since_pos`, against as known now: only rows born or retired since are looked at."""
+    unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (since_pos,))
+    then = Moment(now.valid_at, since_pos, tuple(key for (key,) in unfinished))
+    touched = _touched(since_pos, agent)
+    seen = guards.findable(viewer)
+    sides = Sql(*_sides("node_version", "node", "n.key", then, now))
+    nodes = db.execute(
+        f"""WITH t AS (SELECT DISTINCT v.node AS key FROM node_version v WHERE {touched.text})
+            SELECT n.kind, n.id, {sides.text} FROM t JOIN node n ON n.key = t.key WHERE {seen.text} ORDER BY 1, 2""",
+        (*touched.params, *sides.params, *seen.params),
+    ).fetchall()
+    ends = guards.findable(viewer, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
+    sides = Sql(*_sides("edge_version", "edge", "e.key", then, now))
+    edges = db.execute(
+        f"""WITH t AS (SELECT DISTINCT v.edge AS key FROM edge_version v WHERE {touched.text})
+            SELECT a.id, e.rel, b.id, {sides.text} FROM t JOIN edge e ON e.key = t.key
+            JOIN node a ON a.key = e.src JOIN node b ON b.key = e.dst WHERE {ends.text} ORDER BY 1, 2, 3""",
+        (*touched.params, *sides.params, *ends.params),
+    ).fetchall()
+    added = tuple((kind, node) for kind, node, before, after in nodes if not before and after)
+    removed = tuple((kind, node) for kind, node, before, after in nodes if before and not after)
+    modified = tuple((kind, node) for kind, node, before, after in nodes if before and after)
+    edges_added = tuple((a, rel, b) for a, rel, b, before, after in edges if not before and after)
+    edges_removed = tuple((a, rel, b) for a, rel, b, before, after in edges if before and not after)
+    lists = (added, removed, modified, edges_added, edges_removed)
+    return Diff(
+        added=added[:limit],
+        removed=removed[:limit],
+        modified=modified[:limit],
+        edges_added=edges_added[:limit],
+        edges_removed=edges_removed[:limit],
+        truncated=any(len(each) > limit for each in lists),
+    )
+
+
+def _touched(since_pos: int, agent: str | None) -> Sql:
+    if agent is None:
+        return Sql("v.born > ? OR v.retired_pos > ?", (since_pos, since_pos))
+    by = "IN (SELECT key FROM tx WHERE agent = ?)"
+    return Sql(
+        f"(v.born > ? AND v.tx {by}) OR (v.retired_pos > ? AND v.retired_tx {by})", (since_pos, agent, since_pos, agent)
+    )
+
+
+def _sides(table: str, column: str, key: str, then: Moment, now: Moment) -> tuple[str, tuple[object, ...]]:
+    """Two columns: did it hold as known then, does it hold as known now."""
+    conditions = [guards.known(moment) & guards.holds(moment) for moment in (then, now)]
+    text = ", ".join(
+        f"EXISTS (SELECT 1 FROM {table} v WHERE v.{column} = {key} AND {each.text})" for each in conditions
+    )
+    return text, conditions[0].params + conditions[1].params

@@ -1,0 +1,120 @@
+"""Viewers and moments as SQL. Every read of nodes or edges is built from these, so none can forget a guard.
+
+The six layers: not deleted; scope; agent tag; the same on every node reached; account (each has its own file);
+sensitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from weft.types import STRUCTURAL_KINDS, Viewer
+
+
+class Sql(Struct, frozen=True):
+    """A condition and its parameters, in order."""
+
+    text: str
+    params: tuple[Any, ...] = ()
+
+    def __and__(self, other: Sql) -> Sql:
+        return Sql(f"{self.text} AND {other.text}", self.params + other.params)
+
+
+TRUE = Sql("1")
+
+
+def marks(values: Sequence[Any]) -> str:
+    """Question marks for an IN list."""
+    return ",".join("?" * len(values))
+
+
+def projects_are(projects: tuple[str | None, ...] | None) -> Sql:
+    """The ward belongs to one of these projects; None among them is what belongs to no project."""
+    if projects is None:
+        return TRUE
+    named = tuple(project for project in projects if project is not None)
+    conditions = [f"project IN ({marks(named)})"] if named else []
+    if None in projects:
+        conditions.append("project IS NULL")
+    return Sql(f"({' OR '.join(conditions) or '0'})", named)
+
+
+def wards(viewer: Viewer, projects: tuple[str | None, ...] | None = None) -> Sql:
+    """Selects the wards whose nodes the viewer may find: layers 2, 3 and 6."""
+    return _wards(viewer, _tagged(viewer) if viewer.tagged_only else TRUE) & projects_are(projects)
+
+
+def _wards(viewer: Viewer, tag: Sql) -> Sql:
+    scopes = tuple(sorted(viewer.scopes))
+    condition = Sql(f"scope IN ({marks(scopes)})", scopes)
+    if not viewer.sensitive:
+        condition &= Sql("sensitive = 0")
+    condition &= tag
+    return Sql(f"SELECT id FROM ward WHERE {condition.text}", condition.params)
+
+
+def _tagged(viewer: Viewer) -> Sql:
+    return Sql("EXISTS (SELECT 1 FROM json_each(agents) WHERE value = ?)", (viewer.agent,))
+
+
+def findable(viewer: Viewer, projects: tuple[str | None, ...] | None = None, *, node: str = "n") -> Sql:
+    """The node may be found by this viewer."""
+    inside = wards(viewer, projects)
+    return Sql(f"{node}.deleted_at IS NULL AND {node}.ward IN ({inside.text})", inside.params)
+
+
+def reachable(viewer: Viewer, *, node: str = "n") -> Sql:
+    """The node may be stepped on: findable, or untagged structure for an agent limited to its tags."""
+    if not viewer.tagged_only:
+        return findable(viewer, node=node)
+    tagged = wards(viewer)
+    untagged = _wards(viewer, Sql("agents = '[]'"))
+    kinds = tuple(sorted(STRUCTURAL_KINDS))
+    return Sql(
+        f"{node}.deleted_at IS NULL AND ({node}.ward IN ({tagged.text})"
+        f" OR ({node}.kind IN ({marks(kinds)}) AND {node}.ward IN ({untagged.text})))",
+        tagged.params + kinds + untagged.params,
+    )
+
+
+def edge_open(viewer: Viewer, *, edge: str = "e") -> Sql:
+    """The edge itself may be seen: tagged for the viewer's agent, or untagged."""
+    tag = TRUE
+    if viewer.tagged_only:
+        tagged = _tagged(viewer)
+        tag = Sql(f"(agents = '[]' OR {tagged.text})", tagged.params)
+    inside = _wards(viewer, tag)
+    return Sql(f"{edge}.ward IN ({inside.text})", inside.params)
+
+
+class Moment(NamedTuple):
+    """A pinned `When`: a point of valid time, a position of the log, and the changes not yet complete by then."""
+
+    valid_at: int
+    pos: int
+    unfinished: tuple[int, ...]
+
+
+def known(moment: Moment, *, version: str = "v") -> Sql:
+    """Record time: the row had landed and was not retired, as far as complete changes tell."""
+    v = version
+    if not moment.unfinished:
+        return Sql(
+            f"{v}.born <= ? AND ({v}.retired_pos IS NULL OR {v}.retired_pos > ?)", (moment.pos, moment.pos)
+        )
+    hidden = marks(moment.unfinished)
+    return Sql(
+        f"{v}.born <= ? AND {v}.tx NOT IN ({hidden})"
+        f" AND ({v}.retired_pos IS NULL OR {v}.retired_pos > ? OR {v}.retired_tx IN ({hidden}))",
+        (moment.pos, *moment.unfinished, moment.pos, *moment.unfinished),
+    )
+
+
+def holds(moment: Moment, *, version: str = "v") -> Sql:
+    """Valid time: the version holds at that point."""
+    v = version
+    return Sql(f"{v}.valid_from <= ? AND ({v}.valid_to IS NULL OR {v}.valid_to > ?)", (moment.valid_at, moment.valid_at))

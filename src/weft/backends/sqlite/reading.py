@@ -1,0 +1,194 @@
+"""Guarded reads of events, nodes and edges. Each runs inside one read transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import apsw
+import orjson
+
+from weft.backends.sqlite import guards, rows
+from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.lexical import name_key
+from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer, views_of
+
+
+def _event_open(viewer: Viewer) -> Sql:
+    """Every node the event made may be seen; an event that made none is open to internal admins."""
+    made = "SELECT 1 FROM node_version v JOIN node n ON n.key = v.node WHERE v.born = e.pos AND v.event = e.pos"
+    seen = guards.findable(viewer)
+    admin = int(viewer.audience == "internal" and "admin" in viewer.scopes)
+    return Sql(f"NOT EXISTS ({made} AND NOT ({seen.text})) AND ({admin} OR EXISTS ({made}))", seen.params)
+
+
+def events(
+    db: apsw.Connection,
+    viewer: Viewer,
+    session: str | None,
+    after_seq: int,
+    limit: int,
+    order: Literal["ASC", "DESC"],
+) -> tuple[Event, ...]:
+    seen = _event_open(viewer)
+    which = Sql("e.seq > ?", (after_seq,))
+    if session is not None:
+        which &= Sql("s.name = ?", (session,))
+    query = f"{rows.SELECT_EVENT} WHERE {which.text} AND {seen.text} ORDER BY e.pos {order} LIMIT ?"
+    found = db.execute(query, (*which.params, *seen.params, limit))
+    return tuple(rows.event_of(viewer.account, row) for row in found)
+
+
+def event_at(db: apsw.Connection, viewer: Viewer, pos: int) -> Event | None:
+    seen = _event_open(viewer)
+    row = db.execute(f"{rows.SELECT_EVENT} WHERE e.pos = ? AND {seen.text}", (pos, *seen.params)).fetchone()
+    return None if row is None else rows.event_of(viewer.account, row)
+
+
+def session_heads(db: apsw.Connection, viewer: Viewer, limit: int) -> tuple[SessionHead, ...]:
+    seen = _event_open(viewer)
+    query = f"""SELECT s.name, s.seq, s.hash FROM event e JOIN session s ON s.key = e.session WHERE {seen.text}
+        GROUP BY s.key ORDER BY max(e.pos) DESC LIMIT ?"""
+    found = db.execute(query, (*seen.params, limit))
+    return tuple(SessionHead(session=row[0], seq=row[1], hash=row[2]) for row in found)
+
+
+def nodes(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+    seen = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
+    query = f"{rows.select_nodes()} WHERE n.id IN (SELECT value FROM json_each(?)) AND {seen.text}"
+    found = {row[1]: rows.node_of(row) for row in db.execute(query, (orjson.dumps(list(ids)).decode(), *seen.params))}
+    return tuple(found[each] for each in dict.fromkeys(ids) if each in found)
+
+
+def versions(
+    db: apsw.Connection, viewer: Viewer, condition: str, params: tuple[Any, ...], limit: int
+) -> tuple[NodeVersion, ...]:
+    """Every version that fits, at all record times, by row."""
+    seen = guards.findable(viewer)
+    query = f"{rows.select_nodes()} WHERE {condition} AND {seen.text} ORDER BY v.row LIMIT ?"
+    return tuple(map(rows.node_of, db.execute(query, (*params, *seen.params, limit))))
+
+
+def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit: int) -> Found:
+    base = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
+    which = guards.findable(viewer, find.projects) & guards.known(moment) & guards.holds(moment)
+    if find.names is not None:
+        keys = tuple(dict.fromkeys(map(name_key, find.names)))
+        which &= Sql(f"t.name_key IN ({marks(keys)})", keys)
+    if find.kinds is not None:
+        which &= Sql(f"n.kind IN ({marks(find.kinds)})", find.kinds)
+    for key, value in find.props.items():
+        # Compared as JSON, so that 1 and "1", true and 1 stay apart.
+        which &= Sql(
+            "EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ? AND json_quote(j.value) = json(?)"
+            " AND j.type = json_type(?))",
+            (key, *(orjson.dumps(value).decode(),) * 2),
+        )
+    query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.row DESC LIMIT ?"
+    found = tuple(map(rows.node_of, db.execute(query, (*which.params, limit))))
+    return Found(nodes=found, unknown_props=_unknown_props(db, base, find))
+
+
+def _unknown_props(db: apsw.Connection, seen: Sql, find: Find) -> tuple[str, ...]:
+    query = f"""SELECT 1 FROM node_version v JOIN node n ON n.key = v.node
+        WHERE {seen.text} AND EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ?) LIMIT 1"""
+    return tuple(key for key in sorted(find.props) if db.execute(query, (*seen.params, key)).fetchone() is None)
+
+
+def neighbours(
+    db: apsw.Connection,
+    viewer: Viewer,
+    moment: Moment,
+    ids: Sequence[str],
+    rels: tuple[str, ...] | None,
+    direction: Direction,
+    limit: int,
+) -> tuple[Neighbour, ...]:
+    steps: list[tuple[str, int, int]] = []
+    for start in dict.fromkeys(ids):
+        steps.extend((start, edge, node) for edge, node in _step(db, viewer, moment, start, rels, direction, limit))
+    edge_rows = orjson.dumps([edge for _, edge, _ in steps]).decode()
+    query = f"{rows.select_edges()} WHERE v.row IN (SELECT value FROM json_each(?))"
+    edges = {row[0]: rows.edge_of(row) for row in db.execute(query, (edge_rows,))}
+    reached = rows.load_nodes(db, [node for _, _, node in steps])
+    return tuple(Neighbour(start=start, edge=edges[edge], node=reached[node]) for start, edge, node in steps)
+
+
+def _step(
+    db: apsw.Connection,
+    viewer: Viewer,
+    moment: Moment,
+    start: str,
+    rels: tuple[str, ...] | None,
+    direction: Direction,
+    limit: int,
+) -> list[tuple[int, int]]:
+    """(edge row, node row) pairs one step from a node that may itself be stepped on."""
+    seen = (
+        guards.reachable(viewer, node="a")
+        & guards.reachable(viewer, node="n")
+        & guards.edge_open(viewer)
+        & guards.known(moment, version="ev")
+        & guards.holds(moment, version="ev")
+        & guards.known(moment)
+        & guards.holds(moment)
+    )
+    if rels is not None:
+        seen &= Sql(f"e.rel IN ({marks(rels)})", rels)
+    # The start must hold at that moment too: one cannot step from what is not there.
+    there = guards.known(moment, version="sv") & guards.holds(moment, version="sv")
+    seen &= Sql(f"EXISTS (SELECT 1 FROM node_version sv WHERE sv.node = a.key AND {there.text})", there.params)
+    sides = {"out": ("src", "dst"), "in": ("dst", "src")}
+    found: dict[tuple[int, int], float] = {}
+    for side in ("out", "in") if direction == "both" else (direction,):
+        here, other = sides[side]
+        query = f"""SELECT ev.row, v.row, ev.weight FROM node a JOIN edge e ON e.{here} = a.key
+            JOIN node n ON n.key = e.{other} JOIN edge_version ev ON ev.edge = e.key
+            JOIN node_version v ON v.node = n.key
+            WHERE a.id = ? AND {seen.text} ORDER BY ev.weight DESC, ev.row LIMIT ?"""
+        for edge, node, weight in db.execute(query, (start, *seen.params, limit)):
+            found[edge, node] = weight
+    return sorted(found, key=lambda pair: (-found[pair], pair[0]))[:limit]
+
+
+def counts(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[int, int, int, int, int, int]:
+    """Nodes, edges, node versions, events, sessions, texts that the viewer may see."""
+    mine = guards.findable(viewer)
+    now = mine & guards.known(moment) & guards.holds(moment)
+    joined = "FROM node_version v JOIN node n ON n.key = v.node"
+    node_count = db.execute(f"SELECT count(*) {joined} WHERE {now.text}", now.params).fetchone()[0]
+    versions, texts = db.execute(
+        f"SELECT count(*), count(DISTINCT v.text) {joined} WHERE {mine.text}", mine.params
+    ).fetchone()
+    ends = Sql(
+        " AND ".join(
+            f"e.{side} IN (SELECT n.key {joined} WHERE {now.text})" for side in ("src", "dst")
+        ),
+        now.params * 2,
+    )
+    seen = guards.edge_open(viewer) & guards.known(moment) & guards.holds(moment) & ends
+    edge_count = db.execute(
+        f"SELECT count(*) FROM edge_version v JOIN edge e ON e.key = v.edge WHERE {seen.text}", seen.params
+    ).fetchone()[0]
+    opened = _event_open(viewer)
+    event_count, sessions = db.execute(
+        f"SELECT count(*), count(DISTINCT e.session) FROM event e WHERE {opened.text}", opened.params
+    ).fetchone()
+    return node_count, edge_count, versions, event_count, sessions, texts
+
+
+def indexes(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[KindStat, ...]:
+    seen = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
+    joined = "FROM node_version v JOIN node n ON n.key = v.node"
+    totals = db.execute(f"SELECT n.kind, count(*) {joined} WHERE {seen.text} GROUP BY n.kind ORDER BY 1", seen.params)
+    found = dict(totals.fetchall())
+    props: dict[str, list[str]] = {}
+    pairs = db.execute(
+        f"SELECT DISTINCT n.kind, j.key {joined} JOIN json_each(v.props) j WHERE {seen.text} ORDER BY 1, 2", seen.params
+    )
+    for kind, key in pairs:
+        props.setdefault(kind, []).append(key)
+    return tuple(
+        KindStat(kind=kind, views=views_of(kind), nodes=count, props=tuple(props.get(kind, ())))
+        for kind, count in found.items()
+    )

@@ -1,0 +1,150 @@
+"""Reading rows back as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import apsw
+import orjson
+
+from weft.types import Actor, Commit, EdgeVersion, Event, Guard, Interval, NodeVersion, Tx
+
+_EVENT_COLUMNS = (
+    "e.pos, s.name, e.seq, e.kind, e.agent, e.role, e.recorded_at, e.known_at, e.occurred_at, e.caused_by, e.task,"
+    " e.conversation, e.request_id, e.payload, e.salt, e.payload_hash, e.prev_hash, e.hash"
+)
+SELECT_EVENT = f"SELECT {_EVENT_COLUMNS} FROM event e JOIN session s ON s.key = e.session"
+
+
+def event_of(account: str, row: Sequence[Any]) -> Event:
+    return Event(
+        pos=row[0],
+        account=account,
+        session=row[1],
+        seq=row[2],
+        kind=row[3],
+        actor=Actor(agent=row[4], role=row[5]),
+        recorded_at=row[6],
+        known_at=row[7],
+        occurred_at=row[8],
+        caused_by=tuple(orjson.loads(row[9])) if row[9] else (),
+        task=row[10],
+        conversation=row[11],
+        request_id=row[12],
+        payload=row[13],
+        salt=row[14],
+        payload_hash=row[15],
+        prev_hash=row[16],
+        hash=row[17],
+    )
+
+
+def commit_of(row: Sequence[Any]) -> Commit:
+    return Commit(first_pos=row[0], count=row[1], at=row[2], digest=row[3])
+
+
+def select_nodes(prefix: str = "") -> str:
+    """Everything of a node version; callers add WHERE on v (version), n (node), t (text)."""
+    return f"""SELECT v.row, n.id, n.kind, t.name, t.summary, t.body, v.props, v.focus, v.slot,
+        w.project, w.scope, w.agents, w.sensitive, r.project, r.scope, r.agents, r.sensitive,
+        v.valid_from, v.valid_to, v.asserted_from, v.asserted_to, v.recorded_at, v.born, x.id,
+        v.retired_at, v.retired_pos, y.id, n.deleted_at, v.event, t.hash
+      FROM {prefix}node_version v JOIN {prefix}node n ON n.key = v.node JOIN {prefix}text t ON t.id = v.text
+      JOIN {prefix}ward w ON w.id = n.ward JOIN {prefix}ward r ON r.id = v.ward
+      JOIN {prefix}tx x ON x.key = v.tx LEFT JOIN {prefix}tx y ON y.key = v.retired_tx"""
+
+
+def node_of(row: Sequence[Any]) -> NodeVersion:
+    return NodeVersion(
+        row=row[0],
+        id=row[1],
+        kind=row[2],
+        name=row[3],
+        summary=row[4],
+        text=row[5],
+        props=orjson.loads(row[6]) if row[6] else {},
+        focus=row[7],
+        slot=row[8] or row[1],
+        guard=guard_of(row[9], row[10], row[11], row[12]),
+        recorded_guard=guard_of(row[13], row[14], row[15], row[16]),
+        interval=Interval(valid_from=row[17], valid_to=row[18], asserted_from=row[19], asserted_to=row[20]),
+        recorded_at=row[21],
+        born=row[22],
+        tx=row[23],
+        retired_at=row[24],
+        retired_pos=row[25],
+        retired_tx=row[26],
+        deleted_at=row[27],
+        event=row[28],
+        content_hash=row[29],
+    )
+
+
+def select_edges(prefix: str = "") -> str:
+    """Everything of an edge version; callers add WHERE on v (version), e (edge), a (source), b (target)."""
+    return f"""SELECT v.row, a.id, e.rel, b.id, v.props, v.weight, v.slot, w.project, w.scope, w.agents, w.sensitive,
+        v.valid_from, v.valid_to, v.asserted_from, v.asserted_to, v.recorded_at, v.born, x.id,
+        v.retired_at, v.retired_pos, y.id, v.event
+      FROM {prefix}edge_version v JOIN {prefix}edge e ON e.key = v.edge
+      JOIN {prefix}node a ON a.key = e.src JOIN {prefix}node b ON b.key = e.dst
+      JOIN {prefix}ward w ON w.id = v.ward
+      JOIN {prefix}tx x ON x.key = v.tx LEFT JOIN {prefix}tx y ON y.key = v.retired_tx"""
+
+
+def edge_of(row: Sequence[Any]) -> EdgeVersion:
+    src, rel, dst = row[1], row[2], row[3]
+    return EdgeVersion(
+        row=row[0],
+        src=src,
+        rel=rel,
+        dst=dst,
+        props=orjson.loads(row[4]) if row[4] else {},
+        weight=row[5],
+        slot=row[6] or f"{src}\x1f{rel}\x1f{dst}",
+        guard=guard_of(row[7], row[8], row[9], row[10]),
+        interval=Interval(valid_from=row[11], valid_to=row[12], asserted_from=row[13], asserted_to=row[14]),
+        recorded_at=row[15],
+        born=row[16],
+        tx=row[17],
+        retired_at=row[18],
+        retired_pos=row[19],
+        retired_tx=row[20],
+        event=row[21],
+    )
+
+
+@lru_cache(maxsize=1024)
+def guard_of(project: str | None, scope: Any, agents: str, sensitive: int) -> Guard:
+    return Guard(project=project, scope=scope, agents=tuple(orjson.loads(agents)), sensitive=bool(sensitive))
+
+
+def select_tx(prefix: str = "") -> str:
+    return (
+        "SELECT id, kind, agent, session, at, opened_pos, closed_pos, git_commit, files, counts, duration_ms"
+        f" FROM {prefix}tx"
+    )
+
+
+def tx_of(row: Sequence[Any]) -> Tx:
+    return Tx(
+        id=row[0],
+        kind=row[1],
+        agent=row[2],
+        session=row[3],
+        at=row[4],
+        opened_pos=row[5],
+        closed_pos=row[6],
+        git_commit=row[7],
+        files=tuple(orjson.loads(row[8])),
+        counts=orjson.loads(row[9]),
+        duration_ms=row[10],
+    )
+
+
+def load_nodes(db: apsw.Connection, rows: Iterable[int]) -> dict[int, NodeVersion]:
+    """Versions by row number. `rows` passed the guards already, in the same read transaction."""
+    wanted = orjson.dumps(list(rows)).decode()
+    query = f"{select_nodes()} WHERE v.row IN (SELECT value FROM json_each(?))"
+    return {row[0]: node_of(row) for row in db.execute(query, (wanted,))}

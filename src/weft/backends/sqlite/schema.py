@@ -1,0 +1,111 @@
+"""The tables of one account.
+
+The log is the truth and is never rebuilt. Everything under `graph_tables` is derived from it; a rebuild makes those
+tables again under another prefix and swaps them in.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SCHEMA_VERSION: Final = 1
+APPLICATION_ID: Final = 0x77656674  # "weft": tells our files from any other SQLite database
+SIDE_PREFIX: Final = "side_"
+
+LOG_TABLES: Final = (
+    """CREATE TABLE IF NOT EXISTS session(
+         key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT""",
+    """CREATE TABLE IF NOT EXISTS commits(
+         first_pos INTEGER PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL UNIQUE, digest BLOB NOT NULL) STRICT""",
+    """CREATE TABLE IF NOT EXISTS event(
+         pos INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session(key), seq INTEGER NOT NULL,
+         kind TEXT NOT NULL, agent TEXT NOT NULL, role TEXT NOT NULL,
+         recorded_at INTEGER NOT NULL, known_at INTEGER NOT NULL, occurred_at INTEGER,
+         caused_by TEXT, task TEXT, conversation TEXT, request_id TEXT,
+         payload BLOB, salt BLOB, payload_hash BLOB NOT NULL, prev_hash BLOB NOT NULL, hash BLOB NOT NULL,
+         UNIQUE(session, seq)) STRICT""",
+    "CREATE INDEX IF NOT EXISTS event_request ON event(request_id) WHERE request_id IS NOT NULL",
+)
+
+GRAPH_TABLES: Final = (
+    "ward",
+    "node",
+    "text",
+    "node_version",
+    "edge",
+    "edge_version",
+    "tx",
+    "term_df",
+    "ward_total",
+    "text_journal",
+    "text_state",
+    "text_index",
+)
+
+
+def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
+    """The derived tables under a prefix. Index names carry the generation: they outlive a swap by rename."""
+    g = f"{prefix}g{generation}"
+    return (
+        # Who may see: nodes with equal guards share a ward.
+        f"""CREATE TABLE {prefix}ward(
+              id INTEGER PRIMARY KEY, project TEXT, scope TEXT NOT NULL, sensitive INTEGER NOT NULL,
+              agents TEXT NOT NULL) STRICT""",
+        f"CREATE UNIQUE INDEX {g}_ward ON {prefix}ward(ifnull(project, char(31)), scope, sensitive, agents)",
+        # Today's state of each node.
+        f"""CREATE TABLE {prefix}node(
+              key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, ward INTEGER NOT NULL,
+              deleted_at INTEGER) STRICT""",
+        # What is said, once per content.
+        f"""CREATE TABLE {prefix}text(
+              id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
+              summary TEXT NOT NULL, body TEXT NOT NULL, vector BLOB NOT NULL, length INTEGER NOT NULL) STRICT""",
+        f"CREATE INDEX {g}_text_name ON {prefix}text(name_key) WHERE name_key <> ''",
+        # When it holds, and when weft knew. A row changes once: retired_*.
+        f"""CREATE TABLE {prefix}node_version(
+              row INTEGER PRIMARY KEY, node INTEGER NOT NULL, text INTEGER NOT NULL, props TEXT, focus TEXT, slot TEXT,
+              ward INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER,
+              asserted_from INTEGER NOT NULL, asserted_to INTEGER,
+              recorded_at INTEGER NOT NULL, born INTEGER NOT NULL, tx INTEGER NOT NULL,
+              retired_at INTEGER, retired_pos INTEGER, retired_tx INTEGER, event INTEGER NOT NULL) STRICT""",
+        f"CREATE INDEX {g}_nv_node ON {prefix}node_version(node)",
+        f"CREATE INDEX {g}_nv_text ON {prefix}node_version(text)",
+        f"CREATE INDEX {g}_nv_born ON {prefix}node_version(born)",
+        f"CREATE INDEX {g}_nv_retired ON {prefix}node_version(retired_pos) WHERE retired_pos IS NOT NULL",
+        f"""CREATE INDEX {g}_nv_slot ON {prefix}node_version(slot, valid_to)
+              WHERE slot IS NOT NULL AND retired_pos IS NULL""",
+        f"""CREATE TABLE {prefix}edge(
+              key INTEGER PRIMARY KEY, src INTEGER NOT NULL, rel TEXT NOT NULL, dst INTEGER NOT NULL,
+              ward INTEGER NOT NULL, UNIQUE(src, rel, dst)) STRICT""",
+        f"CREATE INDEX {g}_edge_dst ON {prefix}edge(dst, rel)",
+        f"""CREATE TABLE {prefix}edge_version(
+              row INTEGER PRIMARY KEY, edge INTEGER NOT NULL, props TEXT, weight REAL NOT NULL, slot TEXT,
+              ward INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER,
+              asserted_from INTEGER NOT NULL, asserted_to INTEGER,
+              recorded_at INTEGER NOT NULL, born INTEGER NOT NULL, tx INTEGER NOT NULL,
+              retired_at INTEGER, retired_pos INTEGER, retired_tx INTEGER, event INTEGER NOT NULL) STRICT""",
+        f"CREATE INDEX {g}_ev_edge ON {prefix}edge_version(edge)",
+        f"CREATE INDEX {g}_ev_born ON {prefix}edge_version(born)",
+        f"CREATE INDEX {g}_ev_retired ON {prefix}edge_version(retired_pos) WHERE retired_pos IS NOT NULL",
+        f"""CREATE INDEX {g}_ev_slot ON {prefix}edge_version(slot, valid_to)
+              WHERE slot IS NOT NULL AND retired_pos IS NULL""",
+        f"""CREATE TABLE {prefix}tx(
+              key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, agent TEXT NOT NULL,
+              session TEXT NOT NULL, at INTEGER NOT NULL, opened_pos INTEGER NOT NULL, closed_pos INTEGER,
+              long INTEGER NOT NULL, git_commit TEXT, files TEXT NOT NULL, counts TEXT NOT NULL,
+              duration_ms INTEGER) STRICT""",
+        f"CREATE INDEX {g}_tx_long ON {prefix}tx(closed_pos) WHERE long",
+        f"CREATE INDEX {g}_tx_git ON {prefix}tx(git_commit) WHERE git_commit IS NOT NULL",
+        # Words: how often a stem (by CRC-32) occurs in each ward's live versions, applied in batches from a journal.
+        f"""CREATE TABLE {prefix}term_df(
+              term INTEGER NOT NULL, ward INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY(term, ward))
+              WITHOUT ROWID, STRICT""",
+        f"""CREATE TABLE {prefix}ward_total(
+              ward INTEGER PRIMARY KEY, texts INTEGER NOT NULL, words INTEGER NOT NULL) STRICT""",
+        f"""CREATE TABLE {prefix}text_journal(
+              id INTEGER PRIMARY KEY, ward INTEGER NOT NULL, text INTEGER NOT NULL, delta INTEGER NOT NULL) STRICT""",
+        f"CREATE TABLE {prefix}text_state(indexed_text INTEGER NOT NULL) STRICT",
+        f"INSERT INTO {prefix}text_state VALUES (0)",
+        f"""CREATE VIRTUAL TABLE {prefix}text_index USING fts5(
+              name, summary, body, content='', contentless_delete=1, tokenize="ascii tokenchars '_'")""",
+    )

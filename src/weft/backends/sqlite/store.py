@@ -1,0 +1,351 @@
+"""The embedded store: a directory with one database file per account."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from weft.backends.sqlite import diff as differ
+from weft.backends.sqlite import reading, rows, words
+from weft.backends.sqlite.apply import GraphWriter, write_log
+from weft.backends.sqlite.connection import check_schema, open_file, translated
+from weft.backends.sqlite.guards import Moment
+from weft.backends.sqlite.rebuild import Rebuild, read_log
+from weft.backends.sqlite.schema import SCHEMA_VERSION
+from weft.backends.sqlite.view import SqliteView, read_head
+from weft.errors import Forbidden, Invalid, NotAStore, ReadOnly, StoreError
+from weft.instants import Clock, SystemClock
+from weft.ports import Batch, FoldLog, Plan
+from weft.types import (
+    Commit,
+    Diff,
+    Direction,
+    EdgeVersion,
+    Event,
+    Find,
+    Found,
+    Head,
+    KindStat,
+    Neighbour,
+    NodeVersion,
+    SessionHead,
+    StoreStats,
+    TextMatches,
+    TextQuery,
+    Tx,
+    Viewer,
+    When,
+)
+
+MARKER = "weft-store.json"
+ACCOUNTS = "accounts"
+NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
+
+
+class SqliteStore:
+    """Implements `weft.ports.Store`. Opening touches nothing: files appear with the first write."""
+
+    def __init__(
+        self, path: Path, genesis: Callable[[str], bytes], *, clock: Clock | None = None, vfs: str | None = None
+    ) -> None:
+        self._path, self._genesis, self._vfs = path, genesis, vfs
+        self._clock = clock or SystemClock()
+        self._local = threading.local()
+        self._opened: list[apsw.Connection] = []
+        self._opened_lock = threading.Lock()
+        _check_directory(path)
+
+    # Connections: one per thread and account
+
+    def _file(self, account: str) -> Path:
+        return self._path / ACCOUNTS / f"{account}.db"
+
+    def _connection(self, account: str, *, create: bool = False) -> apsw.Connection | None:
+        cache: dict[str, apsw.Connection] = self._local.__dict__.setdefault("connections", {})
+        if account in cache:
+            return cache[account]
+        file = self._file(account)
+        if not file.exists():
+            if not create:
+                return None
+            _make_directory(self._path)
+        connection = open_file(file, create=create, vfs=self._vfs)
+        cache[account] = connection
+        with self._opened_lock:
+            self._opened.append(connection)
+        return connection
+
+    @contextmanager
+    def _reading(self, viewer: Viewer) -> Iterator[apsw.Connection | None]:
+        """One consistent state for everything read inside; None while the account has no file."""
+        with translated(self._file(viewer.account)):
+            db = self._connection(viewer.account)
+            if db is None or db.in_transaction:
+                yield db
+                return
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                if db.in_transaction:
+                    db.execute("COMMIT")
+
+    @contextmanager
+    def _writing(self, account: str) -> Iterator[apsw.Connection]:
+        with translated(self._file(account)):
+            db = self._connection(account, create=True)
+            if db is None or db.readonly("main"):
+                raise ReadOnly(f"{self._file(account)} cannot be written", hint="check the directory's permissions")
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                check_schema(db, self._file(account))
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    # Writing
+
+    def commit(self, account: str, plan: Plan) -> Batch:
+        with self._writing(account) as db:
+            batch = plan(SqliteView(db, account, self._genesis(account)))
+            if batch.commit is not None:
+                write_log(db, batch.commit, batch.events)
+                GraphWriter(db).apply(batch.changes)
+            return batch
+
+    def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
+        operator_only(viewer, "rebuild the graph")
+        if not self._file(viewer.account).exists():
+            return
+        with self._writing(viewer.account) as db:
+            work = Rebuild(db, viewer.account, self._genesis(viewer.account), fold)
+            work.begin()
+        while (left := self.head(viewer).pos - work.done_pos) > NEAR_THE_END:
+            with self._writing(viewer.account):
+                work.slice()
+            progress(work.done_pos, work.done_pos + left)
+        with self._writing(viewer.account) as db:
+            while work.slice():
+                pass
+            work.swap()
+        progress(work.done_pos, work.done_pos)
+
+    # The log
+
+    def accounts(self) -> tuple[str, ...]:
+        return tuple(sorted(file.stem for file in (self._path / ACCOUNTS).glob("*.db")))
+
+    def _moment(self, db: apsw.Connection, viewer: Viewer, when: When) -> Moment:
+        head = read_head(db, b"")
+        pos = head.pos
+        if when.known_at is not None and when.known_at < head.at:
+            row = db.execute(
+                "SELECT first_pos + count - 1 FROM commits WHERE at <= ? ORDER BY at DESC LIMIT 1", (when.known_at,)
+            ).fetchone()
+            pos = row[0] if row else 0
+        unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (pos,))
+        valid_at = max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at
+        return Moment(valid_at, pos, tuple(key for (key,) in unfinished))
+
+    def pin(self, viewer: Viewer, when: When) -> When:
+        head = self.head(viewer)
+        return When(
+            valid_at=max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at,
+            known_at=head.at if when.known_at is None else when.known_at,
+        )
+
+    def head(self, viewer: Viewer) -> Head:
+        with self._reading(viewer) as db:
+            genesis = self._genesis(viewer.account)
+            return Head(pos=0, at=0, digest=genesis) if db is None else read_head(db, genesis)
+
+    def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else reading.session_heads(db, viewer, limit)
+
+    def log(self, viewer: Viewer, *, after: int, limit: int) -> tuple[tuple[Commit, tuple[Event, ...]], ...]:
+        operator_only(viewer, "read the whole log")
+        with self._reading(viewer) as db:
+            return () if db is None else tuple(read_log(db, viewer.account, after=after, limit=limit))
+
+    def events(
+        self, viewer: Viewer, *, session: str | None, after_seq: int, limit: int, newest_first: bool = False
+    ) -> tuple[Event, ...]:
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            return reading.events(db, viewer, session, after_seq, limit, "DESC" if newest_first else "ASC")
+
+    def event_at(self, viewer: Viewer, pos: int) -> Event | None:
+        with self._reading(viewer) as db:
+            return None if db is None else reading.event_at(db, viewer, pos)
+
+    # The graph
+
+    def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else reading.nodes(db, viewer, self._moment(db, viewer, when), ids)
+
+    def history(self, viewer: Viewer, node_id: str, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else reading.versions(db, viewer, "n.id = ?", (node_id,), limit)
+
+    def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else reading.versions(db, viewer, "v.born = ? AND v.event = ?", (pos, pos), limit)
+
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
+        with self._reading(viewer) as db:
+            if db is None:
+                return Found(nodes=(), unknown_props=tuple(sorted(find.props)))
+            return reading.find(db, viewer, self._moment(db, viewer, when), find, limit)
+
+    def neighbours(
+        self,
+        viewer: Viewer,
+        when: When,
+        ids: Sequence[str],
+        *,
+        rels: tuple[str, ...] | None = None,
+        direction: Direction = "both",
+        limit: int = 20,
+    ) -> tuple[Neighbour, ...]:
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            moment = self._moment(db, viewer, when)
+            return reading.neighbours(db, viewer, moment, ids, rels, direction, limit)
+
+    def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
+        with self._reading(viewer) as db:
+            if db is None:
+                return TextMatches(hits=(), used=(), dropped=(), population=0, truncated=False)
+            return words.search(db, viewer, self._moment(db, viewer, when), query, limit=limit)
+
+    # Transactions
+
+    def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
+        internal_only(viewer, "list transactions")
+        with self._reading(viewer) as db:
+            return () if db is None else differ.transactions(db, limit, git_commit)
+
+    def transaction(self, viewer: Viewer, tx_id: str) -> Tx | None:
+        internal_only(viewer, "read a transaction")
+        with self._reading(viewer) as db:
+            return None if db is None else SqliteView(db, viewer.account, b"").transaction(tx_id)
+
+    def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
+        internal_only(viewer, "compare moments")
+        with self._reading(viewer) as db:
+            if db is None:
+                return Diff(added=(), removed=(), modified=(), edges_added=(), edges_removed=(), truncated=False)
+            return differ.diff(db, viewer, self._moment(db, viewer, When()), since_pos, agent, limit)
+
+    # Figures and upkeep
+
+    def stats(self, viewer: Viewer) -> StoreStats:
+        with self._reading(viewer) as db:
+            counts = (0,) * 6 if db is None else reading.counts(db, viewer, self._moment(db, viewer, When()))
+        nodes, edges, versions, events, sessions, texts = counts
+        size = sum(file.stat().st_size for file in (self._path / ACCOUNTS).glob(f"{viewer.account}.db*"))
+        return StoreStats(
+            nodes=nodes,
+            edges=edges,
+            node_versions=versions,
+            events=events,
+            sessions=sessions,
+            texts=texts,
+            bytes_on_disk=size if viewer.operator else 0,
+            backend="sqlite",
+            schema_version=SCHEMA_VERSION,
+        )
+
+    def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else reading.indexes(db, viewer, self._moment(db, viewer, When()))
+
+    def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
+        operator_only(viewer, "read every version")
+        with self._reading(viewer) as db:
+            if db is not None:
+                yield from map(rows.node_of, db.execute(f"{rows.select_nodes()} ORDER BY v.row"))
+                yield from map(rows.edge_of, db.execute(f"{rows.select_edges()} ORDER BY v.row"))
+
+    def backup(self, viewer: Viewer, target: Path) -> Path:
+        operator_only(viewer, "back up the store")
+        source = self._connection(viewer.account)
+        if source is None:
+            raise StoreError(f"account {viewer.account} has nothing to back up yet")
+        file = target / ACCOUNTS / f"{viewer.account}.db"
+        if file.exists():
+            raise Invalid(f"{file} exists already", hint="back up into a new directory")
+        with translated(file):
+            _check_directory(target)
+            _make_directory(target)
+            copy = apsw.Connection(str(file))
+            try:
+                with copy.backup("main", source, "main") as work:
+                    while not work.done:
+                        work.step(1_000)
+                copy.pragma("journal_mode", "delete")  # one file, whole, to carry away
+            finally:
+                copy.close()
+        return target
+
+    def check(self, viewer: Viewer) -> tuple[str, ...]:
+        operator_only(viewer, "check the files")
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            found = [line for (line,) in db.execute("PRAGMA integrity_check(20)")]
+        return () if found == ["ok"] else tuple(found)
+
+    def close(self) -> None:
+        with self._opened_lock:
+            opened, self._opened = self._opened, []
+        for connection in opened:
+            connection.close()
+        self._local = threading.local()
+
+
+def _check_directory(path: Path) -> None:
+    if path.is_file():
+        raise NotAStore(f"{path} is a file", hint="a store is a directory; name one that is empty or new")
+    try:
+        if path.is_dir() and not (path / MARKER).is_file() and any(path.iterdir()):
+            raise NotAStore(f"{path} holds other things and no {MARKER}", hint="name an empty or new directory for the store")
+    except PermissionError as problem:
+        raise StoreError(f"{path} cannot be read", hint="check its permissions") from problem
+
+
+def _make_directory(path: Path) -> None:
+    try:
+        (path / ACCOUNTS).mkdir(parents=True, exist_ok=True)
+        if not (path / MARKER).exists():
+            (path / MARKER).write_text(json.dumps({"format": "weft", "layout": 1}) + "\n", encoding="utf-8")
+    except PermissionError as problem:
+        raise ReadOnly(f"{path} cannot be created or written", hint="check the permissions of its parent") from problem
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be created: {problem}", hint="check the disk and the path") from problem
+
+
+def operator_only(viewer: Viewer, what: str) -> None:
+    """Raises Forbidden unless the viewer may see everything."""
+    if not viewer.operator:
+        raise Forbidden(f"only an operator may {what}", hint="needs all scopes and the right to sensitive rows")
+
+
+def internal_only(viewer: Viewer, what: str) -> None:
+    """Raises Forbidden for public viewers and those without scope admin."""
+    if viewer.audience != "internal" or "admin" not in viewer.scopes:
+        raise Forbidden(f"only an internal viewer with scope admin may {what}")
+
+

@@ -1,0 +1,78 @@
+"""What a plan sees inside the write lock: the log's heads, and live rows by key."""
+
+from __future__ import annotations
+
+import apsw
+
+from weft.backends.sqlite import rows
+from weft.types import EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
+
+
+class SqliteView:
+    """Implements `weft.ports.LockedView` over the graph tables of one prefix."""
+
+    def __init__(self, db: apsw.Connection, account: str, genesis: bytes, prefix: str = "") -> None:
+        self._db, self._account, self._genesis, self._p = db, account, genesis, prefix
+
+    def head(self) -> Head:
+        return read_head(self._db, self._genesis)
+
+    def session_head(self, session: str) -> SessionHead | None:
+        row = self._db.execute("SELECT seq, hash FROM session WHERE name = ?", (session,)).fetchone()
+        return None if row is None else SessionHead(session=session, seq=row[0], hash=row[1])
+
+    def request(self, request_id: str) -> tuple[Event, ...]:
+        found = self._db.execute(f"{rows.SELECT_EVENT} WHERE e.request_id = ? ORDER BY e.pos", (request_id,))
+        return tuple(rows.event_of(self._account, row) for row in found)
+
+    def identity(self, node_id: str) -> Identity | None:
+        row = self._db.execute(
+            f"""SELECT n.kind, w.project, w.scope, w.agents, w.sensitive, n.deleted_at
+                FROM {self._p}node n JOIN {self._p}ward w ON w.id = n.ward WHERE n.id = ?""",
+            (node_id,),
+        ).fetchone()
+        if row is None:
+            return None
+        guard: Guard = rows.guard_of(row[1], row[2], row[3], row[4])
+        return Identity(id=node_id, kind=row[0], guard=guard, deleted_at=row[5])
+
+    def live_nodes(self, slot: str, after: int) -> tuple[NodeVersion, ...]:
+        live = "v.retired_pos IS NULL AND (v.valid_to IS NULL OR v.valid_to > ?)"
+        own = f"{rows.select_nodes(self._p)} WHERE n.id = ? AND v.slot IS NULL AND {live}"
+        shared = f"{rows.select_nodes(self._p)} WHERE v.slot = ? AND {live}"
+        found = [*self._db.execute(own, (slot, after)), *self._db.execute(shared, (slot, after))]
+        return tuple(sorted(map(rows.node_of, found), key=lambda row: row.interval.valid_from))
+
+    def live_versions(self, node_id: str) -> tuple[NodeVersion, ...]:
+        query = f"{rows.select_nodes(self._p)} WHERE n.id = ? AND v.retired_pos IS NULL ORDER BY v.valid_from"
+        return tuple(map(rows.node_of, self._db.execute(query, (node_id,))))
+
+    def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
+        live = "v.retired_pos IS NULL AND (v.valid_to IS NULL OR v.valid_to > ?)"
+        parts = slot.split("\x1f")
+        if len(parts) == 3:  # an edge alone in its slot
+            which = "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
+        else:
+            parts, which = [slot], "v.slot = ?"
+        query = f"{rows.select_edges(self._p)} WHERE {which} AND {live} ORDER BY v.valid_from"
+        return tuple(map(rows.edge_of, self._db.execute(query, (*parts, after))))
+
+    def transaction(self, tx_id: str) -> Tx | None:
+        row = self._db.execute(f"{rows.select_tx(self._p)} WHERE id = ?", (tx_id,)).fetchone()
+        return None if row is None else rows.tx_of(row)
+
+    def next_rows(self) -> tuple[int, int]:
+        query = f"""SELECT (SELECT ifnull(max(row), 0) + 1 FROM {self._p}node_version),
+                           (SELECT ifnull(max(row), 0) + 1 FROM {self._p}edge_version)"""
+        nodes, edges = self._db.execute(query).fetchone()
+        return nodes, edges
+
+    def has_text(self, content_hash: bytes) -> bool:
+        query = f"SELECT 1 FROM {self._p}text WHERE hash = ?"
+        return self._db.execute(query, (content_hash,)).fetchone() is not None
+
+
+def read_head(db: apsw.Connection, genesis: bytes) -> Head:
+    """Where the log stands."""
+    row = db.execute("SELECT first_pos + count - 1, at, digest FROM commits ORDER BY first_pos DESC LIMIT 1").fetchone()
+    return Head(pos=0, at=0, digest=genesis) if row is None else Head(pos=row[0], at=row[1], digest=row[2])

@@ -1,0 +1,200 @@
+"""The text index: an FTS5 table finds candidates, packed texts score them, statistics are kept per ward.
+
+Writing to FTS5 and to the statistics at every small commit would double its cost, so commits only append to a
+journal; when that is long enough, one commit settles it. Readers search what is settled through FTS5 and the rest
+exactly, text by text: an answer never misses a word that was written before it.
+
+Scores use only what the viewer may see: document frequencies and lengths are sums over its wards. FTS5's own
+(account-wide) ranking only chooses which candidates are scored when a question matches more than CANDIDATES visible
+versions; `TextMatches.truncated` says when that happened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import apsw
+import orjson
+
+from weft import lexical
+from weft.backends.sqlite import guards, rows
+from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.ports import LexedText
+from weft.types import TermStat, TextHit, TextMatches, TextQuery, Viewer
+
+SETTLE_AT = 256  # journal entries
+CANDIDATES = 400
+_BM25 = f"bm25(text_index, {', '.join(map(str, lexical.FIELD_WEIGHTS))})"
+
+
+class _Entry(NamedTuple):
+    ward: int
+    text: int
+    delta: int
+
+
+class Words:
+    """Keeps the index of one prefix in step with a batch."""
+
+    def __init__(self, db: apsw.Connection, prefix: str = "") -> None:
+        self._db, self._p = db, prefix
+        self._entries: list[_Entry] = []
+
+    def count(self, ward: int, text: int, delta: int) -> None:
+        """A live version of this text enters (+1) or leaves (-1) a ward."""
+        self._entries.append(_Entry(ward, text, delta))
+
+    def settle(self, texts: Sequence[LexedText], ids: Mapping[bytes, int]) -> None:
+        """Journals this batch's counts; settles everything once enough has gathered."""
+        entries, self._entries = self._entries, []
+        waiting = self._db.execute(f"SELECT count(*) FROM {self._p}text_journal").fetchone()[0]
+        if waiting + len(entries) < SETTLE_AT:
+            self._db.executemany(
+                f"INSERT INTO {self._p}text_journal(ward, text, delta) VALUES (?,?,?)", entries
+            )
+            return
+        vectors = {ids[text.content_hash]: (text.vector, text.length) for text in texts}
+        journal = self._db.execute(f"SELECT ward, text, delta FROM {self._p}text_journal").fetchall()
+        self._add_counts([*map(_Entry._make, journal), *entries], vectors)
+        self._db.execute(f"DELETE FROM {self._p}text_journal")
+        self._index({ids[text.content_hash]: text.stems for text in texts})
+
+    def _add_counts(self, entries: Sequence[_Entry], vectors: dict[int, tuple[bytes, int]]) -> None:
+        missing = [entry.text for entry in entries if entry.text not in vectors]
+        query = f"SELECT id, vector, length FROM {self._p}text WHERE id IN (SELECT value FROM json_each(?))"
+        for text, vector, length in self._db.execute(query, (orjson.dumps(missing).decode(),)):
+            vectors[text] = (vector, length)
+        terms: Counter[tuple[int, int]] = Counter()
+        texts: Counter[int] = Counter()
+        words: Counter[int] = Counter()
+        for ward, text, delta in entries:
+            vector, length = vectors[text]
+            for term in lexical.term_hashes(vector):
+                terms[term, ward] += delta
+            texts[ward] += delta
+            words[ward] += delta * length
+        self._db.executemany(
+            f"INSERT INTO {self._p}term_df VALUES (?,?,?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
+            [(term, ward, n) for (term, ward), n in sorted(terms.items()) if n],
+        )
+        self._db.executemany(
+            f"""INSERT INTO {self._p}ward_total VALUES (?,?,?)
+                ON CONFLICT DO UPDATE SET texts = texts + excluded.texts, words = words + excluded.words""",
+            [(ward, texts[ward], words[ward]) for ward in texts],
+        )
+
+    def _index(self, stems: dict[int, tuple[str, ...]]) -> None:
+        """Puts every text past the watermark into FTS5."""
+        watermark = self._db.execute(f"SELECT indexed_text FROM {self._p}text_state").fetchone()[0]
+        query = f"SELECT id, name, summary, body FROM {self._p}text WHERE id > ? ORDER BY id"
+        values = []
+        for text, *fields in self._db.execute(query, (watermark,)):
+            known = stems.get(text) or tuple(" ".join(lexical.stems(field)) for field in fields)
+            values.append((text, *map(_index_form, known)))
+        if values:
+            self._db.executemany(f"INSERT INTO {self._p}text_index(rowid, name, summary, body) VALUES (?,?,?,?)", values)
+            self._db.execute(f"UPDATE {self._p}text_state SET indexed_text = ?", (values[-1][0],))
+
+
+def _index_form(stems: str) -> str:
+    """Stems as FTS5 sees them: beyond ASCII spelt in hexadecimal, so that its tokenizer cannot disagree with ours."""
+    if stems.isascii():
+        return stems
+    return " ".join(stem if stem.isascii() else "x" + stem.encode().hex() for stem in stems.split())
+
+
+def _match(terms: Sequence[TermStat]) -> str:
+    return " OR ".join(f'"{_index_form(stat.term)}"' for stat in terms)
+
+
+class _Statistics(NamedTuple):
+    population: int
+    words: int
+    frequencies: dict[str, int]
+
+
+def _statistics(db: apsw.Connection, viewer: Viewer, query: TextQuery) -> _Statistics:
+    """What the viewer may see: settled sums over its wards, and the journal on top."""
+    inside = guards.wards(viewer, query.projects)
+    visible = {ward for (ward,) in db.execute(inside.text, inside.params)}
+    by_hash = {lexical.term_hash(term): term for term, _ in query.terms}
+    wards, hashes = orjson.dumps(sorted(visible)).decode(), tuple(by_hash)
+    totals = db.execute(
+        "SELECT ifnull(sum(texts), 0), ifnull(sum(words), 0) FROM ward_total WHERE ward IN (SELECT value FROM json_each(?))",
+        (wards,),
+    ).fetchone()
+    population, words = totals
+    settled = db.execute(
+        f"""SELECT term, sum(n) FROM term_df WHERE term IN ({marks(hashes)})
+            AND ward IN (SELECT value FROM json_each(?)) GROUP BY term""",
+        (*hashes, wards),
+    )
+    frequencies = {by_hash[term]: n for term, n in settled}
+    journal = db.execute(
+        "SELECT j.ward, j.delta, t.vector, t.length FROM text_journal j JOIN text t ON t.id = j.text"
+    ).fetchall()
+    for ward, delta, vector, length in journal:
+        if ward not in visible:
+            continue
+        population += delta
+        words += delta * length
+        held = lexical.term_hashes(vector)
+        for key, term in by_hash.items():
+            if key in held:
+                frequencies[term] = frequencies.get(term, 0) + delta
+    return _Statistics(population, words, frequencies)
+
+
+def search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuery, *, limit: int) -> TextMatches:
+    """Best nodes by words, inside one read transaction."""
+    known = _statistics(db, viewer, query)
+    used, dropped = lexical.choose_terms(query.terms, known.frequencies, known.population)
+    mean_length = known.words / known.population if known.population else 0.0
+    bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
+    visible = (
+        guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment) & _kinds(query.kinds)
+    )
+    settled = _settled_candidates(db, used, visible)
+    scored = [
+        (score, row, parts)
+        for row, vector, length in [*settled, *_tail_candidates(db, used, visible)]
+        for score, parts in (bm25.score(vector, length),)
+        if parts
+    ]
+    scored.sort(key=lambda each: (-each[0], -each[1]))
+    best = scored[:limit]
+    nodes = rows.load_nodes(db, [row for _, row, _ in best])
+    return TextMatches(
+        hits=tuple(TextHit(node=nodes[row], score=score, parts=parts) for score, row, parts in best),
+        used=used,
+        dropped=dropped,
+        population=known.population,
+        truncated=len(settled) >= CANDIDATES,
+    )
+
+
+def _kinds(kinds: tuple[str, ...] | None) -> Sql:
+    return guards.TRUE if kinds is None else Sql(f"n.kind IN ({marks(kinds)})", kinds)
+
+
+def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
+    if not terms:
+        return []
+    query = f"""SELECT v.row, t.vector, t.length FROM (
+          SELECT v.row AS row, v.text AS text FROM text_index
+          JOIN node_version v ON v.text = text_index.rowid JOIN node n ON n.key = v.node
+          WHERE text_index MATCH ? AND {visible.text} ORDER BY {_BM25} LIMIT {CANDIDATES}) v
+        JOIN text t ON t.id = v.text"""
+    return db.execute(query, (_match(terms), *visible.params)).fetchall()
+
+
+def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
+    """Texts not yet in FTS5: at most a journal's worth, looked at one by one."""
+    wanted = [lexical.term_hash(stat.term) for stat in terms]
+    tail = db.execute("SELECT id, vector FROM text WHERE id > (SELECT indexed_text FROM text_state)").fetchall()
+    matching = [text for text, vector in tail if not lexical.term_hashes(vector).isdisjoint(wanted)]
+    query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
+        JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
+    return db.execute(query, (orjson.dumps(matching).decode(), *visible.params)).fetchall()

@@ -1,0 +1,122 @@
+"""Every error weft raises on purpose, as one tree.
+
+    WeftError                     base: `message`, `hint` (the next step), `code` (stable, for machines)
+    ├── Invalid                   the caller's input is wrong; nothing was written
+    │   └── TooLarge              a bound was passed
+    ├── Conflict                  the log moved, or a request id was used for something else
+    ├── NotFound                  no such session, node, citation or file, as far as the viewer may know
+    ├── Forbidden                 the viewer may not do this
+    ├── Misconfigured             settings or identity are wrong; nothing was started
+    ├── ModelError                an embedder or model is missing, unreachable or answered wrongly
+    └── StoreError                the store cannot serve
+        ├── NotAStore             the directory or file is something else
+        ├── SchemaMismatch        written by a newer (or not yet upgraded) weft
+        ├── Busy                  another process held the lock too long; nothing was written
+        ├── ReadOnly              the disk or the file cannot be written
+        ├── DiskFull              no space left; nothing was written
+        └── Corrupt               the chain or a file does not match its hashes
+
+A driver's own exceptions never leave a backend: they arrive here, chained.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class WeftError(Exception):
+    """Base of all errors: says what happened and what to do next."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class Invalid(WeftError):
+    """The input breaks a rule. Nothing was written."""
+
+    code = "invalid"
+
+
+class TooLarge(Invalid):
+    """The input passes a stated bound. Nothing was written."""
+
+    code = "too_large"
+
+
+class Conflict(WeftError):
+    """The log is not where the caller believed. Nothing was written."""
+
+    code = "conflict"
+
+
+class NotFound(WeftError):
+    """Nothing of that name that this viewer may know of."""
+
+    code = "not_found"
+
+
+class Forbidden(WeftError):
+    """The viewer lacks the right."""
+
+    code = "forbidden"
+
+
+class Misconfigured(WeftError):
+    """A setting or the identity is wrong: start-up stops here."""
+
+    code = "misconfigured"
+
+
+class ModelError(WeftError):
+    """A model cannot serve: its files, its server or its answer are wrong. Costs quality, never stored data."""
+
+    code = "model_error"
+
+
+class StoreError(WeftError):
+    """The store cannot serve this."""
+
+    code = "store_error"
+
+
+class NotAStore(StoreError):
+    """The path holds something that weft did not write."""
+
+    code = "not_a_store"
+
+
+class SchemaMismatch(StoreError):
+    """The store's schema is newer than this program."""
+
+    code = "schema_mismatch"
+
+
+class Busy(StoreError):
+    """The write lock was not had in time. Nothing was written; the call may be repeated."""
+
+    code = "busy"
+
+
+class ReadOnly(StoreError):
+    """The store cannot be written."""
+
+    code = "read_only"
+
+
+class DiskFull(StoreError):
+    """No space left. Nothing was written."""
+
+    code = "disk_full"
+
+
+class Corrupt(StoreError):
+    """Bytes do not match their hashes, or the database file is damaged."""
+
+    code = "corrupt"

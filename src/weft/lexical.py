@@ -1,0 +1,201 @@
+"""Words as the text index sees them: tokens, stems, packed counts, and the BM25 score.
+
+Pure functions of text. Backends store what `lex` makes and score with `Bm25`, so that every backend ranks alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import unicodedata
+import zlib
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import Stemmer
+
+from weft.ports import LexedText
+from weft.types import TermStat
+
+FIELD_WEIGHTS = (3.0, 2.0, 1.0)  # name, summary, body
+MAX_TERM_CHARACTERS = 64
+MAX_QUERY_TERMS = 8
+COMMON_SHARE = 0.01  # a term in more of the texts than this may be dropped
+KEEP_RARER_TERMS = 3  # as long as this many rarer ones remain
+COMMON_FLOOR = 200  # in a small store nothing is too common to look up
+
+_WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
+_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+
+# Question, auxiliary and pronoun words carry no topic: in chat they would outweigh what is asked about.
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are as at be because been before being below between both
+    but by can could did do does doing down during each few for from further get got had has have having he her here hers
+    herself him himself his how i if in into is it its itself just me more most my myself no nor not now of off on once
+    only or other our ours ourselves out over own same shall she should so some such than that the their theirs them
+    themselves then there these they this those through to too under until up us very was we were what when where which
+    while who whom whose why will with would you your yours yourself yourselves s t d ll m re ve""".split()
+)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english", 50_000)
+
+
+def fold_case(text: str) -> str:
+    """Lower case without accents."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+
+
+def name_key(name: str) -> str:
+    """The form in which names are compared: folded, single-spaced, without outer punctuation."""
+    return " ".join(fold_case(name).split()).strip(" .,;:!?\"'()[]{}")
+
+
+def tokens(text: str) -> list[str]:
+    """Words in order, folded. An identifier (`fooBar`, `foo_bar`) gives itself and its parts."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        whole = fold_case(word.replace("’", "'"))
+        if whole.endswith("'s"):
+            whole = whole[:-2]
+        whole = whole.replace("'", "")
+        found.append(whole[:MAX_TERM_CHARACTERS])
+        if word.isascii() and ("_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())):
+            parts = [part.lower() for part in _CAMEL.findall(word)]
+            if len(parts) > 1:
+                found.extend(part[:MAX_TERM_CHARACTERS] for part in parts)
+    return found
+
+
+def stems(text: str) -> list[str]:
+    """Stems of the words that carry meaning, in order."""
+    return _stemmer().stemWords([token for token in tokens(text) if token not in STOP_WORDS])
+
+
+def query_terms(text: str) -> tuple[tuple[str, float], ...]:
+    """Stems of a question with weights; one that holds only stop words falls back to those."""
+    found = stems(text) or _stemmer().stemWords(tokens(text))
+    return tuple((term, 1.0 + math.log(count)) for term, count in Counter(found).items())
+
+
+def _pack(counted: Mapping[str, int]) -> bytes:
+    by_hash: Counter[int] = Counter()
+    for stem, count in counted.items():
+        by_hash[zlib.crc32(stem.encode())] += count
+    order = sorted(by_hash)
+    counts = array("H", (min(by_hash[key], 65_535) for key in order))
+    return array("I", [len(order)]).tobytes() + array("I", order).tobytes() + counts.tobytes()
+
+
+def content_hash(name: str, summary: str, body: str) -> bytes:
+    """Names a text by what it says. Lengths first, so that no two splits of one string collide."""
+    head = f"{len(name)}:{len(summary)}:".encode()
+    return hashlib.sha256(head + f"{name}{summary}{body}".encode()).digest()
+
+
+def lex(name: str, summary: str, body: str) -> LexedText:
+    """Makes a text ready for the index. Costs tens of microseconds a hundred words: do it outside the lock."""
+    fields = [stems(name) if name else [], stems(summary) if summary else [], stems(body)]
+    return LexedText(
+        content_hash=content_hash(name, summary, body),
+        name=name,
+        name_key=name_key(name),
+        summary=summary,
+        body=body,
+        stems=tuple(" ".join(field) for field in fields),
+        vector=b"".join(_pack(Counter(field)) for field in fields),
+        length=sum(map(len, fields)),
+    )
+
+
+def unpack(vector: bytes) -> list[tuple[memoryview, memoryview]]:
+    """The three fields of a packed text: sorted stem hashes and their counts."""
+    view, at, fields = memoryview(vector), 0, []
+    for _ in FIELD_WEIGHTS:
+        size = int.from_bytes(view[at : at + 4], "little")
+        hashes_end = at + 4 + 4 * size
+        counts_end = hashes_end + 2 * size
+        fields.append((view[at + 4 : hashes_end].cast("I"), view[hashes_end:counts_end].cast("H")))
+        at = counts_end
+    return fields
+
+
+def term_hash(term: str) -> int:
+    """How packed texts name a stem."""
+    return zlib.crc32(term.encode())
+
+
+def term_hashes(vector: bytes) -> set[int]:
+    """Which stems a packed text holds, in any field."""
+    found: set[int] = set()
+    for hashes, _ in unpack(vector):
+        found.update(hashes)
+    return found
+
+
+def weighted_frequency(fields: Sequence[tuple[memoryview, memoryview]], key: int) -> float:
+    """How often a stem occurs, each field by its weight."""
+    total = 0.0
+    for (hashes, counts), weight in zip(fields, FIELD_WEIGHTS, strict=True):
+        at = bisect_left(hashes, key)
+        if at < len(hashes) and hashes[at] == key:
+            total += weight * counts[at]
+    return total
+
+
+def idf(population: int, document_frequency: int) -> float:
+    """Never negative, so that a match never costs."""
+    return math.log(1.0 + max(population - document_frequency + 0.5, 0.5) / (document_frequency + 0.5))
+
+
+def choose_terms(
+    terms: Iterable[tuple[str, float]], frequencies: Mapping[str, int], population: int
+) -> tuple[tuple[TermStat, ...], tuple[str, ...]]:
+    """At most eight terms, rarest first; common ones go while three rarer remain. Returns (used, dropped).
+
+    Terms of no live text come last: they match only what a question about the past can see.
+    """
+    stats = [
+        TermStat(term=term, weight=weight, document_frequency=df, idf=idf(population, df))
+        for term, weight in terms
+        for df in (max(frequencies.get(term, 0), 0),)
+    ]
+    stats.sort(key=lambda stat: (stat.document_frequency == 0, stat.document_frequency, stat.term))
+    common = max(COMMON_FLOOR, int(population * COMMON_SHARE))
+    used: list[TermStat] = []
+    dropped: list[str] = []
+    for stat in stats:
+        too_common = stat.document_frequency > common and len(used) >= KEEP_RARER_TERMS
+        if too_common or len(used) >= MAX_QUERY_TERMS:
+            dropped.append(stat.term)
+        else:
+            used.append(stat)
+    return tuple(used), tuple(dropped)
+
+
+class Bm25:
+    """Scores packed texts for one question over one visible population."""
+
+    def __init__(self, terms: Sequence[TermStat], *, mean_length: float, k1: float, b: float) -> None:
+        self._terms = [(stat.term, term_hash(stat.term), stat.weight * stat.idf) for stat in terms]
+        self._mean_length = max(mean_length, 1.0)
+        self._k1, self._b = k1, b
+
+    def score(self, vector: bytes, length: int) -> tuple[float, tuple[tuple[str, float], ...]]:
+        """The score and what each term gave to it."""
+        fields = unpack(vector)
+        norm = self._k1 * (1.0 - self._b + self._b * length / self._mean_length)
+        parts = []
+        for term, key, weight in self._terms:
+            if frequency := weighted_frequency(fields, key):
+                parts.append((term, weight * frequency * (self._k1 + 1.0) / (frequency + norm)))
+        return sum(part for _, part in parts), tuple(parts)

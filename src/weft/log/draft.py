@@ -1,0 +1,138 @@
+"""From what an operation wants to record to sealed events.
+
+`prepare` does all that needs no lock (validation, canonical bytes, salts); `seal` runs inside the write lock and
+stamps order: position, sequence, record time, chain. Stamping before the lock would let commits land out of order
+and answers pinned to a moment change afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from weft.errors import Conflict, Invalid, TooLarge
+from weft.log.canonical import canonical
+from weft.log.chain import (
+    SALT_BYTES,
+    header_hash,
+    make_commit,
+    payload_digest,
+    session_genesis,
+)
+from weft.log.kinds import kind_named
+from weft.ports import LockedView
+from weft.types import MAX_EVENTS_PER_COMMIT, MAX_PAYLOAD_BYTES, Actor, Commit, Event
+
+MAX_CAUSES = 100
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """An event before it has a place. `payload` is an instance of the kind's payload type."""
+
+    kind: str
+    payload: Struct
+    occurred_at: int | None = None
+    caused_by: tuple[str, ...] = ()
+    task: str | None = None
+    conversation: str | None = None
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A draft with its payload's bytes and salt."""
+
+    draft: Draft
+    raw: bytes
+    salt: bytes
+    payload_hash: bytes
+
+
+def check_name(name: str, *, field: str) -> str:
+    """A session, account, agent or request name: short, visible, safe in a path and in a citation."""
+    if not _NAME.fullmatch(name):
+        raise Invalid(
+            f"{field} is not a valid name: {name[:60]!r}",
+            hint="1 to 128 letters, digits and . _ : @ + -, beginning with a letter or digit",
+        )
+    return name
+
+
+def prepare(drafts: Sequence[Draft]) -> tuple[Prepared, ...]:
+    """Validates and encodes. Raises Invalid or TooLarge; nothing has been written then."""
+    if not drafts:
+        raise Invalid("there is nothing to write", hint="give at least one event")
+    if len(drafts) > MAX_EVENTS_PER_COMMIT:
+        raise TooLarge(
+            f"{len(drafts)} events in one commit; the limit is {MAX_EVENTS_PER_COMMIT}", hint="write in smaller batches"
+        )
+    return tuple(_prepare_one(draft) for draft in drafts)
+
+
+def _prepare_one(draft: Draft) -> Prepared:
+    kind = kind_named(draft.kind)
+    if type(draft.payload) is not kind.payload:
+        raise Invalid(f"{draft.kind} needs a {kind.payload.__name__}, not a {type(draft.payload).__name__}")
+    if len(draft.caused_by) > MAX_CAUSES:
+        raise TooLarge(f"an event names {len(draft.caused_by)} causes; the limit is {MAX_CAUSES}")
+    raw = canonical(msgspec.to_builtins(draft.payload))
+    if len(raw) > MAX_PAYLOAD_BYTES:
+        raise TooLarge(
+            f"the payload is {len(raw):,} bytes; the limit is {MAX_PAYLOAD_BYTES:,}",
+            hint="split the text, or ingest it as a document",
+        )
+    salt = os.urandom(SALT_BYTES)
+    return Prepared(draft=draft, raw=raw, salt=salt, payload_hash=payload_digest(salt, raw))
+
+
+def seal(
+    prepared: Sequence[Prepared],
+    view: LockedView,
+    *,
+    account: str,
+    session: str,
+    actor: Actor,
+    request_id: str | None,
+    expected_head: int | None,
+    now_us: int,
+) -> tuple[Commit, tuple[Event, ...]]:
+    """Gives drafts their place. Raises Conflict when the session is not at `expected_head`."""
+    head = view.head()
+    at = max(now_us, head.at + 1)
+    last = view.session_head(session)
+    seq = last.seq if last else 0
+    if expected_head is not None and expected_head != seq:
+        raise Conflict(
+            f"session {session} is at {seq}, you wrote after {expected_head}",
+            hint=f"read from {min(expected_head, seq) + 1} and retry",
+        )
+    prev_hash = last.hash if last else session_genesis(account, session)
+    events: list[Event] = []
+    for offset, one in enumerate(prepared, start=1):
+        draft = one.draft
+        event = Event(
+            pos=head.pos + offset,
+            account=account,
+            session=session,
+            seq=seq + offset,
+            kind=draft.kind,
+            actor=actor,
+            recorded_at=at,
+            known_at=at,
+            occurred_at=draft.occurred_at,
+            caused_by=draft.caused_by,
+            task=draft.task,
+            conversation=draft.conversation,
+            request_id=request_id,
+            payload=one.raw,
+            salt=one.salt,
+            payload_hash=one.payload_hash,
+            prev_hash=prev_hash,
+            hash=b"",
+        )
+        prev_hash = header_hash(event)
+        events.append(msgspec.structs.replace(event, hash=prev_hash))
+    return make_commit(head.digest, at, events), tuple(events)

@@ -1,0 +1,117 @@
+"""Checks a log against its own hashes, and names the first thing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from weft.log.chain import commit_digest, commit_genesis, header_hash, payload_digest, session_genesis
+from weft.ports import Store
+from weft.types import MAX_READ_EVENTS, Commit, Event, Viewer
+
+VERIFY_SLICE_EVENTS = 1_000
+MAX_SESSIONS = 1_000_000
+
+
+class Verified(Struct, frozen=True, kw_only=True):
+    """What verifying found: how far the log is sound, and the first problem, if any."""
+
+    commits: int
+    events: int
+    erased: int
+    digest: str
+    problem: str | None = None
+
+
+class ChainChecker:
+    """Follows a log commit by commit. `check` returns the first problem of a commit, or None."""
+
+    def __init__(self, account: str) -> None:
+        self.account = account
+        self.pos, self.at, self.digest = 0, 0, commit_genesis(account)
+        self.sessions: dict[str, tuple[int, bytes]] = {}
+        self.commits = self.events = self.erased = 0
+
+    def check(self, commit: Commit, events: tuple[Event, ...]) -> str | None:
+        """Advances past a sound commit; on a problem nothing advances."""
+        if commit.first_pos != self.pos + 1:
+            return f"position {self.pos + 1} is missing: the next commit begins at {commit.first_pos}"
+        if commit.count != len(events) or not events:
+            return f"the commit at position {commit.first_pos} says {commit.count} events and has {len(events)}"
+        if commit.at <= self.at:
+            return f"the commit at position {commit.first_pos} is not later than the one before it"
+        sessions = dict(self.sessions)
+        for offset, event in enumerate(events):
+            problem = self._check_event(event, self.pos + 1 + offset, commit, sessions)
+            if problem:
+                return problem
+        if commit_digest(self.digest, commit.first_pos, commit.at, [e.hash for e in events]) != commit.digest:
+            return f"the commit at position {commit.first_pos} does not match its digest: order or events were changed"
+        self.pos, self.at, self.digest, self.sessions = self.pos + len(events), commit.at, commit.digest, sessions
+        self.commits += 1
+        self.events += len(events)
+        self.erased += sum(event.payload is None for event in events)
+        return None
+
+    def _check_event(
+        self, event: Event, pos: int, commit: Commit, sessions: dict[str, tuple[int, bytes]]
+    ) -> str | None:
+        name = f"{event.citation} (position {event.pos})"
+        if event.pos != pos:
+            return f"position {pos} is missing or out of order: found {name}"
+        if event.account != self.account:
+            return f"{name} belongs to account {event.account}, not {self.account}"
+        if event.known_at != commit.at:
+            return f"{name} has another time than its commit"
+        seq, prev_hash = sessions.get(event.session, (0, session_genesis(self.account, event.session)))
+        if event.seq != seq + 1:
+            return f"session {event.session} jumps from {seq} to {event.seq}: an event is missing, doubled or out of order"
+        if event.prev_hash != prev_hash:
+            return f"{name} does not follow the event before it in its session"
+        if event.payload is not None and (
+            event.salt is None or payload_digest(event.salt, event.payload) != event.payload_hash
+        ):
+            return f"{name}: the payload was changed"
+        if header_hash(event) != event.hash:
+            return f"{name}: the header was changed"
+        sessions[event.session] = (event.seq, event.hash)
+        return None
+
+
+def read_commits(store: Store, viewer: Viewer, *, after: int = 0) -> Iterator[tuple[Commit, tuple[Event, ...]]]:
+    """The whole log, a slice at a time."""
+    while found := store.log(viewer, after=after, limit=min(VERIFY_SLICE_EVENTS, MAX_READ_EVENTS)):
+        yield from found
+        last = found[-1][0]
+        after = last.first_pos + last.count - 1
+
+
+def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) -> Verified:
+    """Checks the account's whole log. `expected_digest` is a head kept elsewhere: it shows a missing tail."""
+    checker = ChainChecker(viewer.account)
+    problem = _first_problem(checker, read_commits(store, viewer)) or _heads_problem(checker, store, viewer)
+    if problem is None and expected_digest is not None and checker.digest.hex() != expected_digest.lower():
+        problem = f"the log ends at {checker.digest.hex()[:16]}…, not at the digest given: its tail is missing or it went on"
+    return Verified(
+        commits=checker.commits,
+        events=checker.events,
+        erased=checker.erased,
+        digest=checker.digest.hex(),
+        problem=problem,
+    )
+
+
+def _first_problem(checker: ChainChecker, commits: Iterable[tuple[Commit, tuple[Event, ...]]]) -> str | None:
+    for commit, events in commits:
+        if problem := checker.check(commit, events):
+            return problem
+    return None
+
+
+def _heads_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str | None:
+    for head in store.session_heads(viewer, limit=MAX_SESSIONS):
+        if checker.sessions.get(head.session) != (head.seq, head.hash):
+            seq = checker.sessions.get(head.session, (0, b""))[0]
+            return f"session {head.session} should end at {head.seq} and ends at {seq}: its tail is missing"
+    return None

@@ -1,0 +1,243 @@
+"""The contracts between weft and what it stands on. Docstrings here are the contract; `weft.testing` checks it.
+
+A store keeps many accounts. **Each account is its own log and graph**: positions, record times, chains and term
+statistics never cross accounts, so nothing of one tenant can be inferred from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+from weft.types import (
+    Commit,
+    Diff,
+    Direction,
+    EdgeVersion,
+    Event,
+    Find,
+    Found,
+    Head,
+    Identity,
+    KindStat,
+    Neighbour,
+    NodeVersion,
+    SessionHead,
+    StoreStats,
+    TextMatches,
+    TextQuery,
+    Tx,
+    Viewer,
+    When,
+)
+
+
+class Retirement(Struct, frozen=True, kw_only=True):
+    """Ends the record time of one version row: the only change a row ever sees."""
+
+    row: int
+    at: int
+    pos: int
+    tx: str
+
+
+class LexedText(Struct, frozen=True, kw_only=True):
+    """A text ready for the index: its words by field, its stems counted, made outside the write lock.
+
+    `vector` packs, for each field, the CRC-32 of each stem (sorted) and its count: see `weft.lexical`.
+    """
+
+    content_hash: bytes
+    name: str
+    name_key: str
+    summary: str
+    body: str
+    stems: tuple[str, ...]
+    vector: bytes
+    length: int
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """What a fold makes of events: applied whole, in this order, or not at all."""
+
+    identities: tuple[Identity, ...] = ()
+    texts: tuple[LexedText, ...] = ()
+    nodes: tuple[NodeVersion, ...] = ()
+    nodes_retired: tuple[Retirement, ...] = ()
+    edges: tuple[EdgeVersion, ...] = ()
+    edges_retired: tuple[Retirement, ...] = ()
+    transactions: tuple[Tx, ...] = ()
+
+
+class Batch(Struct, frozen=True, kw_only=True):
+    """One commit: sealed events, their commit record, and the graph changes they fold to."""
+
+    commit: Commit | None
+    events: tuple[Event, ...]
+    changes: Changes
+
+
+class LockedView(Protocol):
+    """Reads inside the write lock, unguarded: what sealing and folding need, by key, never by search."""
+
+    def head(self) -> Head: ...
+
+    def session_head(self, session: str) -> SessionHead | None: ...
+
+    def request(self, request_id: str) -> tuple[Event, ...]:
+        """Events written under this request id, in order; empty if none."""
+        ...
+
+    def identity(self, node_id: str) -> Identity | None: ...
+
+    def live_nodes(self, slot: str, after: int) -> tuple[NodeVersion, ...]:
+        """Unretired versions in a slot that hold at some moment later than `after`, by `valid_from`."""
+        ...
+
+    def live_versions(self, node_id: str) -> tuple[NodeVersion, ...]:
+        """Unretired versions of one node, by `valid_from`."""
+        ...
+
+    def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
+        """The same for a slot of edges."""
+        ...
+
+    def transaction(self, tx_id: str) -> Tx | None: ...
+
+    def next_rows(self) -> tuple[int, int]:
+        """The next free row numbers: of node versions, of edge versions."""
+        ...
+
+    def has_text(self, content_hash: bytes) -> bool: ...
+
+
+Plan = Callable[[LockedView], Batch]
+FoldLog = Callable[[LockedView, Sequence[Event]], Changes]
+
+
+class Store(Protocol):
+    """A place for logs and graphs. Every read takes a viewer, and a moment where the answer depends on one.
+
+    A plan runs inside the write lock and returns the batch to apply. One commit is one transaction: after an
+    error or a crash either all of it is there or none. Whatever a plan raises leaves the store untouched.
+    Drivers' exceptions never leave a backend.
+    """
+
+    def commit(self, account: str, plan: Plan) -> Batch:
+        """Runs `plan` under the account's write lock and applies its batch durably. A batch without a commit is a no-op."""
+        ...
+
+    def accounts(self) -> tuple[str, ...]:
+        """Accounts that have a log here, sorted."""
+        ...
+
+    def pin(self, viewer: Viewer, when: When) -> When:
+        """Replaces 'now' by the present, so that several reads answer from one state.
+
+        `valid_at` becomes at least the log's last time: a write is visible to the next read even if the clock stepped back.
+        """
+        ...
+
+    def head(self, viewer: Viewer) -> Head: ...
+
+    def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
+        """Heads of the sessions the viewer can see an event of, latest first."""
+        ...
+
+    def log(self, viewer: Viewer, *, after: int, limit: int) -> tuple[tuple[Commit, tuple[Event, ...]], ...]:
+        """Whole commits with first position > `after`, in order, about `limit` events. Raises Forbidden unless `viewer.operator`."""
+        ...
+
+    def events(
+        self, viewer: Viewer, *, session: str | None, after_seq: int, limit: int, newest_first: bool = False
+    ) -> tuple[Event, ...]:
+        """Events the viewer may read: those all of whose nodes it may see; with none, those open to an operator."""
+        ...
+
+    def event_at(self, viewer: Viewer, pos: int) -> Event | None: ...
+
+    def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        """The visible versions of these nodes, in the order of `ids`; missing ones are left out."""
+        ...
+
+    def history(self, viewer: Viewer, node_id: str, *, limit: int) -> tuple[NodeVersion, ...]:
+        """Every version of a node the viewer may see, retired ones included, by record time."""
+        ...
+
+    def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
+        """The first versions that the event at `pos` made."""
+        ...
+
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found: ...
+
+    def neighbours(
+        self,
+        viewer: Viewer,
+        when: When,
+        ids: Sequence[str],
+        *,
+        rels: tuple[str, ...] | None = None,
+        direction: Direction = "both",
+        limit: int = 20,
+    ) -> tuple[Neighbour, ...]:
+        """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
+        ...
+
+    def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
+        """Best nodes by words. Scores use only what the viewer may see."""
+        ...
+
+    def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
+        """Latest first. Raises Forbidden unless the viewer is internal."""
+        ...
+
+    def transaction(self, viewer: Viewer, tx_id: str) -> Tx | None: ...
+
+    def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
+        """What holds now, as known at `since_pos` against as known now; with `agent`, what that agent's changes touched."""
+        ...
+
+    def stats(self, viewer: Viewer) -> StoreStats: ...
+
+    def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
+        """The kinds and properties that can be searched, discovered from what is there."""
+        ...
+
+    def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
+        """Every version row, in row order, for digests. Raises Forbidden unless `viewer.operator`."""
+        ...
+
+    def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
+        """Throws graph and text index away and folds them again from the log, then swaps. Readers see the old or the new."""
+        ...
+
+    def backup(self, viewer: Viewer, target: Path) -> Path:
+        """A consistent copy of the account, made while others read and write."""
+        ...
+
+    def check(self, viewer: Viewer) -> tuple[str, ...]:
+        """Problems found in the files themselves, one line each; empty when sound."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one named space."""
+
+    @property
+    def model(self) -> str:
+        """Names the space. Vectors of different names are never compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> object:
+        """A float32 array, one unit row per text, in order."""
+        ...
+
+

@@ -1,0 +1,175 @@
+"""What each kind of event means for the graph: one function per kind, one visible table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from msgspec.structs import asdict
+
+from weft.instants import parse_instant
+from weft.log.kinds import document, graph, memory, payload_of
+from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
+from weft.types import Event, Guard
+
+
+def moves_of(event: Event) -> Iterator[Move]:
+    """The moves of one event; an erased one makes none."""
+    payload = payload_of(event)
+    fold = FOLDS.get(event.kind)
+    if payload is not None and fold is not None:
+        yield from fold(event, payload)
+
+
+def own_time(event: Event) -> int:
+    """When an event's content begins to hold if it does not say: when it happened, else when it was recorded."""
+    return event.recorded_at if event.occurred_at is None else event.occurred_at
+
+
+def _guard(payload: Any) -> Guard:
+    return Guard(
+        project=payload.project, scope=payload.scope, agents=tuple(sorted(payload.agents)), sensitive=payload.sensitive
+    )
+
+
+def _instant(written: str | None, default: int | None) -> int | None:
+    return default if written is None else parse_instant(written)
+
+
+def _begin(written: str | None, event: Event) -> int:
+    return own_time(event) if written is None else parse_instant(written)
+
+
+def _put_node(event: Event, node: graph.NodeAssertion) -> PutNode:
+    return PutNode(
+        id=node.id,
+        kind=node.kind,
+        name=node.name,
+        summary=node.summary,
+        text=node.text,
+        props=node.props,
+        focus=node.focus,
+        slot=node.slot or node.id,
+        guard=_guard(node),
+        valid_from=_begin(node.valid_from, event),
+        valid_to=_instant(node.valid_to, None),
+    )
+
+
+def _put_edge(event: Event, edge: graph.EdgeAssertion) -> PutEdge:
+    return PutEdge(
+        src=edge.src,
+        rel=edge.rel,
+        dst=edge.dst,
+        props=edge.props,
+        weight=edge.weight,
+        slot=edge.slot or edge_slot(edge.src, edge.rel, edge.dst),
+        guard=_guard(edge),
+        valid_from=_begin(edge.valid_from, event),
+        valid_to=_instant(edge.valid_to, None),
+    )
+
+
+def _plain_edge(src: str, rel: str, dst: str, guard: Guard, valid_from: int) -> PutEdge:
+    return PutEdge(
+        src=src,
+        rel=rel,
+        dst=dst,
+        props={},
+        weight=1.0,
+        slot=edge_slot(src, rel, dst),
+        guard=guard,
+        valid_from=valid_from,
+        valid_to=None,
+    )
+
+
+def _remembered(event: Event, payload: memory.Remembered) -> Iterator[Move]:
+    guard = _guard(payload)
+    begin = _begin(payload.valid_from, event)
+    for entity in payload.entities:
+        yield _put_node(event, entity)
+    yield PutNode(
+        id=payload.id,
+        kind=payload.node_kind,
+        name=payload.name,
+        summary=payload.summary,
+        text=payload.text,
+        props=payload.props,
+        focus=payload.focus,
+        slot=payload.slot or payload.id,
+        guard=guard,
+        valid_from=begin,
+        valid_to=_instant(payload.valid_to, None),
+    )
+    for edge in payload.edges:
+        yield _put_edge(event, edge)
+    for older in payload.supersedes:
+        yield _plain_edge(payload.id, "SUPERSEDES", older, guard, begin)
+
+
+def _asserted(event: Event, payload: graph.Asserted) -> Iterator[Move]:
+    for node in payload.nodes:
+        yield _put_node(event, node)
+    for edge in payload.edges:
+        yield _put_edge(event, edge)
+
+
+def _ended(event: Event, payload: graph.Ended) -> Iterator[Move]:
+    at = _begin(payload.at, event)
+    for node in payload.nodes:
+        yield EndNode(id=node, at=at)
+    for edge in payload.edges:
+        yield EndEdge(src=edge.src, rel=edge.rel, dst=edge.dst, at=at)
+
+
+def _deleted(event: Event, payload: graph.Deleted) -> Iterator[Move]:
+    for node in payload.nodes:
+        yield SetDeleted(id=node, deleted_at=event.known_at)
+
+
+def _restored(event: Event, payload: graph.Restored) -> Iterator[Move]:
+    for node in payload.nodes:
+        yield SetDeleted(id=node, deleted_at=None)
+
+
+def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
+    guard, begin = _guard(payload), own_time(event)
+    for gone in payload.ended:
+        yield EndNode(id=gone, at=begin)
+    document_node = graph.NodeAssertion(
+        id=payload.id,
+        kind="Document",
+        name=payload.title,
+        props={"source": payload.source, "sha256": payload.sha256, "line": 1},
+        focus=payload.focus,
+        **asdict(guard),
+    )
+    yield _put_node(event, document_node)
+    for section in payload.sections:
+        node = graph.NodeAssertion(
+            id=section.id,
+            kind="Section",
+            name=section.title,
+            text=section.text,
+            props={
+                "source": payload.source,
+                "line": section.line,
+                "end_line": section.end_line,
+                "level": section.level,
+            },
+            focus=payload.focus,
+            **asdict(guard),
+        )
+        yield _put_node(event, node)
+        yield _plain_edge(section.parent or payload.id, "CONTAINS", section.id, guard, begin)
+
+
+FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
+    "memory.remembered": _remembered,
+    "graph.asserted": _asserted,
+    "graph.ended": _ended,
+    "graph.deleted": _deleted,
+    "graph.restored": _restored,
+    "document.ingested": _ingested,
+}

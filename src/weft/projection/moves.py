@@ -1,0 +1,71 @@
+"""What an event does to the graph, before the interval rules: five moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from weft.types import Guard
+
+
+class PutNode(Struct, frozen=True, kw_only=True):
+    """A node holds from `valid_from`; without `valid_to` until the slot says otherwise."""
+
+    id: str
+    kind: str
+    name: str
+    summary: str
+    text: str
+    props: Mapping[str, Any]
+    focus: str | None
+    slot: str
+    guard: Guard
+    valid_from: int
+    valid_to: int | None
+
+
+class PutEdge(Struct, frozen=True, kw_only=True):
+    """A relation holds."""
+
+    src: str
+    rel: str
+    dst: str
+    props: Mapping[str, Any]
+    weight: float
+    slot: str
+    guard: Guard
+    valid_from: int
+    valid_to: int | None
+
+
+class EndNode(Struct, frozen=True, kw_only=True):
+    """A node stops holding at `at`."""
+
+    id: str
+    at: int
+
+
+class EndEdge(Struct, frozen=True, kw_only=True):
+    """A relation stops holding at `at`."""
+
+    src: str
+    rel: str
+    dst: str
+    at: int
+
+
+class SetDeleted(Struct, frozen=True, kw_only=True):
+    """A node becomes invisible, or (with None) visible again."""
+
+    id: str
+    deleted_at: int | None
+
+
+Move = PutNode | PutEdge | EndNode | EndEdge | SetDeleted
+
+
+def edge_slot(src: str, rel: str, dst: str) -> str:
+    """The slot of an edge that shares it with no other."""
+    return f"{src}\x1f{rel}\x1f{dst}"

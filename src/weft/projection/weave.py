@@ -1,0 +1,245 @@
+"""Applies the moves of one commit to what stands, and says what changes: rows to insert, rows to retire.
+
+Reads only by key, through the locked view, with this commit's own changes laid over it. A live fold and a rebuild
+run this same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from msgspec.structs import replace
+
+from weft.errors import Invalid, NotFound
+from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.lexical import content_hash, lex
+from weft.ports import Changes, LexedText, LockedView, Retirement
+from weft.projection import timeline
+from weft.projection.folds import moves_of
+from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
+from weft.projection.transactions import transaction_of
+from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx
+
+LexedTexts = dict[bytes, LexedText]
+Version = TypeVar("Version", NodeVersion, EdgeVersion)
+
+
+def weave(view: LockedView, events: Sequence[Event], lexed: LexedTexts | None = None) -> Changes:
+    """Folds the events of one commit. `lexed` holds texts made ready outside the lock; others are made here."""
+    tx = transaction_of(view, events)
+    weaver = _Weaver(view, tx.id, lexed or {})
+    for event in events:
+        for move in moves_of(event):
+            weaver.apply(event, move)
+    return weaver.changes(replace(tx, counts=weaver.counted(tx.counts)))
+
+
+class _Slots(Generic[Version]):
+    """Live rows of one sort (nodes or edges) by slot, with the rows made and retired in this commit laid over.
+
+    Only rows that hold after some moment are read: a slot with a long past costs no more than a young one.
+    """
+
+    def __init__(self, load: Callable[[str, int], Sequence[Version]], next_row: int) -> None:
+        self._load = load
+        self._live: dict[str, list[Version]] = {}
+        self._loaded_after: dict[str, int] = {}
+        self.next_row = next_row
+        self.made: dict[int, Version] = {}
+        self.retired: dict[int, Retirement] = {}
+
+    def live(self, slot: str, after: int) -> list[Version]:
+        """Rows of the slot that hold at some moment later than `after`, and maybe earlier ones, in order."""
+        if after < self._loaded_after.get(slot, MAX_INSTANT_US + 1):
+            rows = [row for row in self._load(slot, after) if row.row not in self.retired]
+            rows += [row for row in self._live.get(slot, ()) if row.row in self.made]
+            rows.sort(key=lambda each: each.interval.valid_from)
+            self._live[slot], self._loaded_after[slot] = rows, after
+        return self._live[slot]
+
+    def begin_empty(self, slot: str) -> None:
+        """The caller knows that nothing stands in this slot."""
+        self._live.setdefault(slot, [])
+        self._loaded_after.setdefault(slot, MIN_INSTANT_US)
+
+    def insert(self, row: Version) -> None:
+        row = replace(row, row=self.next_row)
+        self.next_row += 1
+        self.made[row.row] = row
+        rows = self._live[row.slot]
+        rows.append(row)
+        if len(rows) > 1:
+            rows.sort(key=lambda each: each.interval.valid_from)
+
+    def retire(self, row: Version, event: Event, tx: str) -> None:
+        self.retired[row.row] = Retirement(row=row.row, at=event.known_at, pos=event.pos, tx=tx)
+        self._live[row.slot].remove(row)
+
+    def cut(self, cuts: Sequence[timeline.Cut[Version]], event: Event, tx: str) -> None:
+        """Retires each row that loses moments and inserts copies for what is left to it."""
+        for row, rest in cuts:
+            self.retire(row, event, tx)
+            for span in rest:
+                interval = replace(row.interval, valid_from=span.start, valid_to=span.end)
+                self.insert(
+                    replace(row, interval=interval, recorded_at=event.known_at, born=event.pos, tx=tx)
+                )
+
+
+class _Weaver:
+    def __init__(self, view: LockedView, tx: str, lexed: LexedTexts) -> None:
+        self._view, self._tx, self._lexed = view, tx, lexed
+        node_row, edge_row = view.next_rows()
+        self._nodes: _Slots[NodeVersion] = _Slots(view.live_nodes, node_row)
+        self._edges: _Slots[EdgeVersion] = _Slots(view.live_edges, edge_row)
+        self._identities: dict[str, Identity | None] = {}
+        self._changed: dict[str, Identity] = {}
+        self._texts: LexedTexts = {}
+        self._slots_of: dict[str, set[str]] = {}
+
+    def apply(self, event: Event, move: Move) -> None:
+        match move:
+            case PutNode():
+                self._put_node(event, move)
+            case PutEdge():
+                self._put_edge(event, move)
+            case EndNode():
+                self._end_node(event, move)
+            case EndEdge():
+                rows = self._edges.live(edge_slot(move.src, move.rel, move.dst), move.at)
+                self._edges.cut(timeline.end(rows, move.at), event, self._tx)
+            case SetDeleted():
+                known = self._identity(move.id)
+                if known is None:
+                    raise NotFound(f"there is no node {move.id!r} to delete or restore")
+                self._set_identity(replace(known, deleted_at=move.deleted_at))
+
+    def _identity(self, node_id: str) -> Identity | None:
+        if node_id not in self._identities:
+            self._identities[node_id] = self._view.identity(node_id)
+        return self._identities[node_id]
+
+    def _set_identity(self, identity: Identity) -> None:
+        if self._identity(identity.id) != identity:
+            self._identities[identity.id] = self._changed[identity.id] = identity
+
+    def _put_node(self, event: Event, move: PutNode) -> None:
+        _check_interval(move.id, move.valid_from, move.valid_to)
+        known = self._identity(move.id)
+        if known is not None and known.kind != move.kind:
+            raise Invalid(f"{move.id!r} is a {known.kind}, not a {move.kind}", hint="a node keeps its kind: use another id")
+        self._set_identity(Identity(id=move.id, kind=move.kind, guard=move.guard))
+        if known is None and move.slot == move.id:
+            self._nodes.begin_empty(move.slot)
+        live = self._nodes.live(move.slot, move.valid_from)
+        takeover = timeline.take(live, move.valid_from, move.valid_to)
+        self._nodes.cut(takeover.cuts, event, self._tx)
+        if not takeover.taken:
+            return
+        text_hash = self._text(move)
+        self._slots_of.setdefault(move.id, set()).add(move.slot)
+        for span in takeover.taken:
+            self._nodes.insert(
+                NodeVersion(
+                    row=0,
+                    id=move.id,
+                    kind=move.kind,
+                    name=move.name,
+                    summary=move.summary,
+                    text=move.text,
+                    props=move.props,
+                    focus=move.focus,
+                    slot=move.slot,
+                    guard=move.guard,
+                    recorded_guard=move.guard,
+                    interval=_interval(span, move),
+                    recorded_at=event.known_at,
+                    born=event.pos,
+                    tx=self._tx,
+                    retired_at=None,
+                    retired_pos=None,
+                    retired_tx=None,
+                    deleted_at=None,
+                    event=event.pos,
+                    content_hash=text_hash,
+                )
+            )
+
+    def _text(self, move: PutNode) -> bytes:
+        key = content_hash(move.name, move.summary, move.text)
+        if key not in self._texts and not self._view.has_text(key):
+            self._texts[key] = self._lexed.get(key) or lex(move.name, move.summary, move.text)
+        return key
+
+    def _put_edge(self, event: Event, move: PutEdge) -> None:
+        label = f"{move.src} -{move.rel}-> {move.dst}"
+        _check_interval(label, move.valid_from, move.valid_to)
+        for end in (move.src, move.dst):
+            if self._identity(end) is None:
+                raise NotFound(f"the edge {label} names {end!r}, which does not exist", hint="assert the node first")
+        live = self._edges.live(move.slot, move.valid_from)
+        takeover = timeline.take(live, move.valid_from, move.valid_to)
+        self._edges.cut(takeover.cuts, event, self._tx)
+        for span in takeover.taken:
+            self._edges.insert(
+                EdgeVersion(
+                    row=0,
+                    src=move.src,
+                    rel=move.rel,
+                    dst=move.dst,
+                    props=move.props,
+                    weight=move.weight,
+                    slot=move.slot,
+                    guard=move.guard,
+                    interval=_interval(span, move),
+                    recorded_at=event.known_at,
+                    born=event.pos,
+                    tx=self._tx,
+                    retired_at=None,
+                    retired_pos=None,
+                    retired_tx=None,
+                    event=event.pos,
+                )
+            )
+
+    def _end_node(self, event: Event, move: EndNode) -> None:
+        if self._identity(move.id) is None:
+            raise NotFound(f"there is no node {move.id!r} to end")
+        slots = {row.slot for row in self._view.live_versions(move.id)} | self._slots_of.get(move.id, set())
+        for slot in sorted(slots):
+            own = [row for row in self._nodes.live(slot, move.at) if row.id == move.id]
+            self._nodes.cut(timeline.end(own, move.at), event, self._tx)
+
+    def counted(self, earlier: Mapping[str, int]) -> dict[str, int]:
+        now = {
+            "nodes": len(self._nodes.made),
+            "nodes_retired": len(self._nodes.retired),
+            "edges": len(self._edges.made),
+            "edges_retired": len(self._edges.retired),
+        }
+        return {name: earlier.get(name, 0) + count for name, count in now.items()}
+
+    def changes(self, tx: Tx) -> Changes:
+        return Changes(
+            identities=tuple(self._changed.values()),
+            texts=tuple(self._texts.values()),
+            nodes=tuple(self._nodes.made.values()),
+            nodes_retired=tuple(self._nodes.retired.values()),
+            edges=tuple(self._edges.made.values()),
+            edges_retired=tuple(self._edges.retired.values()),
+            transactions=(tx,),
+        )
+
+
+def _interval(span: timeline.Span, move: PutNode | PutEdge) -> Interval:
+    return Interval(
+        valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to
+    )
+
+
+def _check_interval(label: str, valid_from: int, valid_to: int | None) -> None:
+    if valid_to is not None and valid_to <= valid_from:
+        raise Invalid(
+            f"{label!r} would end before it begins", hint="valid_to must be later than valid_from (the event's time if absent)"
+        )

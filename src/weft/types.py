@@ -1,0 +1,332 @@
+"""The few frozen values everything speaks.
+
+Times are integers of microseconds (see `weft.instants`). Intervals are half open: `valid_from` is in,
+`valid_to` is out, None never ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+Scope = Literal["public", "shared", "admin"]
+Audience = Literal["internal", "public"]
+Direction = Literal["out", "in", "both"]
+
+SCOPES: Final[tuple[Scope, ...]] = ("public", "shared", "admin")
+
+# Bounds, stated once.
+MAX_PAYLOAD_BYTES: Final = 1_000_000
+MAX_EVENTS_PER_COMMIT: Final = 10_000
+MAX_QUERY_CHARACTERS: Final = 32_768
+MAX_LIMIT: Final = 100
+MAX_READ_EVENTS: Final = 10_000
+MAX_IDS_PER_READ: Final = 1_000
+
+# Kinds that carry structure rather than content: an agent limited to what is tagged for it may still
+# pass through these when they are untagged (a section's document, a symbol's file).
+STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
+    {"Document", "Section", "File", "Project", "Focus", "Conversation", "Session"}
+)
+# Records about weft's own working: never in adjacency, never in default recall.
+RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback"})
+
+# Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
+VIEWS: Final[Mapping[str, frozenset[str]]] = {
+    "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference"}),
+    "entity": frozenset({"Person", "Organization", "Entity", "Service", "Place", "Product"}),
+    "temporal": frozenset({"Event", "Fact", "Episode", "Message", "Memory"}),
+    "causal": frozenset({"Cause"}),
+    "code": frozenset({"File", "Class", "Function", "Import", "Test"}),
+    "work": frozenset({"Task", "Feature", "Claim", "Decision", "Pattern", "Learning"}),
+}
+
+
+def views_of(kind: str) -> tuple[str, ...]:
+    """The views a kind belongs to, in the order of VIEWS."""
+    return tuple(view for view, kinds in VIEWS.items() if kind in kinds) or ("semantic",)
+
+
+class Viewer(Struct, frozen=True, kw_only=True):
+    """Who is asking. Comes from the environment or an authenticated connection, never from an argument."""
+
+    account: str
+    scopes: frozenset[str]
+    agent: str | None = None
+    audience: Audience = "internal"
+    sensitive: bool = False
+
+    @property
+    def tagged_only(self) -> bool:
+        """A named public agent sees only what is tagged for it."""
+        return self.audience == "public" and self.agent is not None
+
+    @property
+    def operator(self) -> bool:
+        """May read the whole log: every scope, sensitive rows included."""
+        return self.audience == "internal" and self.sensitive and self.scopes >= set(SCOPES)
+
+
+class Actor(Struct, frozen=True, kw_only=True):
+    """Who writes: the agent's name and its role."""
+
+    agent: str
+    role: str = "agent"
+
+
+class When(Struct, frozen=True, kw_only=True):
+    """The two clocks of a read. None means now; `Store.pin` replaces None by the present, once per answer."""
+
+    valid_at: int | None = None
+    known_at: int | None = None
+
+
+NOW: Final = When()
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """One immutable entry of the log.
+
+    `recorded_at` is when weft first recorded it and part of its hash; `known_at` is when this store learnt it:
+    the same, except for events imported into a store that had a history of its own.
+    """
+
+    pos: int
+    account: str
+    session: str
+    seq: int
+    kind: str
+    actor: Actor
+    recorded_at: int
+    known_at: int
+    occurred_at: int | None
+    caused_by: tuple[str, ...]
+    task: str | None
+    conversation: str | None
+    request_id: str | None
+    payload: bytes | None
+    salt: bytes | None
+    payload_hash: bytes
+    prev_hash: bytes
+    hash: bytes
+
+    @property
+    def citation(self) -> str:
+        return f"weft://{self.session}/events/{self.seq}#{self.hash.hex()[:8]}"
+
+
+class Commit(Struct, frozen=True, kw_only=True):
+    """One transaction of the log: its events' positions, its time, and the digest that chains it to the one before."""
+
+    first_pos: int
+    count: int
+    at: int
+    digest: bytes
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """Where an account's log stands."""
+
+    pos: int
+    at: int
+    digest: bytes
+
+
+class SessionHead(Struct, frozen=True, kw_only=True):
+    """Where one session's chain stands."""
+
+    session: str
+    seq: int
+    hash: bytes
+
+
+class Guard(Struct, frozen=True, kw_only=True):
+    """What decides who may see a node or an edge. Nodes with equal guards share a ward of the store."""
+
+    project: str | None = None
+    scope: Scope = "admin"
+    agents: tuple[str, ...] = ()
+    sensitive: bool = False
+
+
+class Interval(Struct, frozen=True, kw_only=True):
+    """When a version holds, and what its author asserted: versions are pieces of assertions."""
+
+    valid_from: int
+    valid_to: int | None
+    asserted_from: int
+    asserted_to: int | None
+
+
+class NodeVersion(Struct, frozen=True, kw_only=True):
+    """One version of one node. Only `retired_at` (with `retired_pos`, `retired_tx`) ever changes, once.
+
+    `event` is the position of the event that asserted the content; `born` that of the event that made this row
+    (later, for a copy with a shorter interval). `deleted_at` and `guard` tell today's state of the identity;
+    `recorded_guard` is what the row was written with.
+    """
+
+    row: int
+    id: str
+    kind: str
+    name: str
+    summary: str
+    text: str
+    props: Mapping[str, Any]
+    focus: str | None
+    slot: str
+    guard: Guard
+    recorded_guard: Guard
+    interval: Interval
+    recorded_at: int
+    born: int
+    tx: str
+    retired_at: int | None
+    retired_pos: int | None
+    retired_tx: str | None
+    deleted_at: int | None
+    event: int
+    content_hash: bytes
+
+
+class EdgeVersion(Struct, frozen=True, kw_only=True):
+    """One version of one edge. Edges join identities, not versions."""
+
+    row: int
+    src: str
+    rel: str
+    dst: str
+    props: Mapping[str, Any]
+    weight: float
+    slot: str
+    guard: Guard
+    interval: Interval
+    recorded_at: int
+    born: int
+    tx: str
+    retired_at: int | None
+    retired_pos: int | None
+    retired_tx: str | None
+    event: int
+
+
+class Identity(Struct, frozen=True, kw_only=True):
+    """Today's state of a node: what guards judge, whatever moment is asked about."""
+
+    id: str
+    kind: str
+    guard: Guard
+    deleted_at: int | None = None
+
+
+class Tx(Struct, frozen=True, kw_only=True):
+    """One logical change. `closed_pos` is None while its later slices are still to come."""
+
+    id: str
+    kind: str
+    agent: str
+    session: str
+    at: int
+    opened_pos: int
+    closed_pos: int | None
+    git_commit: str | None = None
+    files: tuple[str, ...] = ()
+    counts: Mapping[str, int] = {}
+    duration_ms: int | None = None
+
+
+class Neighbour(Struct, frozen=True, kw_only=True):
+    """One step from a node: the edge walked and the node reached."""
+
+    start: str
+    edge: EdgeVersion
+    node: NodeVersion
+
+
+class TextQuery(Struct, frozen=True, kw_only=True):
+    """What to look for in the text index. `terms` are stems with weights (see `weft.lexical`)."""
+
+    terms: tuple[tuple[str, float], ...]
+    projects: tuple[str | None, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    k1: float = 0.9
+    b: float = 0.4
+
+
+class TermStat(Struct, frozen=True, kw_only=True):
+    """How common a term is among what the viewer may see."""
+
+    term: str
+    weight: float
+    document_frequency: int
+    idf: float
+
+
+class TextHit(Struct, frozen=True, kw_only=True):
+    """A node version found by words; `parts` says what each term gave, and adds up to `score`."""
+
+    node: NodeVersion
+    score: float
+    parts: tuple[tuple[str, float], ...]
+
+
+class TextMatches(Struct, frozen=True, kw_only=True):
+    """Hits with what the search knew: terms used and dropped, and whether the candidate bound was reached."""
+
+    hits: tuple[TextHit, ...]
+    used: tuple[TermStat, ...]
+    dropped: tuple[str, ...]
+    population: int
+    truncated: bool
+
+
+class Find(Struct, frozen=True, kw_only=True):
+    """A filter over nodes. Every part given must hold; `props` compares properties for equality."""
+
+    names: tuple[str, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    projects: tuple[str | None, ...] | None = None
+    props: Mapping[str, Any] = {}
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """Nodes that pass a filter, newest first, and the property names no visible node has."""
+
+    nodes: tuple[NodeVersion, ...]
+    unknown_props: tuple[str, ...] = ()
+
+
+class Diff(Struct, frozen=True, kw_only=True):
+    """What changed between two moments: (kind, id) of nodes, (src, rel, dst) of edges."""
+
+    added: tuple[tuple[str, str], ...]
+    removed: tuple[tuple[str, str], ...]
+    modified: tuple[tuple[str, str], ...]
+    edges_added: tuple[tuple[str, str, str], ...]
+    edges_removed: tuple[tuple[str, str, str], ...]
+    truncated: bool
+
+
+class KindStat(Struct, frozen=True, kw_only=True):
+    """A kind the viewer can find: how many nodes, and which properties they carry."""
+
+    kind: str
+    views: tuple[str, ...]
+    nodes: int
+    props: tuple[str, ...]
+
+
+class StoreStats(Struct, frozen=True, kw_only=True):
+    """Counts of what the viewer may see, and the size of what is on disk."""
+
+    nodes: int
+    edges: int
+    node_versions: int
+    events: int
+    sessions: int
+    texts: int
+    bytes_on_disk: int
+    backend: str
+    schema_version: int
