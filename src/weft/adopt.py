@@ -88,12 +88,15 @@ def _append_foreign(store: Store, viewer: Viewer, item: LogItem, clock: Clock) -
 
 
 def _missing(view: LockedView, event: Event) -> bool:
-    head = view.session_head(event.session)
-    if head is None or event.seq > head.seq:
-        return True
-    if event.seq == head.seq and event.hash != head.hash:
-        raise Conflict(
-            f"session {event.session} went another way here: its event {event.seq} differs",
-            hint="two stores wrote the same session; import into an empty store instead",
-        )
-    return False
+    """True if the event is not here yet. Raises Conflict where the session went another way."""
+    known = view.event_hash(event.session, event.seq)
+    if known is None:
+        before = view.event_hash(event.session, event.seq - 1)
+        if event.seq == 1 or before in (None, event.prev_hash):
+            return True
+    elif known == event.hash:
+        return False
+    raise Conflict(
+        f"session {event.session} went another way here: event {event.seq} differs",
+        hint="two stores wrote the same session; import into an empty store instead",
+    )

@@ -87,6 +87,10 @@ class LockedView(Protocol):
 
     def session_head(self, session: str) -> SessionHead | None: ...
 
+    def event_hash(self, session: str, seq: int) -> bytes | None:
+        """The hash of one event, or None where there is none."""
+        ...
+
     def request(self, request_id: str) -> tuple[Event, ...]:
         """Events written under this request id, in order; empty if none."""
         ...

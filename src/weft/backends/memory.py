@@ -103,6 +103,9 @@ class _Account:
     def session_head(self, session: str) -> SessionHead | None:
         return self.heads.get(session)
 
+    def event_hash(self, session: str, seq: int) -> bytes | None:
+        return next((event.hash for event in self.log if (event.session, event.seq) == (session, seq)), None)
+
     def request(self, request_id: str) -> tuple[Event, ...]:
         return tuple(event for event in self.log if event.request_id == request_id)
 

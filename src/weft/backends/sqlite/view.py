@@ -21,6 +21,11 @@ class SqliteView:
         row = self._db.execute("SELECT seq, hash FROM session WHERE name = ?", (session,)).fetchone()
         return None if row is None else SessionHead(session=session, seq=row[0], hash=row[1])
 
+    def event_hash(self, session: str, seq: int) -> bytes | None:
+        query = "SELECT e.hash FROM event e JOIN session s ON s.key = e.session WHERE s.name = ? AND e.seq = ?"
+        row = self._db.execute(query, (session, seq)).fetchone()
+        return None if row is None else row[0]
+
     def request(self, request_id: str) -> tuple[Event, ...]:
         found = self._db.execute(f"{rows.SELECT_EVENT} WHERE e.request_id = ? ORDER BY e.pos", (request_id,))
         return tuple(rows.event_of(self._account, row) for row in found)
