@@ -13,7 +13,7 @@ from weft.log.draft import Draft, Prepared, check_name, prepare, seal
 from weft.log.kinds import document, graph, memory
 from weft.ports import Batch, Changes, LexedText, LockedView, Store
 from weft.projection.weave import weave
-from weft.types import Actor, Event
+from weft.types import Actor, Event, Viewer
 
 
 class Writer(Struct, frozen=True, kw_only=True):
@@ -37,13 +37,15 @@ def append(
     drafts: Sequence[Draft],
     *,
     clock: Clock,
+    viewer: Viewer | None = None,
     request_id: str | None = None,
     expected_head: int | None = None,
 ) -> Appended:
     """Writes drafts as one commit: all of them or none. With a request id, a repeated call writes nothing.
 
     Raises Invalid or TooLarge for bad input, Conflict when the session moved past `expected_head` or the request id
-    was used for something else.
+    was used for something else, Forbidden where the drafts touch nodes that `viewer` may not see (weft's own upkeep
+    writes as no viewer).
     """
     check_name(writer.account, field="account")
     check_name(writer.session, field="session")
@@ -68,7 +70,7 @@ def append(
             expected_head=expected_head,
             now_us=clock.now_us(),
         )
-        return Batch(commit=commit, events=events, changes=weave(view, events, lexed))
+        return Batch(commit=commit, events=events, changes=weave(view, events, lexed, viewer))
 
     batch = store.commit(writer.account, plan)
     return Appended(events=batch.events, repeated=batch.commit is None)

@@ -33,12 +33,7 @@ _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 # Question, auxiliary and pronoun words carry no topic: in chat they would outweigh what is asked about.
 STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are as at be because been before being below between both
-    but by can could did do does doing down during each few for from further get got had has have having he her here hers
-    herself him himself his how i if in into is it its itself just me more most my myself no nor not now of off on once
-    only or other our ours ourselves out over own same shall she should so some such than that the their theirs them
-    themselves then there these they this those through to too under until up us very was we were what when where which
-    while who whom whose why will with would you your yours yourself yourselves s t d ll m re ve""".split()
+    ["a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "down", "during", "each", "few", "for", "from", "further", "get", "got", "had", "has", "have", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "me", "more", "most", "my", "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "same", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours", "yourself", "yourselves", "s", "t", "d", "ll", "m", "re", "ve"]
 )
 
 
@@ -69,7 +64,9 @@ def tokens(text: str) -> list[str]:
             whole = whole[:-2]
         whole = whole.replace("'", "")
         found.append(whole[:MAX_TERM_CHARACTERS])
-        if word.isascii() and ("_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())):
+        if word.isascii() and (
+            "_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())
+        ):
             parts = [part.lower() for part in _CAMEL.findall(word)]
             if len(parts) > 1:
                 found.extend(part[:MAX_TERM_CHARACTERS] for part in parts)

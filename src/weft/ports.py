@@ -147,6 +147,10 @@ class Store(Protocol):
 
     def head(self, viewer: Viewer) -> Head: ...
 
+    def position_at(self, viewer: Viewer, at: int) -> int:
+        """The last position known at a moment; 0 before the beginning."""
+        ...
+
     def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
         """Heads of the sessions the viewer can see an event of, latest first."""
         ...
@@ -161,7 +165,9 @@ class Store(Protocol):
         """Events the viewer may read: those all of whose nodes it may see; with none, those open to an operator."""
         ...
 
-    def event_at(self, viewer: Viewer, pos: int) -> Event | None: ...
+    def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
+        """The citations of these events, as far as the viewer may see a node that each made."""
+        ...
 
     def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
         """The visible versions of these nodes, in the order of `ids`; missing ones are left out."""
@@ -243,5 +249,3 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> object:
         """A float32 array, one unit row per text, in order."""
         ...
-
-

@@ -49,6 +49,15 @@ def views_of(kind: str) -> tuple[str, ...]:
     return tuple(view for view, kinds in VIEWS.items() if kind in kinds) or ("semantic",)
 
 
+class Guard(Struct, frozen=True, kw_only=True):
+    """What decides who may see a node or an edge. Nodes with equal guards share a ward of the store."""
+
+    project: str | None = None
+    scope: Scope = "admin"
+    agents: tuple[str, ...] = ()
+    sensitive: bool = False
+
+
 class Viewer(Struct, frozen=True, kw_only=True):
     """Who is asking. Comes from the environment or an authenticated connection, never from an argument."""
 
@@ -62,6 +71,11 @@ class Viewer(Struct, frozen=True, kw_only=True):
     def tagged_only(self) -> bool:
         """A named public agent sees only what is tagged for it."""
         return self.audience == "public" and self.agent is not None
+
+    def admits(self, guard: Guard) -> bool:
+        """Layers 2, 3 and 6: scope, agent tag, sensitivity."""
+        in_scope = guard.scope in self.scopes and (self.sensitive or not guard.sensitive)
+        return in_scope and (not self.tagged_only or self.agent in guard.agents)
 
     @property
     def operator(self) -> bool:
@@ -140,15 +154,6 @@ class SessionHead(Struct, frozen=True, kw_only=True):
     session: str
     seq: int
     hash: bytes
-
-
-class Guard(Struct, frozen=True, kw_only=True):
-    """What decides who may see a node or an edge. Nodes with equal guards share a ward of the store."""
-
-    project: str | None = None
-    scope: Scope = "admin"
-    agents: tuple[str, ...] = ()
-    sensitive: bool = False
 
 
 class Interval(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ the process.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -156,16 +156,12 @@ def _holds(interval: Interval, at: int) -> bool:
     return interval.valid_from <= at and (interval.valid_to is None or at < interval.valid_to)
 
 
-def guard_admits(viewer: Viewer, guard: Guard) -> bool:
-    """Layers 2 and 6: scope and sensitivity."""
-    return guard.scope in viewer.scopes and (viewer.sensitive or not guard.sensitive)
-
-
-def tag_admits(viewer: Viewer, guard: Guard, *, structural: bool) -> bool:
-    """Layer 3: a named public agent sees what is tagged for it; untagged structure only where `structural`."""
-    if not viewer.tagged_only or viewer.agent in guard.agents:
+def _steps_on(viewer: Viewer, identity: Identity) -> bool:
+    """Layer 3 for expansion: untagged structure may be stepped on by an agent limited to its tags."""
+    if viewer.admits(identity.guard):
         return True
-    return structural and not guard.agents
+    untagged = replace(viewer, audience="internal")
+    return not identity.guard.agents and identity.kind in STRUCTURAL_KINDS and untagged.admits(identity.guard)
 
 
 class MemoryStore:
@@ -221,6 +217,11 @@ class MemoryStore:
         with self._lock:
             return self._account(viewer).head()
 
+    def position_at(self, viewer: Viewer, at: int) -> int:
+        with self._lock:
+            commits = self._account(viewer).commits
+            return max((commit.first_pos + commit.count - 1 for commit in commits if commit.at <= at), default=0)
+
     def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
         with self._lock:
             place = self._account(viewer)
@@ -257,23 +258,22 @@ class MemoryStore:
             found = [event for event in wanted if self._event_visible(viewer, place, event)]
             return tuple(found[:limit])
 
-    def event_at(self, viewer: Viewer, pos: int) -> Event | None:
+    def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
         with self._lock:
             place = self._account(viewer)
-            if not 1 <= pos <= len(place.log):
-                return None
-            event = place.log[pos - 1]
-            return event if self._event_visible(viewer, place, event) else None
+            made = {
+                row.event
+                for row in place.graph.nodes.values()
+                if self._node_visible(viewer, place.graph, row, structural=True)
+            }
+            return {pos: place.log[pos - 1].citation for pos in positions if pos in made}
 
     # The graph
 
     def _node_visible(self, viewer: Viewer, graph: _Graph, row: NodeVersion, *, structural: bool) -> bool:
         identity = graph.identities[row.id]
-        return (
-            identity.deleted_at is None
-            and guard_admits(viewer, identity.guard)
-            and tag_admits(viewer, identity.guard, structural=structural and identity.kind in STRUCTURAL_KINDS)
-        )
+        admitted = _steps_on(viewer, identity) if structural else viewer.admits(identity.guard)
+        return identity.deleted_at is None and admitted
 
     def _known(self, graph: _Graph, row: NodeVersion | EdgeVersion, pos: int) -> bool:
         """Record time: made by then, not retired by then; changes still open at that position do not count."""
@@ -291,12 +291,9 @@ class MemoryStore:
     def _moment(self, viewer: Viewer, place: _Account, when: When) -> tuple[int, int]:
         pinned = self.pin(viewer, when)
         known = pinned.known_at if pinned.known_at is not None else 0
-        pos = max((c.first_pos + c.count - 1 for c in place.commits if c.at <= known), default=0)
-        return pinned.valid_at or 0, pos
+        return pinned.valid_at or 0, self.position_at(viewer, known)
 
-    def _visible_nodes(
-        self, viewer: Viewer, when: When, *, structural: bool = False
-    ) -> Iterator[NodeVersion]:
+    def _visible_nodes(self, viewer: Viewer, when: When, *, structural: bool = False) -> Iterator[NodeVersion]:
         place = self._account(viewer)
         valid_at, pos = self._moment(viewer, place, when)
         for row in place.graph.nodes.values():
@@ -379,7 +376,8 @@ class MemoryStore:
 
     def _edge_visible(self, viewer: Viewer, graph: _Graph, edge: EdgeVersion) -> bool:
         guard = graph.edge_guards[edge.src, edge.rel, edge.dst]
-        return guard_admits(viewer, guard) and tag_admits(viewer, guard, structural=True)
+        untagged = replace(viewer, audience="internal")
+        return viewer.admits(guard) or (not guard.agents and untagged.admits(guard))
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._lock:
@@ -473,7 +471,9 @@ class MemoryStore:
                 and self._edge_visible(viewer, place.graph, edge)
                 and {edge.src, edge.dst} <= ids
             ]
-            versions = [r for r in place.graph.nodes.values() if self._node_visible(viewer, place.graph, r, structural=False)]
+            versions = [
+                r for r in place.graph.nodes.values() if self._node_visible(viewer, place.graph, r, structural=False)
+            ]
             events = [event for event in place.log if self._event_visible(viewer, place, event)]
             return StoreStats(
                 nodes=len(nodes),

@@ -1,9 +1,9 @@
 """The log as a file: one canonical JSON value a line, the same bytes for the same log, on every backend.
 
-    {"account": ..., "version": 1, "weft": "log"}
-    {"commit": {...}}            then its events, one line each
-    {"event": {...}}
-    {"end": {"digest": ..., "pos": ...}}
+{"account": ..., "version": 1, "weft": "log"}
+{"commit": {...}}            then its events, one line each
+{"event": {...}}
+{"end": {"digest": ..., "pos": ...}}
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def _read_header(numbered: Iterator[tuple[int, bytes]]) -> str:
     if header.get("weft") != "log" or not isinstance(header.get("account"), str):
         raise Invalid("this is not an exported weft log", hint="make one with `weft log export`")
     if header.get("version") != FORMAT_VERSION:
-        raise Invalid(f"the file has format {header.get('version')}, this weft reads {FORMAT_VERSION}", hint="upgrade weft")
+        raise Invalid(
+            f"the file has format {header.get('version')}, this weft reads {FORMAT_VERSION}", hint="upgrade weft"
+        )
     account: str = header["account"]
     return account
 

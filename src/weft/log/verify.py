@@ -66,7 +66,9 @@ class ChainChecker:
             return f"{name} has another time than its commit"
         seq, prev_hash = sessions.get(event.session, (0, session_genesis(self.account, event.session)))
         if event.seq != seq + 1:
-            return f"session {event.session} jumps from {seq} to {event.seq}: an event is missing, doubled or out of order"
+            return (
+                f"session {event.session} jumps from {seq} to {event.seq}: an event is missing, doubled or out of order"
+            )
         if event.prev_hash != prev_hash:
             return f"{name} does not follow the event before it in its session"
         if event.payload is not None and (
@@ -92,7 +94,9 @@ def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) 
     checker = ChainChecker(viewer.account)
     problem = _first_problem(checker, read_commits(store, viewer)) or _heads_problem(checker, store, viewer)
     if problem is None and expected_digest is not None and checker.digest.hex() != expected_digest.lower():
-        problem = f"the log ends at {checker.digest.hex()[:16]}…, not at the digest given: its tail is missing or it went on"
+        problem = (
+            f"the log ends at {checker.digest.hex()[:16]}…, not at the digest given: its tail is missing or it went on"
+        )
     return Verified(
         commits=checker.commits,
         events=checker.events,

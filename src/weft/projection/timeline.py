@@ -67,7 +67,9 @@ def take(live: Sequence[R], valid_from: int, valid_to: int | None) -> Takeover[R
 def end(live: Sequence[R], at: int) -> tuple[Cut[R], ...]:
     """The versions that lose moments when everything here stops holding at `at`."""
     from_then_on = Span(at, None)
-    return tuple(Cut(row, _outside(row.interval, from_then_on)) for row in live if _overlaps(row.interval, from_then_on))
+    return tuple(
+        Cut(row, _outside(row.interval, from_then_on)) for row in live if _overlaps(row.interval, from_then_on)
+    )
 
 
 def _yields(standing: Interval, valid_from: int) -> bool:

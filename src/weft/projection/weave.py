@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
-from weft.errors import Invalid, NotFound
+from weft.errors import Forbidden, Invalid, NotFound
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.lexical import content_hash, lex
 from weft.ports import Changes, LexedText, LockedView, Retirement
@@ -19,16 +19,22 @@ from weft.projection import timeline
 from weft.projection.folds import moves_of
 from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
 from weft.projection.transactions import transaction_of
-from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx
+from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx, Viewer
 
 LexedTexts = dict[bytes, LexedText]
 Version = TypeVar("Version", NodeVersion, EdgeVersion)
 
 
-def weave(view: LockedView, events: Sequence[Event], lexed: LexedTexts | None = None) -> Changes:
-    """Folds the events of one commit. `lexed` holds texts made ready outside the lock; others are made here."""
+def weave(
+    view: LockedView, events: Sequence[Event], lexed: LexedTexts | None = None, viewer: Viewer | None = None
+) -> Changes:
+    """Folds the events of one commit. `lexed` holds texts made ready outside the lock; others are made here.
+
+    With a viewer, raises Forbidden where the events touch a node that it may not see: writing to a hidden id must
+    not be a way to uncover it. A rebuild and an import fold what was accepted before, and name none.
+    """
     tx = transaction_of(view, events)
-    weaver = _Weaver(view, tx.id, lexed or {})
+    weaver = _Weaver(view, tx.id, lexed or {}, viewer)
     for event in events:
         for move in moves_of(event):
             weaver.apply(event, move)
@@ -82,14 +88,12 @@ class _Slots(Generic[Version]):
             self.retire(row, event, tx)
             for span in rest:
                 interval = replace(row.interval, valid_from=span.start, valid_to=span.end)
-                self.insert(
-                    replace(row, interval=interval, recorded_at=event.known_at, born=event.pos, tx=tx)
-                )
+                self.insert(replace(row, interval=interval, recorded_at=event.known_at, born=event.pos, tx=tx))
 
 
 class _Weaver:
-    def __init__(self, view: LockedView, tx: str, lexed: LexedTexts) -> None:
-        self._view, self._tx, self._lexed = view, tx, lexed
+    def __init__(self, view: LockedView, tx: str, lexed: LexedTexts, viewer: Viewer | None) -> None:
+        self._view, self._tx, self._lexed, self._viewer = view, tx, lexed, viewer
         node_row, edge_row = view.next_rows()
         self._nodes: _Slots[NodeVersion] = _Slots(view.live_nodes, node_row)
         self._edges: _Slots[EdgeVersion] = _Slots(view.live_edges, edge_row)
@@ -117,7 +121,10 @@ class _Weaver:
 
     def _identity(self, node_id: str) -> Identity | None:
         if node_id not in self._identities:
-            self._identities[node_id] = self._view.identity(node_id)
+            known = self._view.identity(node_id)
+            if known is not None and self._viewer is not None and not self._viewer.admits(known.guard):
+                raise Forbidden(f"{node_id!r} is not yours to change", hint="choose another id")
+            self._identities[node_id] = known
         return self._identities[node_id]
 
     def _set_identity(self, identity: Identity) -> None:
@@ -128,7 +135,9 @@ class _Weaver:
         _check_interval(move.id, move.valid_from, move.valid_to)
         known = self._identity(move.id)
         if known is not None and known.kind != move.kind:
-            raise Invalid(f"{move.id!r} is a {known.kind}, not a {move.kind}", hint="a node keeps its kind: use another id")
+            raise Invalid(
+                f"{move.id!r} is a {known.kind}, not a {move.kind}", hint="a node keeps its kind: use another id"
+            )
         self._set_identity(Identity(id=move.id, kind=move.kind, guard=move.guard))
         if known is None and move.slot == move.id:
             self._nodes.begin_empty(move.slot)
@@ -233,13 +242,12 @@ class _Weaver:
 
 
 def _interval(span: timeline.Span, move: PutNode | PutEdge) -> Interval:
-    return Interval(
-        valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to
-    )
+    return Interval(valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to)
 
 
 def _check_interval(label: str, valid_from: int, valid_to: int | None) -> None:
     if valid_to is not None and valid_to <= valid_from:
         raise Invalid(
-            f"{label!r} would end before it begins", hint="valid_to must be later than valid_from (the event's time if absent)"
+            f"{label!r} would end before it begins",
+            hint="valid_to must be later than valid_from (the event's time if absent)",
         )

@@ -175,9 +175,7 @@ class GraphWriter:
                     node.event,
                 )
             )
-        self._db.executemany(
-            f"INSERT INTO {self._p}node_version VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values
-        )
+        self._db.executemany(f"INSERT INTO {self._p}node_version VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values)
 
     def _retire_nodes(self, retired: Sequence[Retirement], tx_keys: dict[str, int]) -> None:
         for gone in retired:

@@ -42,25 +42,35 @@ def _as_weft(problem: apsw.Error, path: Path) -> WeftError:
         case apsw.FullError():
             return DiskFull(f"no space left for {path}", hint="free some space and try again; nothing was written")
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
-            return ReadOnly(f"{path} cannot be written: {problem}", hint="check the permissions of the store's directory")
+            return ReadOnly(
+                f"{path} cannot be written: {problem}", hint="check the permissions of the store's directory"
+            )
         case apsw.NotADBError():
             return NotAStore(f"{path} is not a weft database", hint="point the store setting at another directory")
         case apsw.CorruptError():
             return Corrupt(
-                f"{path} is damaged: {problem}", hint="run `weft doctor`; restore a backup or an exported log if it says so"
+                f"{path} is damaged: {problem}",
+                hint="run `weft doctor`; restore a backup or an exported log if it says so",
             )
         case apsw.CantOpenError():
-            return StoreError(f"{path} cannot be opened: {problem}", hint="check that the directory exists and is yours")
-        case apsw.IOError() if "WRITE" in str(problem).upper() or "disk I/O" in str(problem):
-            return StoreError(f"the disk failed under {path}: {problem}", hint="nothing was written; check the disk")
+            return StoreError(
+                f"{path} cannot be opened: {problem}", hint="check that the directory exists and is yours"
+            )
+        case apsw.IOError():
+            # After a failed sync nobody can tell: the write may turn up again when the file is next opened.
+            return StoreError(
+                f"the disk failed under {path}: {problem}",
+                hint="check the disk, then repeat the write with the same request id: it may or may not be there",
+            )
         case _:
-            return StoreError(f"the database refused: {problem}")
+            return StoreError(f"the database refused: {problem}", hint="run `weft doctor`")
 
 
-def open_file(path: Path, *, create: bool, vfs: str | None = None) -> apsw.Connection:
+def open_file(path: Path, *, create: bool, vfs: str | None = None) -> apsw.Connection | None:
     """A connection with weft's settings, read back. Raises NotAStore or SchemaMismatch for foreign files.
 
-    Falls back to reading only where the file cannot be written.
+    Falls back to reading only where the file cannot be written. None, unless `create`, for a file whose first write
+    has not landed yet: it is being made, or making it was cut short.
     """
     with translated(path):
         connection = _connect(path, create=create, vfs=vfs)
@@ -68,6 +78,9 @@ def open_file(path: Path, *, create: bool, vfs: str | None = None) -> apsw.Conne
             _check_identity(connection, path)
             if create:
                 _make_tables(connection)
+            elif not connection.pragma("user_version"):
+                connection.close()
+                return None
         except BaseException:
             connection.close()
             raise

@@ -21,9 +21,7 @@ def transactions(db: apsw.Connection, limit: int, git_commit: str | None) -> tup
     return tuple(map(rows.tx_of, db.execute(query, (*params, limit))))
 
 
-def diff(
-    db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent: str | None, limit: int
-) -> Diff:
+def diff(db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent: str | None, limit: int) -> Diff:
     """What holds now as known at `since_pos`, against as known now: only rows born or retired since are looked at."""
     unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (since_pos,))
     then = Moment(now.valid_at, since_pos, tuple(key for (key,) in unfinished))

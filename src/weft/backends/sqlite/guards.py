@@ -103,9 +103,7 @@ def known(moment: Moment, *, version: str = "v") -> Sql:
     """Record time: the row had landed and was not retired, as far as complete changes tell."""
     v = version
     if not moment.unfinished:
-        return Sql(
-            f"{v}.born <= ? AND ({v}.retired_pos IS NULL OR {v}.retired_pos > ?)", (moment.pos, moment.pos)
-        )
+        return Sql(f"{v}.born <= ? AND ({v}.retired_pos IS NULL OR {v}.retired_pos > ?)", (moment.pos, moment.pos))
     hidden = marks(moment.unfinished)
     return Sql(
         f"{v}.born <= ? AND {v}.tx NOT IN ({hidden})"
@@ -117,4 +115,6 @@ def known(moment: Moment, *, version: str = "v") -> Sql:
 def holds(moment: Moment, *, version: str = "v") -> Sql:
     """Valid time: the version holds at that point."""
     v = version
-    return Sql(f"{v}.valid_from <= ? AND ({v}.valid_to IS NULL OR {v}.valid_to > ?)", (moment.valid_at, moment.valid_at))
+    return Sql(
+        f"{v}.valid_from <= ? AND ({v}.valid_to IS NULL OR {v}.valid_to > ?)", (moment.valid_at, moment.valid_at)
+    )

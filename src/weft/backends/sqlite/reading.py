@@ -39,10 +39,12 @@ def events(
     return tuple(rows.event_of(viewer.account, row) for row in found)
 
 
-def event_at(db: apsw.Connection, viewer: Viewer, pos: int) -> Event | None:
-    seen = _event_open(viewer)
-    row = db.execute(f"{rows.SELECT_EVENT} WHERE e.pos = ? AND {seen.text}", (pos, *seen.params)).fetchone()
-    return None if row is None else rows.event_of(viewer.account, row)
+def citations(db: apsw.Connection, viewer: Viewer, positions: Sequence[int]) -> dict[int, str]:
+    seen = guards.reachable(viewer)
+    query = f"""{rows.SELECT_EVENT} WHERE e.pos IN (SELECT value FROM json_each(?)) AND EXISTS (
+        SELECT 1 FROM node_version v JOIN node n ON n.key = v.node WHERE v.born = e.pos AND v.event = e.pos AND {seen.text})"""
+    found = db.execute(query, (orjson.dumps(list(positions)).decode(), *seen.params))
+    return {row[0]: rows.event_of(viewer.account, row).citation for row in found}
 
 
 def session_heads(db: apsw.Connection, viewer: Viewer, limit: int) -> tuple[SessionHead, ...]:
@@ -161,9 +163,7 @@ def counts(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[int, in
         f"SELECT count(*), count(DISTINCT v.text) {joined} WHERE {mine.text}", mine.params
     ).fetchone()
     ends = Sql(
-        " AND ".join(
-            f"e.{side} IN (SELECT n.key {joined} WHERE {now.text})" for side in ("src", "dst")
-        ),
+        " AND ".join(f"e.{side} IN (SELECT n.key {joined} WHERE {now.text})" for side in ("src", "dst")),
         now.params * 2,
     )
     seen = guards.edge_open(viewer) & guards.known(moment) & guards.holds(moment) & ends

@@ -82,5 +82,3 @@ def read_log(
         by_commit.append((commit, tuple(events[at : at + commit.count])))
         at += commit.count
     return tuple(by_commit)
-
-

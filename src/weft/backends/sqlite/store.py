@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from weft.backends.sqlite.connection import check_schema, open_file, translated
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.rebuild import Rebuild, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.backends.sqlite.view import SqliteView, read_head
+from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.errors import Forbidden, Invalid, NotAStore, ReadOnly, StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, FoldLog, Plan
@@ -75,6 +75,8 @@ class SqliteStore:
                 return None
             _make_directory(self._path)
         connection = open_file(file, create=create, vfs=self._vfs)
+        if connection is None:
+            return None
         cache[account] = connection
         with self._opened_lock:
             self._opened.append(connection)
@@ -145,12 +147,7 @@ class SqliteStore:
 
     def _moment(self, db: apsw.Connection, viewer: Viewer, when: When) -> Moment:
         head = read_head(db, b"")
-        pos = head.pos
-        if when.known_at is not None and when.known_at < head.at:
-            row = db.execute(
-                "SELECT first_pos + count - 1 FROM commits WHERE at <= ? ORDER BY at DESC LIMIT 1", (when.known_at,)
-            ).fetchone()
-            pos = row[0] if row else 0
+        pos = head.pos if when.known_at is None or when.known_at >= head.at else position_at(db, when.known_at)
         unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (pos,))
         valid_at = max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at
         return Moment(valid_at, pos, tuple(key for (key,) in unfinished))
@@ -166,6 +163,10 @@ class SqliteStore:
         with self._reading(viewer) as db:
             genesis = self._genesis(viewer.account)
             return Head(pos=0, at=0, digest=genesis) if db is None else read_head(db, genesis)
+
+    def position_at(self, viewer: Viewer, at: int) -> int:
+        with self._reading(viewer) as db:
+            return 0 if db is None else position_at(db, at)
 
     def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
         with self._reading(viewer) as db:
@@ -184,9 +185,9 @@ class SqliteStore:
                 return ()
             return reading.events(db, viewer, session, after_seq, limit, "DESC" if newest_first else "ASC")
 
-    def event_at(self, viewer: Viewer, pos: int) -> Event | None:
+    def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
         with self._reading(viewer) as db:
-            return None if db is None else reading.event_at(db, viewer, pos)
+            return {} if db is None else reading.citations(db, viewer, positions)
 
     # The graph
 
@@ -321,7 +322,9 @@ def _check_directory(path: Path) -> None:
         raise NotAStore(f"{path} is a file", hint="a store is a directory; name one that is empty or new")
     try:
         if path.is_dir() and not (path / MARKER).is_file() and any(path.iterdir()):
-            raise NotAStore(f"{path} holds other things and no {MARKER}", hint="name an empty or new directory for the store")
+            raise NotAStore(
+                f"{path} holds other things and no {MARKER}", hint="name an empty or new directory for the store"
+            )
     except PermissionError as problem:
         raise StoreError(f"{path} cannot be read", hint="check its permissions") from problem
 
@@ -347,5 +350,3 @@ def internal_only(viewer: Viewer, what: str) -> None:
     """Raises Forbidden for public viewers and those without scope admin."""
     if viewer.audience != "internal" or "admin" not in viewer.scopes:
         raise Forbidden(f"only an internal viewer with scope admin may {what}")
-
-

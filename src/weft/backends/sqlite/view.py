@@ -81,3 +81,10 @@ def read_head(db: apsw.Connection, genesis: bytes) -> Head:
     """Where the log stands."""
     row = db.execute("SELECT first_pos + count - 1, at, digest FROM commits ORDER BY first_pos DESC LIMIT 1").fetchone()
     return Head(pos=0, at=0, digest=genesis) if row is None else Head(pos=row[0], at=row[1], digest=row[2])
+
+
+def position_at(db: apsw.Connection, at: int) -> int:
+    """The last position known at a moment."""
+    query = "SELECT first_pos + count - 1 FROM commits WHERE at <= ? ORDER BY at DESC LIMIT 1"
+    row = db.execute(query, (at,)).fetchone()
+    return 0 if row is None else row[0]

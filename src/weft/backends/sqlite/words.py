@@ -51,9 +51,7 @@ class Words:
         entries, self._entries = self._entries, []
         waiting = self._db.execute(f"SELECT count(*) FROM {self._p}text_journal").fetchone()[0]
         if waiting + len(entries) < SETTLE_AT:
-            self._db.executemany(
-                f"INSERT INTO {self._p}text_journal(ward, text, delta) VALUES (?,?,?)", entries
-            )
+            self._db.executemany(f"INSERT INTO {self._p}text_journal(ward, text, delta) VALUES (?,?,?)", entries)
             return
         vectors = {ids[text.content_hash]: (text.vector, text.length) for text in texts}
         journal = self._db.execute(f"SELECT ward, text, delta FROM {self._p}text_journal").fetchall()
@@ -94,7 +92,9 @@ class Words:
             known = stems.get(text) or tuple(" ".join(lexical.stems(field)) for field in fields)
             values.append((text, *map(_index_form, known)))
         if values:
-            self._db.executemany(f"INSERT INTO {self._p}text_index(rowid, name, summary, body) VALUES (?,?,?,?)", values)
+            self._db.executemany(
+                f"INSERT INTO {self._p}text_index(rowid, name, summary, body) VALUES (?,?,?,?)", values
+            )
             self._db.execute(f"UPDATE {self._p}text_state SET indexed_text = ?", (values[-1][0],))
 
 

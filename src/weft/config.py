@@ -1,0 +1,198 @@
+"""Settings: typed, validated, from `weft.toml` and `WEFT_*`. The only reader of the environment.
+
+Later sources win: built-in default, the nearest `weft.toml` above the working directory, the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from weft.errors import Invalid, Misconfigured
+from weft.log.draft import check_name
+from weft.types import SCOPES
+
+TOML_NAME: Final = "weft.toml"
+MAX_TOML_BYTES: Final = 262_144
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """One setting: its name in `weft.toml`, its variable in the environment, how it is read, what it does."""
+
+    name: str
+    read: Callable[[Any], Any]
+    summary: str
+
+    @property
+    def variable(self) -> str:
+        return f"WEFT_{self.name.upper()}"
+
+
+class Effective(Struct, frozen=True, kw_only=True):
+    """A setting's value and where it came from."""
+
+    value: Any
+    origin: str
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that can be set, as it holds."""
+
+    store: str
+    project: str
+    account: str
+    accounts: tuple[str, ...]
+    agent: str
+    role: str
+    session: str
+    scopes: tuple[str, ...]
+    audience: str
+    sensitive: bool
+    root: Path
+    origins: Mapping[str, Effective]
+
+
+def _name(value: Any) -> str:
+    return check_name(_text(value), field="name")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise Invalid("is not text")
+    return value.strip()
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        raise Invalid("is not a list of names")
+    return tuple(_name(part) for part in parts if str(part).strip())
+
+
+def _scopes(value: Any) -> tuple[str, ...]:
+    names = _names(value)
+    unknown = [name for name in names if name not in SCOPES]
+    if unknown or not names:
+        raise Invalid(f"has unknown scopes {unknown}; there are {', '.join(SCOPES)}")
+    return names
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            raise Invalid(f"must be one of {', '.join(choices)}")
+        return str(value)
+
+    return read
+
+
+def _flag(value: Any) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if isinstance(value, bool):
+        return value
+    if str(value).lower() not in words:
+        raise Invalid("is neither true nor false")
+    return words[str(value).lower()]
+
+
+SETTINGS: Final[tuple[Setting, ...]] = (
+    Setting(
+        name="store", read=_text, summary="where memories live: sqlite:///path, or memory:// for a throw-away store"
+    ),
+    Setting(name="project", read=_name, summary="the project of what is written here; the directory's name if unset"),
+    Setting(name="account", read=_name, summary="whose memory this is; accounts never see each other"),
+    Setting(name="accounts", read=_names, summary="the accounts that may be used here; any if unset"),
+    Setting(name="agent", read=_name, summary="the name under which this process writes"),
+    Setting(name="role", read=_one_of("operator", "agent"), summary="operator (may maintain the store) or agent"),
+    Setting(name="session", read=_name, summary="the session that writes go to"),
+    Setting(name="scopes", read=_scopes, summary="what this process may see: public, shared, admin"),
+    Setting(
+        name="audience", read=_one_of("internal", "public"), summary="public agents see only what is tagged for them"
+    ),
+    Setting(name="sensitive", read=_flag, summary="whether sensitive memories are shown"),
+)
+
+
+def load_settings(directory: Path, environment: Mapping[str, str] | None = None) -> Settings:
+    """Settings for a process in this directory. Raises Misconfigured with one line per defect."""
+    environment = os.environ if environment is None else environment
+    root = find_root(directory)
+    found = _defaults(root, environment)
+    defects: list[str] = []
+    known = {setting.name: setting for setting in SETTINGS}
+    toml = _find_toml(directory)
+    if toml is not None:
+        for name, value in _read_toml(toml).items():
+            if name in known:
+                _take(found, defects, known[name], value, str(toml))
+            else:
+                defects.append(f"{toml}: unknown setting {name!r}; known are {', '.join(known)}")
+    for setting in SETTINGS:
+        if (written := environment.get(setting.variable)) is not None:
+            _take(found, defects, setting, written, setting.variable)
+    account, accounts = found["account"].value, found["accounts"].value
+    if accounts and account not in accounts:
+        defects.append(f"account {account!r} is not among the configured accounts: {', '.join(accounts)}")
+    if defects:
+        raise Misconfigured("; ".join(defects), hint="fix the settings; `weft config` lists them all")
+    return Settings(**{name: each.value for name, each in found.items()}, root=root, origins=found)
+
+
+def _take(found: dict[str, Effective], defects: list[str], setting: Setting, value: Any, origin: str) -> None:
+    try:
+        found[setting.name] = Effective(value=setting.read(value), origin=origin)
+    except Invalid as problem:
+        defects.append(f"{origin}: {setting.name} {problem.message}")
+
+
+def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective]:
+    data_home = environment.get("XDG_DATA_HOME") or str(Path(environment.get("HOME", "~")) / ".local" / "share")
+    values = {
+        "store": f"sqlite:///{Path(data_home).expanduser() / 'weft'}",
+        "project": project_name(root),
+        "account": "default",
+        "accounts": (),
+        "agent": "operator",
+        "role": "operator",
+        "session": "operator",
+        "scopes": SCOPES,
+        "audience": "internal",
+        "sensitive": False,
+    }
+    return {name: Effective(value=value, origin="default") for name, value in values.items()}
+
+
+def find_root(directory: Path) -> Path:
+    """The directory of the nearest `weft.toml` or git repository above, else the directory itself."""
+    here = directory.absolute()
+    for candidate in (here, *here.parents):
+        if (candidate / TOML_NAME).is_file() or (candidate / ".git").exists():
+            return candidate
+    return here
+
+
+def project_name(root: Path) -> str:
+    """A project's name from its directory: letters, digits and - only."""
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", root.name).strip("-._")
+    return slug[:64] or "home"
+
+
+def _find_toml(directory: Path) -> Path | None:
+    here = directory.absolute()
+    return next((d / TOML_NAME for d in (here, *here.parents) if (d / TOML_NAME).is_file()), None)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        raw = path.read_bytes()
+        if len(raw) > MAX_TOML_BYTES:
+            raise Misconfigured(f"{path} is larger than {MAX_TOML_BYTES:,} bytes")
+        return tomllib.loads(raw.decode())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise Misconfigured(f"{path} cannot be read: {problem}", hint="fix the file or remove it") from problem

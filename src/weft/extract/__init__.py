@@ -1,0 +1,1 @@
+"""Structure in text, found without a store and without a model."""

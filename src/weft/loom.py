@@ -1,0 +1,68 @@
+"""What an operation works with: a store, a clock, who is asking, who is writing. Frozen; made by `weft.memory`."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.append import Appended, Writer, append
+from weft.config import Settings
+from weft.errors import Forbidden
+from weft.instants import Clock
+from weft.log.draft import Draft
+from weft.ports import Store
+from weft.types import SCOPES, Viewer
+
+Progress = Callable[[str, int, int], None]
+_REQUESTS = uuid.UUID("6c1f9d3e-9d52-5d0a-9a55-0e7d6a1c2b4f")
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Shows nothing."""
+
+
+class Loom(Struct, frozen=True, kw_only=True):
+    """The working place of one caller."""
+
+    store: Store
+    clock: Clock
+    settings: Settings
+    viewer: Viewer
+    writer: Writer
+    progress: Progress = no_progress
+
+    def operator(self, what: str) -> Viewer:
+        """The viewer that may see everything, for upkeep. Raises Forbidden unless this process is the operator's."""
+        if self.writer.actor.role != "operator" or self.viewer.audience != "internal":
+            raise Forbidden(
+                f"only the operator may {what}", hint="run it as the operator: unset WEFT_ROLE and WEFT_AUDIENCE"
+            )
+        return replace(self.viewer, scopes=frozenset(SCOPES), sensitive=True)
+
+    def append(
+        self, drafts: Sequence[Draft], *, request_id: str | None = None, expected_head: int | None = None
+    ) -> Appended:
+        """Writes drafts as this caller."""
+        return append(
+            self.store,
+            self.writer,
+            drafts,
+            clock=self.clock,
+            viewer=self.viewer,
+            request_id=request_id,
+            expected_head=expected_head,
+        )
+
+    def new_id(self, request_id: str | None = None) -> str:
+        """A time-ordered UUID (version 7); for a retried request the same one every time."""
+        if request_id is not None:
+            return str(uuid.uuid5(_REQUESTS, f"{self.writer.account}/{request_id}"))
+        milliseconds = self.clock.now_us() // 1000
+        value = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10))
+        value = value & ~(0xF << 76) | 0x7 << 76  # version 7
+        value = value & ~(0x3 << 62) | 0x2 << 62  # RFC variant
+        return str(uuid.UUID(int=value))

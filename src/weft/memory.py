@@ -1,0 +1,147 @@
+"""The facade and composition root: opens a store by URL, and runs operations on it.
+
+with weft.open() as memory:
+    memory.remember("We chose Redis for sessions because Postgres locks were slow.")
+    for hit in memory.recall("why redis?").hits:
+        print(hit.score, hit.node.text, hit.node.citation)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.append import Writer
+from weft.config import Settings, load_settings
+from weft.errors import Misconfigured
+from weft.instants import Clock, SystemClock
+from weft.log.chain import commit_genesis
+from weft.loom import Loom, Progress, no_progress
+from weft.operations import ingesting, reading, recalling, remembering, setting_up, upkeep
+from weft.operations.registry import Operation, read_input
+from weft.ports import Store
+from weft.types import Actor, Viewer
+
+
+def open_store(url: str, *, clock: Clock) -> Store:
+    """A store by its URL. Raises Misconfigured for a URL that names no backend."""
+    scheme, _, rest = url.partition("://")
+    if scheme == "sqlite" and rest:
+        from weft.backends.sqlite.store import SqliteStore
+
+        # Three slashes begin an absolute path, two a relative one: sqlite:///home/me/x, sqlite://x.
+        return SqliteStore(Path(rest).expanduser(), commit_genesis, clock=clock)
+    if scheme == "memory":
+        from weft.backends.memory import MemoryStore
+
+        return MemoryStore(commit_genesis, clock=clock)
+    raise Misconfigured(f"{url!r} names no store", hint="use sqlite:///path/to/directory, or memory://")
+
+
+def viewer_of(settings: Settings) -> Viewer:
+    """Who is asking, as the settings say: never as an argument says."""
+    return Viewer(
+        account=settings.account,
+        scopes=frozenset(settings.scopes),
+        agent=settings.agent,
+        audience=cast("Literal['internal', 'public']", settings.audience),
+        sensitive=settings.sensitive,
+    )
+
+
+def open(  # noqa: A001 - the package's front door: weft.open()
+    url: str | None = None,
+    *,
+    directory: str | Path = ".",
+    environment: Mapping[str, str] | None = None,
+    clock: Clock | None = None,
+) -> Memory:
+    """Opens the memory of a directory: settings from its `weft.toml` and the environment, the store from `url` or those."""
+    settings = load_settings(Path(directory), environment)
+    if url is not None:
+        settings = replace(settings, store=url)
+    ticking = clock or SystemClock()
+    store = open_store(settings.store, clock=ticking)
+    writer = Writer(
+        account=settings.account,
+        session=settings.session,
+        actor=Actor(agent=settings.agent, role=settings.role),
+    )
+    return Memory(Loom(store=store, clock=ticking, settings=settings, viewer=viewer_of(settings), writer=writer))
+
+
+class Memory:
+    """An open memory. Every method is an operation of `weft.operations`, with its arguments as keywords."""
+
+    def __init__(self, loom: Loom) -> None:
+        self.loom = loom
+
+    def run(self, operation: Operation, given: dict[str, Any], *, progress: Progress = no_progress) -> Struct:
+        """Validates arguments and runs an operation; surfaces call this."""
+        return operation.run(replace(self.loom, progress=progress), read_input(operation, given))
+
+    def remember(self, text: str, **more: Any) -> remembering.Remembered:
+        """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
+        return self._call(remembering.OPERATIONS, "remember", {"text": text, **more})
+
+    def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> remembering.Remembered:  # noqa: A002
+        """Records that something holds of something, from a moment on."""
+        given = {"subject": subject, "predicate": predicate, "object": object, **more}
+        return self._call(remembering.OPERATIONS, "add_fact", given)
+
+    def recall(self, query: str, **more: Any) -> recalling.Recalled:
+        """Finds memories, best first, each with its citation."""
+        return self._call(recalling.OPERATIONS, "recall", {"query": query, **more})
+
+    def recent(self, **more: Any) -> reading.NodeList:
+        """What was written last."""
+        return self._call(reading.OPERATIONS, "recent", more)
+
+    def show(self, id: str, **more: Any) -> reading.Shown:  # noqa: A002
+        """One node, what it is joined to, its history."""
+        return self._call(reading.OPERATIONS, "show", {"id": id, **more})
+
+    def cite(self, citation: str) -> reading.Cited:
+        """What a citation points at."""
+        return self._call(reading.OPERATIONS, "cite", {"citation": citation})
+
+    def ingest(self, path: str | Path, **more: Any) -> ingesting.Ingested:
+        """Reads documents."""
+        return self._call(ingesting.OPERATIONS, "ingest", {"path": str(path), **more})
+
+    def diff(self, since: str | None = None, **more: Any) -> upkeep.Changed:
+        """What changed since a moment."""
+        return self._call(upkeep.OPERATIONS, "diff", {"since": since, **more})
+
+    def stats(self) -> upkeep.Stats:
+        """Counts of what may be seen."""
+        return self._call(upkeep.OPERATIONS, "stats", {})
+
+    def doctor(self) -> upkeep.Diagnosis:
+        """Self-tests of every part."""
+        return self._call(upkeep.OPERATIONS, "doctor", {})
+
+    def config(self) -> setting_up.ConfigShown:
+        """Every setting as it holds."""
+        return self._call(setting_up.OPERATIONS, "config", {})
+
+    def _call(self, family: tuple[Operation, ...], name: str, given: dict[str, Any]) -> Any:
+        operation = next(each for each in family if each.name == name)
+        return self.run(operation, given)
+
+    def close(self) -> None:
+        """Releases files. What was written is safe without it."""
+        self.loom.store.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,184 @@
+"""The built-in embedder: all-MiniLM-L6-v2 in int8, shipped inside the package, offline from the first minute.
+
+Importing this module is cheap: numpy, onnxruntime, tokenizers and the model arrive on first use, once per process.
+
+**A vector is a function of its text alone.** The model scales its activations by the range of everything that runs
+together, so in a padded batch the same text gets another vector beside other neighbours (cosine as low as 0.98).
+Vectors are cached by (model, content hash) and must not depend on that: each window runs by itself, several at a time
+on threads, about as fast as a padded batch would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import Misconfigured, ModelError, TooLarge
+from weft.models.batches import batches
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+MODEL_NAME = "minilm-l6-v2/int8"
+DIMENSIONS = 384
+WINDOW_TOKENS = 256  # the model's training length, the two marks [CLS] and [SEP] included
+WINDOW_OVERLAP_TOKENS = 32  # at least, between neighbouring windows of a text that needs up to MAX_WINDOWS of them
+MAX_WINDOWS = 64  # per text, some 14,000 tokens; a longer text is read in this many windows spread evenly over it
+MAX_TEXT_CHARACTERS = 1_000_000  # per text, as much as an event's payload holds
+GROUP_TEXTS = 256  # texts whose tokens are held at once
+GROUP_CHARACTERS = MAX_TEXT_CHARACTERS
+DEFAULT_THREADS = 2
+MAX_THREADS = 64
+
+_DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
+_SUMS = "SHA256SUMS"
+_REINSTALL = "reinstall weft, or choose another embedder in the settings"
+_load_lock = threading.Lock()
+
+
+class BuiltinEmbedder:
+    """Embeds offline with the packaged model. Safe to share between threads; instances share one loaded model."""
+
+    def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
+        """`threads` windows run at a time within one call. Nothing is loaded yet."""
+        if not 1 <= threads <= MAX_THREADS:
+            raise Misconfigured(f"embedder threads must be 1 to {MAX_THREADS}, not {threads}")
+        self._threads = threads
+
+    @property
+    def model(self) -> str:
+        return MODEL_NAME
+
+    @property
+    def dimensions(self) -> int:
+        return DIMENSIONS
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """A float32 array (len(texts), 384), one unit row per text, in order; the same row for the same text, always.
+
+        A text over WINDOW_TOKENS is read in overlapping windows, whose vectors are averaged. Blank text has a vector
+        too. Raises TooLarge over MAX_TEXT_CHARACTERS, ModelError if the model cannot be loaded or run.
+        """
+        import numpy as np
+
+        for number, text in enumerate(texts):
+            if len(text) > MAX_TEXT_CHARACTERS:
+                raise TooLarge(
+                    f"text {number} has {len(text)} characters; the embedder reads {MAX_TEXT_CHARACTERS}",
+                    hint="split it into sections",
+                )
+        if not texts:
+            return np.zeros((0, DIMENSIONS), np.float32)
+        loaded = _load()
+        groups = batches(texts, max_texts=GROUP_TEXTS, max_characters=GROUP_CHARACTERS)
+        return np.concatenate([self._embed_group(loaded, group) for group in groups])
+
+    def _embed_group(self, loaded: _Loaded, texts: Sequence[str]) -> NDArray[float32]:
+        import numpy as np
+
+        windows_by_text = [loaded.windows(text) for text in texts]
+        windows = [window for text_windows in windows_by_text for window in text_windows]
+        if len(windows) == 1 or self._threads == 1:
+            vectors = [loaded.run(window) for window in windows]
+        else:
+            with ThreadPoolExecutor(min(self._threads, len(windows)), "weft-embed") as pool:
+                vectors = list(pool.map(loaded.run, windows))
+        counts = np.array([len(text_windows) for text_windows in windows_by_text])
+        sums = np.add.reduceat(np.stack(vectors), np.cumsum(counts) - counts, axis=0)
+        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), np.float32)
+
+
+def verify_model_files() -> tuple[str, ...]:
+    """Problems of the packaged model files against their SHA256SUMS, one line each; empty when sound. Some 30 ms."""
+    problems = []
+    try:
+        lines = (_DIRECTORY / _SUMS).read_text(encoding="ascii").splitlines()
+    except OSError as error:
+        return (f"{_SUMS} of the built-in model cannot be read: {error}",)
+    for line in lines:
+        expected, name = line.split()
+        try:
+            with (_DIRECTORY / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            problems.append(f"{name} of the built-in model cannot be read: {error}")
+            continue
+        if found != expected:
+            problems.append(f"{name} of the built-in model is damaged: sha256 is {found}, not {expected}")
+    return tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """The tokenizer and a one-threaded session: both may be used from many threads at once."""
+
+    tokenizer: Tokenizer
+    session: Any
+    faults: tuple[type[Exception], ...]  # onnxruntime's own, which share no base
+
+    def windows(self, text: str) -> list[list[int]]:
+        """The text's token ids with their marks, in at most MAX_WINDOWS windows from its start to its end."""
+        # Lone surrogates are legal in a Python string but not in UTF-8, which is what the tokenizer takes.
+        ids: list[int] = self.tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8")).ids
+        if len(ids) <= WINDOW_TOKENS:
+            return [ids]
+        first, *inner, last = ids
+        return [[first, *inner[start : start + WINDOW_TOKENS - 2], last] for start in _window_starts(len(inner))]
+
+    def run(self, window: Sequence[int]) -> NDArray[float32]:
+        """The unit vector of one window."""
+        import numpy as np
+
+        ids = np.array([window], np.int64)
+        try:
+            rows: list[NDArray[float32]] = self.session.run(["v"], {"ids": ids, "mask": np.ones_like(ids)})
+        except self.faults as error:
+            raise ModelError(f"the built-in model failed: {error}", hint="free some memory and retry") from error
+        vector: NDArray[float32] = rows[0][0]
+        return vector
+
+
+def _window_starts(inner_tokens: int) -> list[int]:
+    """Evenly spaced starts of full windows over more than one window's worth of tokens, first and last included."""
+    room = WINDOW_TOKENS - 2
+    span = inner_tokens - room
+    count = min(1 + -(-span // (room - WINDOW_OVERLAP_TOKENS)), MAX_WINDOWS)
+    return [span * number // (count - 1) for number in range(count)]
+
+
+def _load() -> _Loaded:
+    """The process's one loaded model; the first caller loads it while others wait."""
+    with _load_lock:
+        return _load_once()
+
+
+@lru_cache(maxsize=1)
+def _load_once() -> _Loaded:
+    try:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as faults
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise ModelError(f"the built-in embedder cannot be loaded: {error}", hint=_REINSTALL) from error
+    if problems := verify_model_files():
+        raise ModelError("; ".join(problems), hint=_REINSTALL)
+    own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # windows run side by side instead: faster than splitting each, and exact
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
+    try:
+        session = onnxruntime.InferenceSession(
+            str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+    except own_faults as error:
+        raise ModelError(f"onnxruntime cannot read the built-in model: {error}", hint=_REINSTALL) from error
+    return _Loaded(Tokenizer.from_file(str(_DIRECTORY / "tokenizer.json")), session, own_faults)

@@ -1,0 +1,114 @@
+"""One JSON request to a model server: bounded in time and size, retried once, its key never shown.
+
+Plain `http.client`: it follows no redirects (which would carry the key elsewhere) and reads no proxy settings from the
+environment.
+"""
+
+from __future__ import annotations
+
+import http.client
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import msgspec
+
+from weft.errors import Misconfigured, ModelError
+
+DEFAULT_TIMEOUT_S = 5.0
+MAX_TIMEOUT_S = 600.0
+RETRY_PAUSE_S = 0.2
+MAX_RESPONSE_BYTES = 64_000_000
+SHOWN_CHARACTERS = 200  # of a server's own explanation
+_READ_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model server. Raises Misconfigured for an unusable url, key or timeout. The key stays out of its repr."""
+
+    url: str
+    key: str = field(default="", repr=False)
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.username is not None or parts.password is not None:
+            raise Misconfigured("the model server's url holds credentials", hint="pass the key as its own setting")
+        try:
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # a port that is no number
+            usable = False
+        if not usable or parts.query or parts.fragment or not (self.url.isascii() and self.url.isprintable()):
+            raise Misconfigured(
+                f"{self.url!r} is not the url of a model server", hint="for example http://127.0.0.1:11434"
+            )
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise Misconfigured("the model server's key has characters that no header can carry", hint="set it again")
+        if not 0 < self.timeout_s <= MAX_TIMEOUT_S:
+            raise Misconfigured(f"a model server's timeout must be over 0 and at most {MAX_TIMEOUT_S} s")
+
+    def post(self, path: str, body: object) -> bytes:
+        """The body of a 200 answer to `POST {url}{path}`, within `timeout_s` of each of at most two attempts.
+
+        A refused or broken connection, 429 and 5xx are tried once more; a timeout is not, the caller has waited
+        enough. Raises ModelError with what the server said.
+        """
+        encoded = msgspec.json.encode(body)
+        try:
+            return self._attempt(path, encoded)
+        except _TransientError:
+            time.sleep(RETRY_PAUSE_S)
+        try:
+            return self._attempt(path, encoded)
+        except _TransientError as fault:
+            raise ModelError(str(fault), hint="see that the server is up and has room, then retry") from fault.__cause__
+
+    def _attempt(self, path: str, body: bytes) -> bytes:
+        parts = urlsplit(self.url)
+        connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        connection = connect(parts.hostname or "", parts.port, timeout=self.timeout_s)
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        deadline_s = time.monotonic() + self.timeout_s
+        try:
+            connection.request("POST", f"{parts.path.rstrip('/')}{path}", body, headers)
+            with connection.getresponse() as response:  # its own socket, once the server means to close
+                answer = self._read(response, deadline_s)
+        except TimeoutError as error:
+            raise ModelError(
+                f"{self.url} did not answer within {self.timeout_s} s", hint="raise the timeout or send less at a time"
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise _TransientError(f"{self.url} cannot be reached: {error!r}") from error
+        finally:
+            connection.close()
+        if response.status == 200:
+            return answer
+        said = f"{self.url} answered {response.status}: {self._shown(answer)}"
+        if response.status == 429 or response.status >= 500:
+            raise _TransientError(said)
+        raise ModelError(said, hint="check the url, the key, the model's name and the length of the texts")
+
+    def _read(self, response: http.client.HTTPResponse, deadline_s: float) -> bytes:
+        """The whole body. Raises TimeoutError when it trickles past the deadline, ModelError when it never ends."""
+        answer = bytearray()
+        while chunk := response.read1(_READ_BYTES):
+            answer += chunk
+            if len(answer) > MAX_RESPONSE_BYTES:
+                raise ModelError(f"{self.url} answered more than {MAX_RESPONSE_BYTES} bytes", hint="check the url")
+            if time.monotonic() > deadline_s:
+                raise TimeoutError
+        return bytes(answer)
+
+    def _shown(self, answer: bytes) -> str:
+        """The start of a server's explanation, without the key, should the server repeat it."""
+        text = answer.decode("utf-8", "replace")
+        if self.key:
+            text = text.replace(self.key, "[key]")
+        return " ".join(text[:SHOWN_CHARACTERS].split())
+
+
+class _TransientError(Exception):
+    """Worth one more attempt."""

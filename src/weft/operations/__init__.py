@@ -1,0 +1,18 @@
+"""Every operation, in the order in which help lists them: the visible list from which all surfaces are derived."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from weft.operations import ingesting, logbook, reading, recalling, remembering, setting_up, upkeep
+from weft.operations.registry import Operation
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    *remembering.OPERATIONS,
+    *recalling.OPERATIONS,
+    *reading.OPERATIONS,
+    *ingesting.OPERATIONS,
+    *logbook.OPERATIONS,
+    *upkeep.OPERATIONS,
+    *setting_up.OPERATIONS,
+)

@@ -1,0 +1,20 @@
+"""The argument types that operations share, each with its bounds and its words of help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from weft.types import MAX_LIMIT, MAX_QUERY_CHARACTERS
+
+Limit = Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="how many at most")]
+Query = Annotated[
+    str, Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="what to look for, in your own words")
+]
+Moment = Annotated[str, Meta(max_length=40, description="a moment: 2026, 2026-05, 2026-05-08 or 2026-05-08T09:30:00Z")]
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
+Label = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
+Tags = Annotated[tuple[Label, ...], Meta(max_length=64)]
+KindName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+KindNames = Annotated[tuple[KindName, ...], Meta(max_length=64, description="only nodes of these kinds")]

@@ -1,0 +1,60 @@
+"""Reads the two clocks from what a caller wrote."""
+
+from __future__ import annotations
+
+from weft.errors import Invalid, NotFound
+from weft.instants import parse_instant
+from weft.loom import Loom
+from weft.types import When
+
+SHA_CHARACTERS = range(7, 65)
+
+
+def read_when(loom: Loom, *, as_of: str | None, known_at: str | None) -> When:
+    """`as_of` is valid time, `known_at` is record time. A git commit or a Tx id stands for its time."""
+    return When(valid_at=_read(loom, as_of, "as_of"), known_at=_read(loom, known_at, "known_at"))
+
+
+def _read(loom: Loom, written: str | None, field: str) -> int | None:
+    if written is None:
+        return None
+    if looks_like_tx(written):
+        return tx_time(loom, written)
+    if looks_like_sha(written):
+        return commit_time(loom, written)
+    return parse_instant(written, field=field)
+
+
+def looks_like_tx(written: str) -> bool:
+    return written.startswith("tx-")
+
+
+def looks_like_sha(written: str) -> bool:
+    """Seven or more hexadecimal digits that no date could be."""
+    hexadecimal = all(c in "0123456789abcdef" for c in written)
+    return hexadecimal and len(written) in SHA_CHARACTERS
+
+
+def tx_time(loom: Loom, tx_id: str) -> int:
+    """When a transaction landed."""
+    tx = loom.store.transaction(loom.viewer, tx_id)
+    if tx is None:
+        raise NotFound(f"there is no transaction {tx_id!r}", hint="`weft diff` lists what changed since a moment")
+    return tx.at
+
+
+def commit_time(loom: Loom, sha: str) -> int:
+    """When what belongs to a git commit landed."""
+    found = loom.store.transactions(loom.viewer, limit=1, git_commit=sha)
+    if not found:
+        raise NotFound(f"no transaction belongs to git commit {sha}", hint="give a moment instead, such as 2026-05-08")
+    return found[0].at
+
+
+def check_interval(valid_from: str | None, valid_to: str | None) -> tuple[int | None, int | None]:
+    """Both ends of an interval, in order. Raises Invalid for one that ends before it begins."""
+    begin = None if valid_from is None else parse_instant(valid_from, field="valid_from")
+    end = None if valid_to is None else parse_instant(valid_to, field="valid_to")
+    if begin is not None and end is not None and end <= begin:
+        raise Invalid("the interval ends before it begins", hint="valid_to must be later than valid_from")
+    return begin, end

@@ -1,0 +1,238 @@
+"""Looking at what is there: the latest, one node with its history, one citation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.errors import Invalid, NotFound
+from weft.instants import to_iso
+from weft.log.citation import EventCitation, FileCitation, parse_citation
+from weft.loom import Loom
+from weft.operations.fields import KindNames, Limit, Moment
+from weft.operations.moments import read_when
+from weft.operations.registry import Operation
+from weft.operations.showing import EventShown, NodeShown, show_event, show_nodes
+from weft.types import MAX_LIMIT, Find, NodeVersion, When
+
+MAX_CITED_BYTES = 10_000_000
+MAX_CITED_LINES = 200
+
+
+class Recent(Struct, frozen=True, kw_only=True):
+    """Input of `recent`."""
+
+    limit: Limit = 10
+    kinds: KindNames | None = None
+    everywhere: Annotated[bool, Meta(description="from every project")] = False
+
+
+class NodeList(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Nodes, newest first."""
+
+    nodes: tuple[NodeShown, ...]
+    notes: tuple[str, ...] = ()
+
+
+def recent(loom: Loom, given: Recent) -> NodeList:
+    """Shows what was written last, newest first."""
+    projects = None if given.everywhere else (loom.settings.project, None)
+    found = loom.store.find(loom.viewer, When(), Find(kinds=given.kinds, projects=projects), limit=given.limit)
+    where = "any project" if given.everywhere else f"project {loom.settings.project}"
+    notes = () if found.nodes else (f"nothing yet in {where}: `weft remember` begins",)
+    return NodeList(nodes=show_nodes(loom, found.nodes), notes=notes)
+
+
+class Show(Struct, frozen=True, kw_only=True):
+    """Input of `show`."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=1024, description="a node's id, its name, or a citation")]
+    as_of: Annotated[Moment | None, Meta(description="as it was true then")] = None
+    known_at: Annotated[Moment | None, Meta(description="as weft knew it then")] = None
+
+
+class EdgeShown(Struct, frozen=True, kw_only=True):
+    """A relation from or to the node shown."""
+
+    direction: str
+    rel: str
+    id: str
+    kind: str
+    name: str
+
+
+class Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A node, what it is joined to, and every version of it."""
+
+    node: NodeShown | None
+    edges: tuple[EdgeShown, ...]
+    history: tuple[NodeShown, ...]
+    notes: tuple[str, ...] = ()
+
+
+def show(loom: Loom, given: Show) -> Shown:
+    """Shows one node: what it says, when it held, what it is joined to, and how it changed."""
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+    node_id = _resolve(loom, given.id, when)
+    current = loom.store.nodes(loom.viewer, when, [node_id])
+    history = loom.store.history(loom.viewer, node_id, limit=MAX_LIMIT)
+    if not history:
+        raise NotFound(
+            f"there is no node {given.id[:80]!r} that you may see", hint="`weft recall` finds nodes by their words"
+        )
+    steps = loom.store.neighbours(loom.viewer, when, [node_id], limit=MAX_LIMIT)
+    edges = tuple(
+        EdgeShown(
+            direction="out" if step.edge.src == node_id else "in",
+            rel=step.edge.rel,
+            id=step.node.id,
+            kind=step.node.kind,
+            name=step.node.name or step.node.text[:80],
+        )
+        for step in steps
+    )
+    notes = () if current else ("it does not hold at the moment asked about; its history is below",)
+    return Shown(
+        node=show_nodes(loom, current)[0] if current else None,
+        edges=edges,
+        history=show_nodes(loom, history),
+        notes=notes,
+    )
+
+
+def _resolve(loom: Loom, written: str, when: When) -> str:
+    """A node's id from an id, a citation, or a name that only one node has."""
+    if written.startswith("weft://"):
+        citation = parse_citation(written)
+        if isinstance(citation, EventCitation):
+            nodes = loom.store.asserted_by(loom.viewer, _event_pos(loom, citation), limit=MAX_LIMIT)
+            if nodes:
+                return nodes[-1].id
+    if loom.store.history(loom.viewer, written, limit=1):
+        return written
+    found = loom.store.find(loom.viewer, when, Find(names=(written,)), limit=MAX_LIMIT).nodes
+    ids = tuple(dict.fromkeys(node.id for node in found))
+    if len(ids) > 1:
+        raise Invalid(f"{written[:80]!r} names {len(ids)} nodes", hint=f"give an id: {', '.join(ids[:5])}")
+    return ids[0] if ids else written
+
+
+def _event_pos(loom: Loom, citation: EventCitation) -> int:
+    found = loom.store.events(loom.viewer, session=citation.session, after_seq=citation.seq - 1, limit=1)
+    return found[0].pos if found and found[0].seq == citation.seq else 0
+
+
+class Cite(Struct, frozen=True, kw_only=True):
+    """Input of `cite`."""
+
+    citation: Annotated[
+        str,
+        Meta(min_length=1, max_length=4096, description="weft://<session>/events/<seq>#<hash> or file://<path>:<line>"),
+    ]
+
+
+class Cited(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a citation points at, and whether it still says what was cited."""
+
+    citation: str
+    matches: bool
+    event: EventShown | None = None
+    nodes: tuple[NodeShown, ...] = ()
+    lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def cite(loom: Loom, given: Cite) -> Cited:
+    """Prints what a citation points at: the event and what it recorded, or the lines of the file."""
+    citation = parse_citation(given.citation)
+    if isinstance(citation, EventCitation):
+        return _cite_event(loom, given.citation.strip(), citation)
+    return _cite_file(loom, given.citation.strip(), citation)
+
+
+def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
+    found = loom.store.events(loom.viewer, session=citation.session, after_seq=citation.seq - 1, limit=1)
+    if not found or found[0].seq != citation.seq:
+        raise NotFound(f"{written} points at nothing that you may see", hint="`weft log show` lists events")
+    event = found[0]
+    matches = citation.prefix is None or event.hash.hex().startswith(citation.prefix)
+    notes = () if matches else (f"the hash does not match: the event is {event.citation}",)
+    nodes = show_nodes(loom, loom.store.asserted_by(loom.viewer, event.pos, limit=MAX_LIMIT))
+    return Cited(citation=event.citation, matches=matches, event=show_event(event), nodes=nodes, notes=notes)
+
+
+def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
+    find = Find(kinds=("Section", "Document"), props={"source": citation.path})
+    known = loom.store.find(loom.viewer, When(), find, limit=MAX_LIMIT).nodes
+    inside = [node for node in known if _covers(node, citation.line)]
+    section = max(inside, key=lambda node: int(node.props.get("line", 0)), default=None)
+    if section is None:
+        raise NotFound(
+            f"{written} points at nothing that was ingested and that you may see", hint="`weft ingest` reads files"
+        )
+    lines = _read_lines(loom.settings.root, citation.path)
+    stored = section.text.splitlines()
+    first = int(section.props["line"])
+    if lines is None:
+        return Cited(
+            citation=written,
+            matches=False,
+            nodes=show_nodes(loom, [section]),
+            lines=tuple(stored[:MAX_CITED_LINES]),
+            notes=("the file is not there (any more); these are the lines as they were ingested",),
+        )
+    end = citation.end_line or int(section.props.get("end_line", citation.line))
+    shown = tuple(lines[citation.line - 1 : min(end, citation.line + MAX_CITED_LINES)])
+    on_disk = "\n".join(lines[first - 1 : int(section.props.get("end_line", first))])
+    matches = on_disk.strip() == section.text.strip()
+    notes = () if matches else (f"the file changed since it was ingested on {to_iso(section.recorded_at)[:10]}",)
+    return Cited(citation=written, matches=matches, nodes=show_nodes(loom, [section]), lines=shown, notes=notes)
+
+
+def _covers(node: NodeVersion, line: int) -> bool:
+    return node.kind == "Section" and int(node.props.get("line", 0)) <= line <= int(node.props.get("end_line", 0))
+
+
+def _read_lines(root: Path, path: str) -> list[str] | None:
+    """The file's lines, or None if it is not there. Never reads outside the project's directory."""
+    target = (root / path).resolve()
+    if not target.is_relative_to(root.resolve()) or not target.is_file():
+        return None
+    with target.open("rb") as file:
+        return file.read(MAX_CITED_BYTES).decode("utf-8", errors="replace").splitlines()
+
+
+OPERATIONS = (
+    Operation(
+        name="recent",
+        summary="show what was written last",
+        input=Recent,
+        output=NodeList,
+        effect="read",
+        toolset="memory",
+        run=recent,
+    ),
+    Operation(
+        name="show",
+        summary="show one node, what it is joined to, and its history",
+        input=Show,
+        output=Shown,
+        effect="read",
+        toolset="memory",
+        run=show,
+        arguments=("id",),
+    ),
+    Operation(
+        name="cite",
+        summary="print what a citation points at, and whether it still matches",
+        input=Cite,
+        output=Cited,
+        effect="read",
+        toolset="core",
+        run=cite,
+        arguments=("citation",),
+        eager=True,
+    ),
+)

@@ -1,0 +1,50 @@
+"""What an operation is. Every surface (command line, MCP, HTTP, reference) is derived from these values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from weft.errors import Invalid
+from weft.loom import Loom
+
+Effect = Literal["read", "write", "destructive"]
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One verb: its name, its input and output types, what it does to the store, and the function that does it."""
+
+    name: str
+    summary: str
+    input: type[Struct]
+    output: type[Struct]
+    effect: Effect
+    toolset: str
+    run: Callable[[Loom, Any], Struct]
+    arguments: tuple[str, ...] = ()
+    eager: bool = False
+
+    @property
+    def description(self) -> str:
+        """The long help: the function's docstring."""
+        return (self.run.__doc__ or self.summary).strip()
+
+
+def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
+    """Validates a caller's arguments. Raises Invalid, naming the argument, for anything that does not fit."""
+    known = operation.input.__struct_fields__
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise Invalid(
+            f"{operation.name} has no argument {', '.join(sorted(unknown))}",
+            hint=f"it takes {', '.join(known) or 'none'}",
+        )
+    try:
+        return msgspec.convert(given, operation.input, strict=True)
+    except msgspec.ValidationError as problem:
+        raise Invalid(
+            f"{operation.name}: {problem}", hint=f"see `weft {operation.name.replace('_', '-')} --help`"
+        ) from problem

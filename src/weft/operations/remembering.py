@@ -1,0 +1,192 @@
+"""Writing memories: free text, and facts that hold for a time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from weft.errors import Invalid
+from weft.instants import MIN_INSTANT_US, parse_instant, to_iso
+from weft.lexical import name_key
+from weft.log.draft import Draft
+from weft.log.kinds import graph, memory
+from weft.loom import Loom
+from weft.operations.fields import KindName, Label, Moment, Name, Tags
+from weft.operations.moments import check_interval
+from weft.operations.registry import Operation
+from weft.types import RECORD_KINDS, Find, Scope, When
+
+Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the words to keep, verbatim")]
+Props = dict[str, str | int | float | bool | None]
+
+ALWAYS = to_iso(MIN_INSTANT_US)
+
+# Predicates with one value at a time: a newer value ends the older one. All others keep every value.
+SINGLE_VALUED = frozenset(
+    ["lives_in", "works_at", "role", "status", "owner", "version", "located_in", "employer", "title", "uses_database", "deployed_on"]
+)
+
+
+class Remember(Struct, frozen=True, kw_only=True):
+    """Input of `remember`."""
+
+    text: Text
+    name: Annotated[str, Meta(max_length=512, description="a short title")] = ""
+    kind: Annotated[KindName, Meta(description="what sort of memory")] = "Memory"
+    scope: Annotated[Scope, Meta(description="who may see it")] = "admin"
+    agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
+    sensitive: Annotated[bool, Meta(description="leave it out of ordinary reads")] = False
+    valid_from: Annotated[Moment | None, Meta(description="since when it holds; when it happened if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
+    level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
+    props: Annotated[Props, Meta(max_length=64, description="properties to filter by")] = field(default_factory=dict)
+    request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
+        None
+    )
+    expected_head: Annotated[int, Meta(ge=0, description="write only if the session stands here")] | None = None
+
+
+class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of a write."""
+
+    status: Literal["saved", "duplicate_skip", "superseded"]
+    id: str
+    citation: str
+    supersedes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def remember(loom: Loom, given: Remember) -> Remembered:
+    """Keeps words for good, verbatim, with who said them and when.
+
+    They can be found at once by `weft recall`, cited by the citation this prints, and asked for as they were
+    known at any later moment.
+    """
+    if not given.text.strip():
+        raise Invalid("the text is empty", hint="say what to remember")
+    if given.kind in RECORD_KINDS:
+        raise Invalid(f"{given.kind} is weft's own kind of record", hint="choose another kind, such as Memory")
+    check_interval(given.valid_from, given.valid_to)
+    node_id = loom.new_id(given.request_id)
+    payload = memory.Remembered(
+        id=node_id,
+        text=given.text,
+        node_kind=given.kind,
+        name=given.name,
+        props=dict(given.props),
+        project=None if given.level == "global" else loom.settings.project,
+        scope=given.scope,
+        agents=tuple(sorted(set(given.agents))),
+        sensitive=given.sensitive,
+        valid_from=_iso(given.valid_from, "valid_from"),
+        valid_to=_iso(given.valid_to, "valid_to"),
+    )
+    occurred_at = None if given.occurred_at is None else parse_instant(given.occurred_at, field="occurred_at")
+    draft = Draft(kind="memory.remembered", payload=payload, occurred_at=occurred_at)
+    done = loom.append([draft], request_id=given.request_id, expected_head=given.expected_head)
+    return Remembered(
+        status="duplicate_skip" if done.repeated else "saved",
+        id=node_id,
+        citation=done.events[0].citation,
+        notes=("this request was written before; nothing was written again",) if done.repeated else (),
+    )
+
+
+class AddFact(Struct, frozen=True, kw_only=True):
+    """Input of `add_fact`."""
+
+    subject: Annotated[Name, Meta(description="what the fact is about")]
+    predicate: Annotated[Name, Meta(description="which of its properties, such as lives_in")]
+    object: Annotated[Name, Meta(description="the value")]
+    subject_kind: Annotated[KindName, Meta(description="kind of entity the subject is")] = "Entity"
+    valid_from: Annotated[Moment | None, Meta(description="since when it holds; now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    cardinality: Annotated[
+        Literal["one", "many"] | None, Meta(description="may it have several values at a time? known predicates say")
+    ] = None
+    scope: Annotated[Scope, Meta(description="who may see it")] = "admin"
+    agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
+    level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
+    request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
+        None
+    )
+
+
+def add_fact(loom: Loom, given: AddFact) -> Remembered:
+    """Records that something holds of something, from a moment on.
+
+    Where a property has one value at a time, a newer value ends the older one where it begins; both stay askable
+    with --as-of and --known-at. The fact is joined to its subject in the entity view.
+    """
+    check_interval(given.valid_from, given.valid_to)
+    subject_key, predicate = name_key(given.subject), name_key(given.predicate).replace(" ", "_")
+    if not subject_key or not predicate:
+        raise Invalid("subject and predicate need at least one letter or digit")
+    project = None if given.level == "global" else loom.settings.project
+    entity = f"{given.subject_kind.lower()}:{subject_key}"
+    single = given.cardinality == "one" or (given.cardinality is None and predicate in SINGLE_VALUED)
+    slot = f"fact:{project or ''}/{entity}/{predicate}" if single else None
+    older = _holding(loom, slot, given) if slot else ()
+    node_id = loom.new_id(given.request_id)
+    guard = {"project": project, "scope": given.scope, "agents": tuple(sorted(set(given.agents)))}
+    known = loom.store.nodes(loom.viewer, When(), [entity])
+    valid_from = _iso(given.valid_from, "valid_from")
+    # A thing has no known beginning, and belongs to no one project: facts about it do.
+    thing = graph.NodeAssertion(
+        id=entity, kind=given.subject_kind, name=given.subject, valid_from=ALWAYS, **guard | {"project": None}
+    )
+    payload = memory.Remembered(
+        id=node_id,
+        node_kind="Fact",
+        name=f"{given.subject} {predicate}",
+        text=f"{given.subject} {predicate.replace('_', ' ')} {given.object}",
+        props={"subject": entity, "predicate": predicate, "object": given.object} | ({"slot": slot} if slot else {}),
+        valid_from=valid_from,
+        valid_to=_iso(given.valid_to, "valid_to"),
+        slot=slot,
+        entities=() if known else (thing,),
+        edges=(graph.EdgeAssertion(src=node_id, rel="INVOLVES", dst=entity, valid_from=valid_from, **guard),),
+        supersedes=older,
+        **guard,
+    )
+    done = loom.append([Draft(kind="memory.remembered", payload=payload)], request_id=given.request_id)
+    status = "duplicate_skip" if done.repeated else "superseded" if older else "saved"
+    return Remembered(status=status, id=node_id, citation=done.events[0].citation, supersedes=older)
+
+
+def _holding(loom: Loom, slot: str, given: AddFact) -> tuple[str, ...]:
+    """The fact that holds in the slot where the new one begins, if another value."""
+    begin = None if given.valid_from is None else parse_instant(given.valid_from)
+    found = loom.store.find(loom.viewer, When(valid_at=begin), Find(kinds=("Fact",), props={"slot": slot}), limit=2)
+    return tuple(node.id for node in found.nodes if node.props.get("object") != given.object)
+
+
+def _iso(written: str | None, field_name: str) -> str | None:
+    return None if written is None else to_iso(parse_instant(written, field=field_name))
+
+
+OPERATIONS = (
+    Operation(
+        name="remember",
+        summary="keep words for good, verbatim, with their source",
+        input=Remember,
+        output=Remembered,
+        effect="write",
+        toolset="core",
+        run=remember,
+        arguments=("text",),
+        eager=True,
+    ),
+    Operation(
+        name="add_fact",
+        summary="record that something holds of something, from a moment on",
+        input=AddFact,
+        output=Remembered,
+        effect="write",
+        toolset="memory",
+        run=add_fact,
+        arguments=("subject", "predicate", "object"),
+    ),
+)

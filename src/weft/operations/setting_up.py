@@ -1,0 +1,101 @@
+"""Settings and projects: `config`, `init`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from weft.config import SETTINGS, TOML_NAME
+from weft.errors import Conflict, StoreError
+from weft.loom import Loom
+from weft.operations.fields import Label
+from weft.operations.registry import Operation
+
+
+class ConfigInput(Struct, frozen=True, kw_only=True):
+    """Input of `config`."""
+
+
+class SettingShown(Struct, frozen=True, kw_only=True):
+    """A setting as it holds."""
+
+    name: str
+    value: Any
+    origin: str
+    variable: str
+    summary: str
+
+
+class ConfigShown(Struct, frozen=True, kw_only=True):
+    """Every setting."""
+
+    root: str
+    settings: tuple[SettingShown, ...]
+
+
+def config(loom: Loom, given: ConfigInput) -> ConfigShown:
+    """Shows every setting, its value here, and where it came from: default, weft.toml or environment."""
+    shown = tuple(
+        SettingShown(
+            name=setting.name,
+            value=loom.settings.origins[setting.name].value,
+            origin=loom.settings.origins[setting.name].origin,
+            variable=setting.variable,
+            summary=setting.summary,
+        )
+        for setting in SETTINGS
+    )
+    return ConfigShown(root=str(loom.settings.root), settings=shown)
+
+
+class Init(Struct, frozen=True, kw_only=True):
+    """Input of `init`."""
+
+    project: Annotated[Label | None, Meta(description="the project's name; the directory's if unset")] = None
+
+
+class Initialised(Struct, frozen=True, kw_only=True):
+    """What was written."""
+
+    path: str
+    project: str
+    store: str
+
+
+def init(loom: Loom, given: Init) -> Initialised:
+    """Writes a weft.toml that names this directory's project. Not needed first: a directory is a project by itself."""
+    path = loom.settings.root / TOML_NAME
+    project = given.project or loom.settings.project
+    text = f'# Settings of weft for this project; `weft config` lists them all.\nproject = "{project}"\n'
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as problem:
+        raise Conflict(f"{path} exists already", hint="edit it; `weft config` shows what holds") from problem
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be written: {problem}") from problem
+    return Initialised(path=str(path), project=project, store=loom.settings.store)
+
+
+OPERATIONS = (
+    Operation(
+        name="init",
+        summary="name this directory's project (not needed first)",
+        input=Init,
+        output=Initialised,
+        effect="write",
+        toolset="admin",
+        run=init,
+        arguments=("project",),
+    ),
+    Operation(
+        name="config",
+        summary="show every setting and where it came from",
+        input=ConfigInput,
+        output=ConfigShown,
+        effect="read",
+        toolset="admin",
+        run=config,
+    ),
+)

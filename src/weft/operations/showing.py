@@ -1,0 +1,110 @@
+"""How values look in an answer: times as text, internal columns left out, a citation for every line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from weft.instants import to_iso
+from weft.log.canonical import decode
+from weft.log.citation import file_citation
+from weft.loom import Loom
+from weft.types import Event, NodeVersion, views_of
+
+
+class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A version of a node, with when it holds, since when weft knows, and where it came from."""
+
+    id: str
+    kind: str
+    name: str
+    text: str
+    citation: str
+    valid_from: str
+    valid_to: str | None = None
+    recorded_at: str = ""
+    retired_at: str | None = None
+    project: str | None = None
+    scope: str = ""
+    agents: tuple[str, ...] = ()
+    sensitive: bool = False
+    views: tuple[str, ...] = ()
+    summary: str = ""
+    props: dict[str, Any] = field(default_factory=dict)
+    source: str | None = None
+
+
+class EventShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An event of the log."""
+
+    citation: str
+    pos: int
+    kind: str
+    agent: str
+    role: str
+    recorded_at: str
+    payload: Any
+    hash: str
+    occurred_at: str | None = None
+    known_at: str | None = None
+    caused_by: tuple[str, ...] = ()
+    task: str | None = None
+    conversation: str | None = None
+    request_id: str | None = None
+    erased: bool = False
+
+
+def show_nodes(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[NodeShown, ...]:
+    """Nodes with their citations."""
+    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    return tuple(show_node(node, citations) for node in nodes)
+
+
+def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
+    """One node; lines of a file are cited as such, with the event beside it."""
+    event = citations.get(node.event, "")
+    source, line = node.props.get("source"), node.props.get("line")
+    cites_file = isinstance(source, str) and isinstance(line, int)
+    interval = node.interval
+    return NodeShown(
+        id=node.id,
+        kind=node.kind,
+        name=node.name,
+        text=node.text,
+        citation=file_citation(source, line) if cites_file else event,
+        valid_from=to_iso(interval.valid_from),
+        valid_to=None if interval.valid_to is None else to_iso(interval.valid_to),
+        recorded_at=to_iso(node.recorded_at),
+        retired_at=None if node.retired_at is None else to_iso(node.retired_at),
+        project=node.guard.project,
+        scope=node.guard.scope,
+        agents=node.guard.agents,
+        sensitive=node.guard.sensitive,
+        views=views_of(node.kind),
+        summary=node.summary,
+        props=dict(node.props),
+        source=event if cites_file else None,
+    )
+
+
+def show_event(event: Event) -> EventShown:
+    """One event, its payload decoded."""
+    return EventShown(
+        citation=event.citation,
+        pos=event.pos,
+        kind=event.kind,
+        agent=event.actor.agent,
+        role=event.actor.role,
+        recorded_at=to_iso(event.recorded_at),
+        occurred_at=None if event.occurred_at is None else to_iso(event.occurred_at),
+        known_at=None if event.known_at == event.recorded_at else to_iso(event.known_at),
+        payload=None if event.payload is None else decode(event.payload),
+        hash=event.hash.hex(),
+        caused_by=event.caused_by,
+        task=event.task,
+        conversation=event.conversation,
+        request_id=event.request_id,
+        erased=event.payload is None,
+    )

@@ -1,0 +1,86 @@
+"""What flows through the pipeline, and how stages are run: each timed, counted and named in the trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.loom import Loom
+from weft.types import NodeVersion, When
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """A question, as the pipeline takes it."""
+
+    query: str
+    when: When
+    limit: int
+    projects: tuple[str | None, ...] | None
+    kinds: tuple[str, ...] | None = None
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """One way a node was found: what that source gave to the score, and why."""
+
+    name: str
+    rank: int
+    raw: float
+    weight: float
+    part: float
+    detail: str = ""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A node that may answer. Its score is the sum of its sources' parts."""
+
+    node: NodeVersion
+    sources: tuple[Source, ...]
+
+    @property
+    def score(self) -> float:
+        return sum(source.part for source in self.sources)
+
+
+class StageTrace(Struct, frozen=True, kw_only=True):
+    """What a stage did: how many came out, how long it took, what it wants to say."""
+
+    stage: str
+    count: int
+    milliseconds: float
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """The state between stages: gathered lists, then one ranked list, then the answer."""
+
+    ask: Ask
+    terms: tuple[tuple[str, float], ...] = ()
+    gathered: tuple[tuple[Candidate, ...], ...] = ()
+    ranked: tuple[Candidate, ...] = ()
+    notes: tuple[str, ...] = ()
+    trace: tuple[StageTrace, ...] = ()
+
+
+class Stage(Protocol):
+    """One step: takes an answer, returns the next. `name` is what the trace and the explanation call it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer: ...
+
+
+def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
+    """Runs the stages in order over one pinned moment, so that all of them see one state."""
+    answer = Answer(ask=replace(ask, when=loom.store.pin(loom.viewer, ask.when)))
+    for stage in recipe:
+        began = time.perf_counter()
+        answer = stage(loom, answer)
+        took = (time.perf_counter() - began) * 1000
+        count = len(answer.ranked) or sum(map(len, answer.gathered))
+        step = StageTrace(stage=stage.name, count=count, milliseconds=round(took, 3))
+        answer = replace(answer, trace=(*answer.trace, step))
+    return answer

@@ -1,0 +1,13 @@
+"""Recipes: which stages, in which order."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from weft.retrieval.exact import Exact
+from weft.retrieval.fuse import Fuse
+from weft.retrieval.pipeline import Stage
+from weft.retrieval.text import Text
+from weft.retrieval.understand import Understand
+
+DEFAULT: Final[tuple[Stage, ...]] = (Understand(), Exact(), Text(), Fuse())

@@ -1,0 +1,1 @@
+"""The command line: `main` builds commands from the operations, `options` their parameters, `render` their output."""

@@ -1,0 +1,93 @@
+"""Click parameters from an operation's input type."""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any, get_args, get_origin
+
+import click
+import msgspec
+from msgspec import Meta, Struct
+
+from weft.errors import Invalid
+from weft.operations.registry import Operation
+
+KEY_VALUE = "KEY=VALUE"
+
+
+def parameters(operation: Operation) -> list[click.Parameter]:
+    """Arguments in the order the operation names them, then options, each with its help."""
+    hints = typing.get_type_hints(operation.input, include_extras=True)
+    fields = {field.name: field for field in msgspec.structs.fields(operation.input)}
+    found: list[click.Parameter] = []
+    for name in operation.arguments:
+        required = fields[name].required
+        metavar = name.upper() if required else f"[{name.upper()}]"
+        found.append(click.Argument([name], required=required, type=str, metavar=metavar))
+    found.extend(_option(name, hints[name], field) for name, field in fields.items() if name not in operation.arguments)
+    return found
+
+
+def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Option:
+    plain, description, bounds = _unwrap(hint)
+    flag = "--" + name.replace("_", "-")
+    if field.default not in (None, (), "", False, msgspec.NODEFAULT, msgspec.UNSET):
+        description += f" [default: {field.default}]"
+    common: dict[str, Any] = {"help": description, "default": None, "required": field.required}
+    if plain is bool:
+        return click.Option([flag], is_flag=True, **common)
+    if get_origin(plain) is tuple:
+        return click.Option([flag], multiple=True, type=str, metavar="NAME", help=description, default=())
+    if get_origin(plain) is dict:
+        return click.Option([flag], multiple=True, type=str, metavar=KEY_VALUE, help=description, default=())
+    if get_origin(plain) is typing.Literal:
+        return click.Option([flag], type=click.Choice([str(choice) for choice in get_args(plain)]), **common)
+    if plain is int:
+        return click.Option([flag], type=click.IntRange(bounds.get("ge"), bounds.get("le")), **common)
+    return click.Option([flag], type=str, **common)
+
+
+def _unwrap(hint: Any) -> tuple[Any, str, dict[str, Any]]:
+    """The bare type under Annotated and Optional, with the innermost bounds and the outermost description."""
+    description, bounds = "", {}
+    while True:
+        if get_origin(hint) is typing.Annotated:
+            hint, *metas = get_args(hint)
+            for meta in metas:
+                if isinstance(meta, Meta):
+                    description = description or (meta.description or "")
+                    bounds |= {key: value for key in ("ge", "le") if (value := getattr(meta, key)) is not None}
+        elif get_origin(hint) in (typing.Union, types.UnionType):
+            present = [each for each in get_args(hint) if each is not type(None)]
+            if len(present) != 1:
+                return hint, description, bounds
+            hint = present[0]
+        else:
+            return hint, description, bounds
+
+
+def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[str, Any]:
+    """What the caller set, in the operation's own types; unset options are left to the operation's defaults."""
+    hints = typing.get_type_hints(input_type, include_extras=True)
+    given: dict[str, Any] = {}
+    for name, value in values.items():
+        if value is None or value == ():
+            continue
+        plain, _, _ = _unwrap(hints[name])
+        given[name] = _pairs(name, value) if get_origin(plain) is dict else value
+    return given
+
+
+def _pairs(name: str, written: tuple[str, ...]) -> dict[str, Any]:
+    """KEY=VALUE pairs; a value that is JSON (a number, true, null) is taken as such."""
+    found: dict[str, Any] = {}
+    for pair in written:
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise Invalid(f"--{name} {pair!r} is not {KEY_VALUE}", hint=f"write --{name} colour=blue")
+        try:
+            found[key] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[key] = value
+    return found

@@ -1,0 +1,247 @@
+"""How answers look on a terminal: one function per output type, one visible table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+import msgspec
+
+from weft.adopt import Adopted
+from weft.log.verify import Verified
+from weft.operations.ingesting import Ingested
+from weft.operations.logbook import Events, Exported, HeadShown
+from weft.operations.reading import Cited, NodeList, Shown
+from weft.operations.recalling import Recalled
+from weft.operations.remembering import Remembered
+from weft.operations.setting_up import ConfigShown, Initialised
+from weft.operations.showing import EventShown, NodeShown
+from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
+
+LINE_CHARACTERS = 200
+
+
+def render(answer: msgspec.Struct) -> None:
+    """Prints an answer for a person."""
+    RENDERERS[type(answer)](answer)
+
+
+def _dim(text: str) -> str:
+    return click.style(text, dim=True)
+
+
+def _notes(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        click.echo(_dim(f"note: {note}"))
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…"
+
+
+def _heading(node: NodeShown) -> str:
+    name = f" {click.style(node.name, bold=True)}" if node.name else ""
+    return f"{click.style(f'[{node.kind}]', fg='cyan')}{name}"
+
+
+def _validity(node: NodeShown) -> str:
+    begin = node.valid_from[:10]
+    if begin == "0001-01-01" and node.valid_to is None:
+        return "always"
+    return f"since {begin}" if node.valid_to is None else f"{begin} to {node.valid_to[:10]}"
+
+
+def _remembered(answer: Remembered) -> None:
+    click.echo(f"{click.style(answer.status, fg='green')}  {answer.citation}")
+    click.echo(_dim(f"id {answer.id}"))
+    if answer.supersedes:
+        click.echo(_dim(f"supersedes {', '.join(answer.supersedes)}"))
+    _notes(answer.notes)
+
+
+def _recalled(answer: Recalled) -> None:
+    for number, hit in enumerate(answer.hits, start=1):
+        click.echo(f"{number:2}. {hit.score:.3f}  {_heading(hit.node)}")
+        click.echo(f"    {_one_line(hit.node.text or hit.node.summary)}")
+        click.echo(_dim(f"    {hit.node.citation}  {_validity(hit.node)}"))
+        for source in hit.why:
+            parts = (
+                f"{source.part:.3f} = {source.name} rank {source.rank}, raw {source.raw:.3f}, weight {source.weight}"
+            )
+            click.echo(_dim(f"      {parts}  ({source.detail})"))
+    if answer.stages:
+        times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
+        click.echo(_dim(f"stages: {times}"))
+        click.echo(_dim(f"valid at {answer.valid_at}, known at {answer.known_at}"))
+    _notes(answer.notes)
+
+
+def _nodes(answer: NodeList) -> None:
+    for node in answer.nodes:
+        click.echo(f"{_dim(node.recorded_at[:19].replace('T', ' '))}  {_heading(node)}  {_one_line(node.text)}")
+        click.echo(_dim(f"    {node.citation}"))
+    _notes(answer.notes)
+
+
+def _shown(answer: Shown) -> None:
+    if answer.node is not None:
+        click.echo(_heading(answer.node))
+        click.echo(answer.node.text or answer.node.summary)
+        click.echo(_dim(f"{answer.node.citation}  {_validity(answer.node)}"))
+        click.echo(_dim(f"id {answer.node.id}  project {answer.node.project or '(all)'}  scope {answer.node.scope}"))
+        if answer.node.props:
+            click.echo(_dim(f"props {msgspec.json.encode(answer.node.props).decode()}"))
+    _notes(answer.notes)
+    for edge in answer.edges:
+        arrow = f"-{edge.rel}->" if edge.direction == "out" else f"<-{edge.rel}-"
+        click.echo(f"  {arrow} [{edge.kind}] {_one_line(edge.name)}  {_dim(edge.id)}")
+    if len(answer.history) > 1:
+        click.echo("history:")
+        for version in answer.history:
+            until = f"retired {version.retired_at[:19]}" if version.retired_at else "stands"
+            click.echo(f"  {version.recorded_at[:19]}  {until}  {_validity(version)}  {_one_line(version.text)}")
+
+
+def _event(event: EventShown) -> None:
+    click.echo(f"{click.style(event.citation, bold=True)}  {event.kind}  {_dim(event.recorded_at)}  by {event.agent}")
+    if event.erased:
+        click.echo(_dim("    (erased)"))
+    else:
+        click.echo(f"    {_one_line(msgspec.json.encode(event.payload).decode())}")
+
+
+def _cited(answer: Cited) -> None:
+    mark = click.style("matches", fg="green") if answer.matches else click.style("differs", fg="red")
+    click.echo(f"{answer.citation}  {mark}")
+    if answer.event is not None:
+        event = answer.event
+        click.echo(_dim(f"{event.kind}  recorded {event.recorded_at}  by {event.agent} ({event.role})  {event.hash}"))
+        for node in answer.nodes:
+            click.echo(f"{_heading(node)}\n{node.text}")
+        if not answer.nodes:
+            click.echo("(erased)" if event.erased else msgspec.json.encode(event.payload).decode())
+    for line in answer.lines:
+        click.echo(f"  {line}")
+    _notes(answer.notes)
+
+
+def _events(answer: Events) -> None:
+    for event in answer.events:
+        _event(event)
+    _notes(answer.notes)
+
+
+def _verified(answer: Verified) -> None:
+    if answer.problem is None:
+        click.secho("every hash fits", fg="green")
+    else:
+        click.secho(answer.problem, fg="red")
+    erased = f", {answer.erased} erased" if answer.erased else ""
+    click.echo(f"{answer.events} events in {answer.commits} commits{erased}; head {answer.digest}")
+
+
+def _head(answer: HeadShown) -> None:
+    click.echo(answer.digest)
+    click.echo(_dim(f"account {answer.account}, position {answer.pos}, {answer.at or 'nothing written yet'}"))
+    for session in answer.sessions:
+        click.echo(f"  {session.session}  {session.seq}  {_dim(session.hash[:16])}")
+
+
+def _exported(answer: Exported) -> None:
+    click.echo(f"{answer.events} events to {answer.path}; head {answer.digest}")
+
+
+def _adopted(answer: Adopted) -> None:
+    how = "exactly as they were" if answer.exact else "known from now on"
+    click.echo(f"{answer.events} events taken in, {how}; {answer.already_there} were here; head {answer.digest}")
+
+
+def _rebuilt(answer: Rebuilt) -> None:
+    if answer.equal:
+        click.echo(f"{answer.events} events folded; {click.style('equal', fg='green')} to what stood before")
+    else:
+        click.secho(f"{answer.events} events folded; what stood before was different", fg="yellow")
+    click.echo(_dim(answer.digest_after))
+
+
+def _changed(answer: Changed) -> None:
+    click.echo(f"since {answer.since}")
+    for sign, kinds in (("+", answer.added), ("-", answer.removed), ("~", answer.modified)):
+        for kind, nodes in kinds.items():
+            for node in nodes:
+                click.echo(f"  {sign} [{kind}] {node}")
+    for edge in answer.edges_added:
+        click.echo(f"  + {edge}")
+    for edge in answer.edges_removed:
+        click.echo(f"  - {edge}")
+    for tx in answer.transactions:
+        state = " (unfinished)" if tx.open else ""
+        click.echo(_dim(f"  {tx.id}  {tx.at[:19]}  {tx.kind} by {tx.agent}{state}"))
+    _notes(answer.notes)
+
+
+def _stats(answer: Stats) -> None:
+    store = answer.store
+    click.echo(f"{store.backend} store, schema {store.schema_version}, {store.bytes_on_disk / 1e6:.1f} MB")
+    click.echo(f"{store.events} events in {store.sessions} sessions")
+    click.echo(f"{store.nodes} nodes ({store.node_versions} versions), {store.edges} edges, {store.texts} texts")
+    for kind in answer.kinds:
+        props = f"  props: {', '.join(kind.props)}" if kind.props else ""
+        click.echo(f"  {kind.nodes:7} {kind.kind}  {_dim('/'.join(kind.views) + props)}")
+
+
+def _backed_up(answer: BackedUp) -> None:
+    click.echo(f"copied to {answer.path}; head {answer.digest}")
+
+
+def _diagnosis(answer: Diagnosis) -> None:
+    for check in answer.checks:
+        mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
+        click.echo(f"{mark}  {check.name:11} {check.detail}")
+        if check.hint:
+            click.echo(f"      hint: {check.hint}")
+
+
+def _config(answer: ConfigShown) -> None:
+    width = max(len(setting.name) for setting in answer.settings)
+    for setting in answer.settings:
+        value = ", ".join(setting.value) if isinstance(setting.value, tuple) else setting.value
+        click.echo(f"{setting.name:{width}}  {click.style(str(value), bold=True)}  {_dim(setting.origin)}")
+        click.echo(_dim(f"{'':{width}}  {setting.summary} ({setting.variable})"))
+
+
+def _initialised(answer: Initialised) -> None:
+    click.echo(f"wrote {answer.path}: project {answer.project}; memories go to {answer.store}")
+
+
+def _ingested(answer: Ingested) -> None:
+    click.echo(
+        f"{answer.documents} documents in {answer.sections} sections; {answer.unchanged} unchanged;"
+        f" {len(answer.skipped)} skipped"
+    )
+    for skipped in answer.skipped:
+        click.echo(_dim(f"  {skipped.path}: {skipped.reason}"))
+
+
+RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
+    Adopted: _adopted,
+    BackedUp: _backed_up,
+    Changed: _changed,
+    Cited: _cited,
+    ConfigShown: _config,
+    Diagnosis: _diagnosis,
+    Events: _events,
+    Exported: _exported,
+    HeadShown: _head,
+    Ingested: _ingested,
+    Initialised: _initialised,
+    NodeList: _nodes,
+    Rebuilt: _rebuilt,
+    Recalled: _recalled,
+    Remembered: _remembered,
+    Shown: _shown,
+    Stats: _stats,
+    Verified: _verified,
+}

@@ -1,0 +1,1 @@
+"""Crashes, failing disks and damaged files: after reopening, the old state, the new one, or a clear error."""
