@@ -49,6 +49,8 @@ def adopt(store: Store, viewer: Viewer, read: Callable[[], Iterable[bytes]], *, 
         exact = exact or commit.digest in digests
     head = store.head(viewer)
     exact = exact or head.pos == 0
+    if not exact:
+        _check_sessions(store, viewer, (item for _, item in read_checked(read())))
     added = there = 0
     for _, item in read_checked(read()):
         taken = _continue(store, viewer, item) if exact else _append_foreign(store, viewer, item, clock)
@@ -70,6 +72,18 @@ def _continue(store: Store, viewer: Viewer, item: LogItem) -> int:
         return Batch(commit=commit, events=events, changes=weave(view, events))
 
     return len(store.commit(viewer.account, plan).events)
+
+
+def _check_sessions(store: Store, viewer: Viewer, items: Iterable[LogItem]) -> None:
+    """Raises Conflict, before anything is written, where a session of the log and the store's own went apart."""
+    for _, events in items:
+
+        def plan(view: LockedView, events: tuple[Event, ...] = events) -> Batch:
+            for event in events:
+                _missing(view, event)
+            return Batch(commit=None, events=(), changes=Changes())
+
+        store.commit(viewer.account, plan)
 
 
 def _append_foreign(store: Store, viewer: Viewer, item: LogItem, clock: Clock) -> int:

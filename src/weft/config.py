@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from weft.errors import Invalid, Misconfigured
 from weft.log.draft import check_name
-from weft.types import SCOPES
+from weft.types import SCOPES, Audience
 
 TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
@@ -52,7 +52,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     role: str
     session: str
     scopes: tuple[str, ...]
-    audience: str
+    audience: Audience
     sensitive: bool
     root: Path
     origins: Mapping[str, Effective]
@@ -154,7 +154,7 @@ def _take(found: dict[str, Effective], defects: list[str], setting: Setting, val
 def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective]:
     data_home = environment.get("XDG_DATA_HOME") or str(Path(environment.get("HOME", "~")) / ".local" / "share")
     values = {
-        "store": f"sqlite:///{Path(data_home).expanduser() / 'weft'}",
+        "store": f"sqlite://{Path(data_home).expanduser() / 'weft'}",
         "project": project_name(root),
         "account": "default",
         "accounts": (),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Protocol
 
 from weft.errors import Invalid
@@ -34,6 +35,7 @@ class SystemClock:
         return time.time_ns() // 1000
 
 
+@lru_cache(maxsize=4096)
 def to_iso(instant_us: int) -> str:
     """`2026-05-08T09:30:00.000000Z`: always UTC, always six decimals."""
     moment = EPOCH + timedelta(microseconds=instant_us)
@@ -58,9 +60,12 @@ def parse_instant(text: str, *, field: str = "time") -> int:
         if len(written) == 10:
             day = date.fromisoformat(written)
             return from_datetime(datetime(day.year, day.month, day.day, tzinfo=UTC))
-        return from_datetime(datetime.fromisoformat(written))
+        instant_us = from_datetime(datetime.fromisoformat(written))
+        if not MIN_INSTANT_US <= instant_us <= MAX_INSTANT_US:
+            raise OverflowError("its zone takes it out of the years 1 to 9999")
+        return instant_us
     except (ValueError, OverflowError) as problem:
         raise Invalid(
-            f"{field} is not a moment in time: {text[:60]!r} ({problem})",
+            f"{field} is not a moment in time: {text[:60]!r} ({problem!s:.80})",
             hint="write 2026-05-08 or 2026-05-08T09:30:00Z",
         ) from problem

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import sys
 import unicodedata
 import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import Stemmer
@@ -23,23 +24,50 @@ from weft.types import TermStat
 
 FIELD_WEIGHTS = (3.0, 2.0, 1.0)  # name, summary, body
 MAX_TERM_CHARACTERS = 64
+MAX_COUNT = 65_535  # a stem's occurrences in one field, as packed
+MAX_CACHED_WORDS = 200_000
 MAX_QUERY_TERMS = 8
 COMMON_SHARE = 0.01  # a term in more of the texts than this may be dropped
 KEEP_RARER_TERMS = 3  # as long as this many rarer ones remain
 COMMON_FLOOR = 200  # in a small store nothing is too common to look up
 
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
-_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_CAMEL = re.compile(r"[a-z0-9][A-Z]")
+_POSSESSIVE = re.compile(r"['’]s$")
+_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]\w*_\w+|[A-Za-z]+[a-z0-9][A-Z]\w*)\b")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 # Question, auxiliary and pronoun words carry no topic: in chat they would outweigh what is asked about.
-STOP_WORDS = frozenset(
-    ["a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "down", "during", "each", "few", "for", "from", "further", "get", "got", "had", "has", "have", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "me", "more", "most", "my", "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "same", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours", "yourself", "yourselves", "s", "t", "d", "ll", "m", "re", "ve"]
-)
+_STOP_TEXT = """
+a about above after again against all also am an and any are as at be because been before being below between both but
+by can could did do does doing down during each few for from further get got had has have having he her here hers
+herself him himself his how i if in into is it its itself just me more most my myself no nor not now of off on once
+only or other our ours ourselves out over own same shall she should so some such than that the their theirs them
+themselves then there these they this those through to too under until up us very was we were what when where which
+while who whom whose why will with would you your yours yourself yourselves s t d ll m re ve
+"""
+STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english", 50_000)
+class _Stems(dict[str, tuple[str, int] | None]):
+    """Word → its stem and the stem's hash; None for words that carry no topic. Each word is worked out once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stemmer = Stemmer.Stemmer("english", 0)
+
+    def __missing__(self, word: str) -> tuple[str, int] | None:
+        if len(self) >= MAX_CACHED_WORDS:
+            self.clear()
+        self[word] = None if word in STOP_WORDS else self.stem(word)
+        return self[word]
+
+    def stem(self, word: str) -> tuple[str, int]:
+        stem = self._stemmer.stemWord(word)
+        return stem, zlib.crc32(stem.encode())
+
+
+_STEMS = _Stems()
 
 
 def fold_case(text: str) -> str:
@@ -56,41 +84,46 @@ def name_key(name: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Words in order, folded. An identifier (`fooBar`, `foo_bar`) gives itself and its parts."""
-    found: list[str] = []
-    for word in _WORD.findall(text):
-        whole = fold_case(word.replace("’", "'"))
-        if whole.endswith("'s"):
-            whole = whole[:-2]
-        whole = whole.replace("'", "")
-        found.append(whole[:MAX_TERM_CHARACTERS])
-        if word.isascii() and (
-            "_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())
-        ):
-            parts = [part.lower() for part in _CAMEL.findall(word)]
+    """Words, folded. An identifier (`fooBar`, `foo_bar`) gives itself and its parts."""
+    found = _WORD.findall(fold_case(text))
+    if "'" in text or "’" in text:
+        found = [_unquoted(word) if "'" in word or "’" in word else word for word in found]
+    if "_" in text or _CAMEL.search(text):
+        for identifier in _IDENTIFIER.findall(text):
+            parts = _PART.findall(identifier)
             if len(parts) > 1:
-                found.extend(part[:MAX_TERM_CHARACTERS] for part in parts)
+                found.extend(part.lower() for part in parts)
+    if found and max(map(len, found)) > MAX_TERM_CHARACTERS:
+        found = [word[:MAX_TERM_CHARACTERS] for word in found]
     return found
+
+
+def _unquoted(word: str) -> str:
+    return _POSSESSIVE.sub("", word).replace("'", "").replace("’", "")
 
 
 def stems(text: str) -> list[str]:
     """Stems of the words that carry meaning, in order."""
-    return _stemmer().stemWords([token for token in tokens(text) if token not in STOP_WORDS])
+    return [pair[0] for word in tokens(text) if (pair := _STEMS[word])]
 
 
 def query_terms(text: str) -> tuple[tuple[str, float], ...]:
     """Stems of a question with weights; one that holds only stop words falls back to those."""
-    found = stems(text) or _stemmer().stemWords(tokens(text))
+    found = stems(text) or [_STEMS.stem(word)[0] for word in tokens(text)]
     return tuple((term, 1.0 + math.log(count)) for term, count in Counter(found).items())
 
 
-def _pack(counted: Mapping[str, int]) -> bytes:
-    by_hash: Counter[int] = Counter()
-    for stem, count in counted.items():
-        by_hash[zlib.crc32(stem.encode())] += count
-    order = sorted(by_hash)
-    counts = array("H", (min(by_hash[key], 65_535) for key in order))
-    return array("I", [len(order)]).tobytes() + array("I", order).tobytes() + counts.tobytes()
+_EMPTY = (0).to_bytes(4, sys.byteorder)
+_NOTHING = (memoryview(b"").cast("I"), memoryview(b"").cast("H"))
+
+
+def _pack(pairs: Sequence[tuple[str, int]]) -> bytes:
+    if not pairs:
+        return _EMPTY
+    counted = Counter([key for _, key in pairs])
+    order = sorted(counted)
+    counts = array("H", [min(counted[key], MAX_COUNT) for key in order])
+    return len(order).to_bytes(4, sys.byteorder) + array("I", order).tobytes() + counts.tobytes()
 
 
 def content_hash(name: str, summary: str, body: str) -> bytes:
@@ -101,15 +134,15 @@ def content_hash(name: str, summary: str, body: str) -> bytes:
 
 def lex(name: str, summary: str, body: str) -> LexedText:
     """Makes a text ready for the index. Costs tens of microseconds a hundred words: do it outside the lock."""
-    fields = [stems(name) if name else [], stems(summary) if summary else [], stems(body)]
+    fields = [[pair for word in tokens(field) if (pair := _STEMS[word])] for field in (name, summary, body)]
     return LexedText(
         content_hash=content_hash(name, summary, body),
         name=name,
         name_key=name_key(name),
         summary=summary,
         body=body,
-        stems=tuple(" ".join(field) for field in fields),
-        vector=b"".join(_pack(Counter(field)) for field in fields),
+        stems=tuple(" ".join([stem for stem, _ in field]) for field in fields),
+        vector=b"".join(map(_pack, fields)),
         length=sum(map(len, fields)),
     )
 
@@ -118,7 +151,11 @@ def unpack(vector: bytes) -> list[tuple[memoryview, memoryview]]:
     """The three fields of a packed text: sorted stem hashes and their counts."""
     view, at, fields = memoryview(vector), 0, []
     for _ in FIELD_WEIGHTS:
-        size = int.from_bytes(view[at : at + 4], "little")
+        size = int.from_bytes(view[at : at + 4], sys.byteorder)
+        if not size:
+            fields.append(_NOTHING)
+            at += 4
+            continue
         hashes_end = at + 4 + 4 * size
         counts_end = hashes_end + 2 * size
         fields.append((view[at + 4 : hashes_end].cast("I"), view[hashes_end:counts_end].cast("H")))
@@ -126,17 +163,16 @@ def unpack(vector: bytes) -> list[tuple[memoryview, memoryview]]:
     return fields
 
 
+@lru_cache(maxsize=100_000)
 def term_hash(term: str) -> int:
     """How packed texts name a stem."""
     return zlib.crc32(term.encode())
 
 
-def term_hashes(vector: bytes) -> set[int]:
-    """Which stems a packed text holds, in any field."""
-    found: set[int] = set()
-    for hashes, _ in unpack(vector):
-        found.update(hashes)
-    return found
+def term_hashes(vector: bytes) -> Collection[int]:
+    """Which stems a packed text holds, in any field, each once."""
+    held = [hashes for hashes, _ in unpack(vector) if hashes]
+    return held[0] if len(held) == 1 else set().union(*held)
 
 
 def weighted_frequency(fields: Sequence[tuple[memoryview, memoryview]], key: int) -> float:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.append import Writer
-from weft.config import Settings, load_settings
+from weft.config import Effective, Settings, load_settings
 from weft.errors import Misconfigured
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
@@ -26,6 +26,8 @@ from weft.operations import ingesting, reading, recalling, remembering, setting_
 from weft.operations.registry import Operation, read_input
 from weft.ports import Store
 from weft.types import Actor, Viewer
+
+Output = TypeVar("Output", bound=Struct)
 
 
 def open_store(url: str, *, clock: Clock) -> Store:
@@ -49,7 +51,7 @@ def viewer_of(settings: Settings) -> Viewer:
         account=settings.account,
         scopes=frozenset(settings.scopes),
         agent=settings.agent,
-        audience=cast("Literal['internal', 'public']", settings.audience),
+        audience=settings.audience,
         sensitive=settings.sensitive,
     )
 
@@ -61,10 +63,11 @@ def open(  # noqa: A001 - the package's front door: weft.open()
     environment: Mapping[str, str] | None = None,
     clock: Clock | None = None,
 ) -> Memory:
-    """Opens the memory of a directory: settings from its `weft.toml` and the environment, the store from `url` or those."""
+    """Opens the memory of a directory: settings from its `weft.toml` and the environment; `url` names another store."""
     settings = load_settings(Path(directory), environment)
     if url is not None:
-        settings = replace(settings, store=url)
+        given = Effective(value=url, origin="argument")
+        settings = replace(settings, store=url, origins={**settings.origins, "store": given})
     ticking = clock or SystemClock()
     store = open_store(settings.store, clock=ticking)
     writer = Writer(
@@ -87,52 +90,54 @@ class Memory:
 
     def remember(self, text: str, **more: Any) -> remembering.Remembered:
         """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
-        return self._call(remembering.OPERATIONS, "remember", {"text": text, **more})
+        return self._call(remembering.OPERATIONS, "remember", {"text": text, **more}, remembering.Remembered)
 
     def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> remembering.Remembered:  # noqa: A002
         """Records that something holds of something, from a moment on."""
         given = {"subject": subject, "predicate": predicate, "object": object, **more}
-        return self._call(remembering.OPERATIONS, "add_fact", given)
+        return self._call(remembering.OPERATIONS, "add_fact", given, remembering.Remembered)
 
     def recall(self, query: str, **more: Any) -> recalling.Recalled:
         """Finds memories, best first, each with its citation."""
-        return self._call(recalling.OPERATIONS, "recall", {"query": query, **more})
+        return self._call(recalling.OPERATIONS, "recall", {"query": query, **more}, recalling.Recalled)
 
     def recent(self, **more: Any) -> reading.NodeList:
         """What was written last."""
-        return self._call(reading.OPERATIONS, "recent", more)
+        return self._call(reading.OPERATIONS, "recent", more, reading.NodeList)
 
     def show(self, id: str, **more: Any) -> reading.Shown:  # noqa: A002
         """One node, what it is joined to, its history."""
-        return self._call(reading.OPERATIONS, "show", {"id": id, **more})
+        return self._call(reading.OPERATIONS, "show", {"id": id, **more}, reading.Shown)
 
     def cite(self, citation: str) -> reading.Cited:
         """What a citation points at."""
-        return self._call(reading.OPERATIONS, "cite", {"citation": citation})
+        return self._call(reading.OPERATIONS, "cite", {"citation": citation}, reading.Cited)
 
     def ingest(self, path: str | Path, **more: Any) -> ingesting.Ingested:
         """Reads documents."""
-        return self._call(ingesting.OPERATIONS, "ingest", {"path": str(path), **more})
+        return self._call(ingesting.OPERATIONS, "ingest", {"path": str(path), **more}, ingesting.Ingested)
 
     def diff(self, since: str | None = None, **more: Any) -> upkeep.Changed:
         """What changed since a moment."""
-        return self._call(upkeep.OPERATIONS, "diff", {"since": since, **more})
+        return self._call(upkeep.OPERATIONS, "diff", {"since": since, **more}, upkeep.Changed)
 
     def stats(self) -> upkeep.Stats:
         """Counts of what may be seen."""
-        return self._call(upkeep.OPERATIONS, "stats", {})
+        return self._call(upkeep.OPERATIONS, "stats", {}, upkeep.Stats)
 
     def doctor(self) -> upkeep.Diagnosis:
         """Self-tests of every part."""
-        return self._call(upkeep.OPERATIONS, "doctor", {})
+        return self._call(upkeep.OPERATIONS, "doctor", {}, upkeep.Diagnosis)
 
     def config(self) -> setting_up.ConfigShown:
         """Every setting as it holds."""
-        return self._call(setting_up.OPERATIONS, "config", {})
+        return self._call(setting_up.OPERATIONS, "config", {}, setting_up.ConfigShown)
 
-    def _call(self, family: tuple[Operation, ...], name: str, given: dict[str, Any]) -> Any:
+    def _call(self, family: tuple[Operation, ...], name: str, given: dict[str, Any], output: type[Output]) -> Output:
         operation = next(each for each in family if each.name == name)
-        return self.run(operation, given)
+        answer = self.run(operation, given)
+        assert isinstance(answer, output)
+        return answer
 
     def close(self) -> None:
         """Releases files. What was written is safe without it."""

@@ -131,7 +131,10 @@ class Store(Protocol):
     """
 
     def commit(self, account: str, plan: Plan) -> Batch:
-        """Runs `plan` under the account's write lock and applies its batch durably. A batch without a commit is a no-op."""
+        """Runs `plan` under the account's write lock and applies its batch durably.
+
+        A batch without a commit is a no-op.
+        """
         ...
 
     def accounts(self) -> tuple[str, ...]:
@@ -141,7 +144,8 @@ class Store(Protocol):
     def pin(self, viewer: Viewer, when: When) -> When:
         """Replaces 'now' by the present, so that several reads answer from one state.
 
-        `valid_at` becomes at least the log's last time: a write is visible to the next read even if the clock stepped back.
+        `valid_at` becomes at least the log's last time: a write is visible to the next read even if the clock
+        stepped back.
         """
         ...
 
@@ -156,7 +160,10 @@ class Store(Protocol):
         ...
 
     def log(self, viewer: Viewer, *, after: int, limit: int) -> tuple[tuple[Commit, tuple[Event, ...]], ...]:
-        """Whole commits with first position > `after`, in order, about `limit` events. Raises Forbidden unless `viewer.operator`."""
+        """Whole commits with first position > `after`, in order, about `limit` events.
+
+        Raises Forbidden unless `viewer.operator`.
+        """
         ...
 
     def events(
@@ -207,7 +214,10 @@ class Store(Protocol):
     def transaction(self, viewer: Viewer, tx_id: str) -> Tx | None: ...
 
     def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
-        """What holds now, as known at `since_pos` against as known now; with `agent`, what that agent's changes touched."""
+        """What holds now, as known at `since_pos` against as known now.
+
+        With `agent`, only what that agent's changes touched.
+        """
         ...
 
     def stats(self, viewer: Viewer) -> StoreStats: ...
@@ -221,7 +231,7 @@ class Store(Protocol):
         ...
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
-        """Throws graph and text index away and folds them again from the log, then swaps. Readers see the old or the new."""
+        """Folds graph and text index again from the log, then swaps. Readers see the old or the new."""
         ...
 
     def backup(self, viewer: Viewer, target: Path) -> Path:

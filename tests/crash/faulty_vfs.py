@@ -1,3 +1,4 @@
+# ruff: noqa: N802 (the methods are SQLite's, under its names)
 """Two disks that misbehave, as SQLite sees them.
 
 `FaultyVfs` fails the Nth change of a file. `PowerLossVfs` keeps what was synced apart from what was only written, and

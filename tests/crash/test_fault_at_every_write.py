@@ -13,7 +13,7 @@ import pytest
 from weft.errors import DiskFull, StoreError, WeftError
 
 from .faulty_vfs import FULL_FAULTS, IO_FAULTS, FaultyVfs
-from .workload import State, Step, assert_sound, make_small, opened, refolded, script, state_of
+from .workload import State, assert_sound, make_small, opened, refolded, script, state_of
 
 STEPS = script()
 RETRY_EVERY = 3  # faults: after one in so many, the same store tries again
@@ -81,20 +81,20 @@ def _fail_once(
     shutil.rmtree(work, ignore_errors=True)
     stage.set_up(number, work)
     retried = fail_at % RETRY_EVERY == 0
-    with FaultyVfs(fail_at=fail_at, faults=faults, stays=faults is FULL_FAULTS) as disk:
-        with opened(work, vfs=disk.name) as store:
-            with _caught() as errors:
-                step(store)
-            if errors:
-                assert isinstance(errors[0], expected), errors[0]
-                assert errors[0].hint
-                copy_store(work, killed)
-            else:
-                assert state_of(store) == new
-            if retried:
-                disk.armed = False
-                step(store)  # the same store goes on once the disk does
-                assert state_of(store) == new
+    faulty = FaultyVfs(fail_at=fail_at, faults=faults, stays=faults is FULL_FAULTS)
+    with faulty as disk, opened(work, vfs=disk.name) as store:
+        with _caught() as errors:
+            step(store)
+        if errors:
+            assert isinstance(errors[0], expected), errors[0]
+            assert errors[0].hint
+            copy_store(work, killed)
+        else:
+            assert state_of(store) == new
+        if retried:
+            disk.armed = False
+            step(store)  # the same store goes on once the disk does
+            assert state_of(store) == new
     # A failed checkpoint comes after the commit, and takes nothing back. (SQLite keeps it to itself; only a disk
     # written in Python makes apsw raise.)
     allowed = (new,) if retried or not errors or disk.failed_checkpoint else (old, new)

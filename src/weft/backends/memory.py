@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -44,6 +45,12 @@ from weft.types import (
 )
 
 GenesisDigest = Callable[[str], bytes]
+Key = TypeVar("Key", bound=tuple[str, ...])
+Sides = tuple[bool, bool, bool]  # held before, holds after, touched in between
+
+_ADDED: Sides = (False, True, True)
+_REMOVED: Sides = (True, False, True)
+_MODIFIED: Sides = (True, True, True)
 
 
 class _Graph:
@@ -66,7 +73,8 @@ class _Graph:
             self.nodes[node.row] = node
         for edge in changes.edges:
             self.edges[edge.row] = edge
-            self.edge_guards[edge.src, edge.rel, edge.dst] = edge.guard
+            if edge.born == edge.event:  # a copy of an older version must not bring its rights back
+                self.edge_guards[edge.src, edge.rel, edge.dst] = edge.guard
         for gone in changes.nodes_retired:
             self.nodes[gone.row] = replace(
                 self.nodes[gone.row], retired_at=gone.at, retired_pos=gone.pos, retired_tx=gone.tx
@@ -245,7 +253,7 @@ class MemoryStore:
     def _event_visible(self, viewer: Viewer, place: _Account, event: Event) -> bool:
         rows = [row for row in place.graph.nodes.values() if row.born == event.pos and row.event == event.pos]
         if not rows:
-            return viewer.audience == "internal" and "admin" in viewer.scopes
+            return viewer.operator
         return all(self._node_visible(viewer, place.graph, row, structural=False) for row in rows)
 
     def events(
@@ -333,7 +341,7 @@ class MemoryStore:
                 if (keys is None or lexical.name_key(row.name) in keys)
                 and (find.kinds is None or row.kind in find.kinds)
                 and (find.projects is None or row.guard.project in find.projects)
-                and all(row.props.get(key) == value for key, value in find.props.items())
+                and all(key in row.props and _same_json(row.props[key], value) for key, value in find.props.items())
             ]
             kept.sort(key=lambda row: -row.row)
             present = {key for row in rows for key in row.props}
@@ -390,7 +398,7 @@ class MemoryStore:
                 and (query.projects is None or graph.identities[row.id].guard.project in query.projects)
             ]
             texts = [graph.texts[row.content_hash] for row in live]
-            held = [lexical.term_hashes(text.vector) for text in texts]
+            held = [set(lexical.term_hashes(text.vector)) for text in texts]
             frequencies = {term: sum(lexical.term_hash(term) in one for one in held) for term, _ in query.terms}
             used, dropped = lexical.choose_terms(query.terms, frequencies, len(live))
             mean_length = sum(text.length for text in texts) / len(texts) if texts else 0.0
@@ -429,13 +437,19 @@ class MemoryStore:
         with self._lock:
             graph = self._account(viewer).graph
             present, head = self._moment(viewer, self._account(viewer), When())
+            ends = (commit.first_pos + commit.count - 1 for commit in self._account(viewer).commits)
+            since_pos = max((end for end in ends if end <= since_pos), default=0)
 
             def counts(made: int | None, tx_id: str | None) -> bool:
-                if made is None or tx_id is None or made <= since_pos:
+                """The change landed since: it was made, and what it is part of was complete, by now and not then."""
+                if made is None or tx_id is None:
                     return False
-                return agent is None or graph.transactions[tx_id].agent == agent
+                tx = graph.transactions[tx_id]
+                if tx.closed_pos is None or max(made, tx.closed_pos) <= since_pos:
+                    return False
+                return agent is None or tx.agent == agent
 
-            def sides(rows: list[NodeVersion] | list[EdgeVersion]) -> tuple[bool, bool, bool]:
+            def sides(rows: list[NodeVersion] | list[EdgeVersion]) -> Sides:
                 holding = [row for row in rows if _holds(row.interval, present)]
                 before = any(self._known(graph, row, since_pos) for row in holding)
                 after = any(self._known(graph, row, head) for row in holding)
@@ -532,31 +546,39 @@ def _other_end(edge: EdgeVersion, start: str, direction: Direction) -> str | Non
     return None
 
 
+def _same_json(left: object, right: object) -> bool:
+    """Equal as JSON: 1 and 1.0 are the same number, true and 1 are not the same value."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same_json(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(_same_json, left, right))
+    return left == right
+
+
 def _same_commit(written: str | None, asked: str) -> bool:
     return written is not None and len(asked) >= 7 and written.startswith(asked)
 
 
+def _keys(table: dict[Key, Sides], wanted: Sides) -> tuple[Key, ...]:
+    return tuple(sorted(key for key, sides in table.items() if sides == wanted))
+
+
 def _make_diff(
-    nodes: dict[tuple[str, str], tuple[bool, bool, bool]],
-    edges: dict[tuple[str, str, str], tuple[bool, bool, bool]],
+    nodes: dict[tuple[str, str], Sides],
+    edges: dict[tuple[str, str, str], Sides],
     limit: int,
 ) -> Diff:
-    def names(table: dict, before: bool, after: bool) -> list:
-        return sorted(key for key, sides in table.items() if sides == (before, after, True))
-
-    added, removed, modified = (
-        names(nodes, False, True),
-        names(nodes, True, False),
-        names(nodes, True, True),
-    )
-    edges_added, edges_removed = names(edges, False, True), names(edges, True, False)
+    added, removed, modified = (_keys(nodes, sides) for sides in (_ADDED, _REMOVED, _MODIFIED))
+    edges_added, edges_removed = (_keys(edges, sides) for sides in (_ADDED, _REMOVED))
     lists = (added, removed, modified, edges_added, edges_removed)
     return Diff(
-        added=tuple(added[:limit]),
-        removed=tuple(removed[:limit]),
-        modified=tuple(modified[:limit]),
-        edges_added=tuple(edges_added[:limit]),
-        edges_removed=tuple(edges_removed[:limit]),
+        added=added[:limit],
+        removed=removed[:limit],
+        modified=modified[:limit],
+        edges_added=edges_added[:limit],
+        edges_removed=edges_removed[:limit],
         truncated=any(len(each) > limit for each in lists),
     )
 

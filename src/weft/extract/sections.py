@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 from msgspec import Struct
 
 MAX_TITLE_CHARACTERS = 300
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -17,9 +21,15 @@ class Section(Struct, frozen=True, kw_only=True):
     text: str
 
 
+def split_lines(text: str) -> list[str]:
+    """Lines as editors and Markdown count them; `str.splitlines` also breaks at form feeds and U+2028."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
+
+
 def read_sections(text: str, *, markdown: bool) -> tuple[Section, ...]:
     """The sections of a document in order; what stands before the first heading is one of its own, without a title."""
-    lines = text.splitlines()
+    lines = split_lines(text)
     headings = _markdown_headings(text) if markdown else []
     if not headings or headings[0][0] > 0:
         headings.insert(0, (0, 1, ""))
@@ -40,8 +50,9 @@ def _markdown_headings(text: str) -> list[tuple[int, int, str]]:
 
     tokens = MarkdownIt("commonmark").parse(text)
     found = []
-    for token, inline in zip(tokens, tokens[1:], strict=False):
+    for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
-            title = " ".join(child.content for child in inline.children or () if child.content).strip()
+            words = "".join(" " if child.type.endswith("break") else child.content for child in inline.children or ())
+            title = " ".join(words.split())
             found.append((token.map[0], int(token.tag[1:]), (title or inline.content)[:MAX_TITLE_CHARACTERS]))
     return found

@@ -16,12 +16,27 @@ import rfc8785
 from weft.errors import Invalid, TooLarge
 
 MAX_SAFE_INTEGER = 2**53 - 1  # beyond this, JSON readers disagree about a number
+FIRST_EXPONENT = 1e21  # from here on floats are written with an exponent; below, as integers
 MAX_DEPTH = 64
+
+
+class _Fault(Exception):
+    """Something JSON cannot carry, with the path to it, innermost part first."""
+
+    def __init__(self, error: type[Invalid], what: str, hint: str) -> None:
+        super().__init__(what)
+        self.error, self.what, self.hint = error, what, hint
+        self.path: list[str] = []
 
 
 def canonical(value: Any) -> bytes:
     """The canonical bytes of a JSON value. Raises Invalid for anything JSON cannot carry exactly."""
-    if _check(value, "payload", 0):
+    try:
+        fast = _check(value, 0)
+    except _Fault as fault:
+        where = "payload" + "".join(reversed(fault.path))
+        raise fault.error(f"{where} {fault.what}", hint=fault.hint) from None
+    if fast:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return rfc8785.dumps(value)
 
@@ -33,52 +48,73 @@ def decode(raw: bytes) -> Any:
 
 def check_text(text: str, *, field: str = "text") -> None:
     """Raises Invalid for text that cannot be stored and returned unchanged."""
+    try:
+        _check_text(text)
+    except _Fault as fault:
+        raise Invalid(f"{field} {fault.what}", hint=fault.hint) from None
+
+
+def _check_text(text: str) -> None:
     if "\x00" in text:
-        raise Invalid(f"{field} holds a NUL character", hint="remove it: NUL is not text")
+        raise _Fault(Invalid, "holds a NUL character", "remove it: NUL is not text")
     try:
         text.encode()
     except UnicodeEncodeError as problem:
-        raise Invalid(
-            f"{field} holds a lone surrogate at character {problem.start}",
-            hint="decode the source with errors='replace' before sending it",
-        ) from problem
+        what = f"holds a lone surrogate at character {problem.start}"
+        raise _Fault(Invalid, what, "decode the source with errors='replace' before sending it") from problem
 
 
-def _check(value: Any, path: str, depth: int) -> bool:
+def _check(value: Any, depth: int) -> bool:
     """Validates; True when orjson and the reference encoder are known to agree on this value."""
-    if depth > MAX_DEPTH:
-        raise TooLarge(f"{path} is nested more than {MAX_DEPTH} deep", hint="flatten the payload")
     kind = type(value)
     if kind is str:
         if not value.isascii() or "\x00" in value:
-            check_text(value, field=path)
+            _check_text(value)
         return True
     if value is None or kind is bool:
         return True
     if kind is int:
         if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
-            raise Invalid(f"{path} is an integer beyond 2^53", hint="send it as a string")
+            raise _Fault(Invalid, "is an integer beyond 2^53", "send it as a string")
         return True
     if kind is float:
         if not math.isfinite(value):
-            raise Invalid(f"{path} is {value}", hint="JSON has no NaN or infinity: leave it out or send null")
+            raise _Fault(Invalid, f"is {value}", "JSON has no NaN or infinity: leave it out or send null")
+        if MAX_SAFE_INTEGER < abs(value) < FIRST_EXPONENT:
+            raise _Fault(Invalid, "is a whole number beyond 2^53", "send it as a string")
         return False
-    if kind is list or kind is tuple:
-        fast = True
-        for index, item in enumerate(value):
-            fast &= _check(item, f"{path}[{index}]", depth + 1)
-        return fast
+    if depth >= MAX_DEPTH:
+        raise _Fault(TooLarge, f"is nested more than {MAX_DEPTH} deep", "flatten the payload")
     if kind is dict:
-        fast = True
+        return _check_object(value, depth)
+    if kind is list or kind is tuple:
+        return _check_list(value, depth)
+    what = f"is a {kind.__name__}, which JSON cannot carry"
+    raise _Fault(Invalid, what, "use text, numbers, true, false, null, lists and objects")
+
+
+def _check_object(value: dict[Any, Any], depth: int) -> bool:
+    fast, key = True, None
+    try:
         for key, item in value.items():
             if type(key) is not str:
-                raise Invalid(f"{path} has a key that is not text: {key!r:.60}", hint="JSON keys are strings")
+                raise _Fault(Invalid, f"has a key that is not text: {key!r:.60}", "JSON keys are strings")
             if not key.isascii() or "\x00" in key:
-                check_text(key, field=f"a key of {path}")
+                _check_text(key)
                 fast = False
-            fast &= _check(item, f"{path}.{key}", depth + 1)
-        return fast
-    raise Invalid(
-        f"{path} is a {kind.__name__}, which JSON cannot carry",
-        hint="use text, numbers, true, false, null, lists and objects",
-    )
+            fast &= _check(item, depth + 1)
+    except _Fault as fault:
+        fault.path.append(f".{key}")
+        raise
+    return fast
+
+
+def _check_list(value: list[Any] | tuple[Any, ...], depth: int) -> bool:
+    fast = True
+    for index, item in enumerate(value):
+        try:
+            fast &= _check(item, depth + 1)
+        except _Fault as fault:
+            fault.path.append(f"[{index}]")
+            raise
+    return fast

@@ -1,4 +1,4 @@
-"""Citations: `weft://<session>/events/<seq>#<first 8 of hash>` for events, `file://<path>:<line>` for lines of files."""
+"""Citations: `weft://<session>/events/<seq>#<first 8 of hash>` for events, `file://<path>:<line>` for file lines."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _decode(number: int, line: bytes) -> dict[str, Any]:
 def _guarded(number: int, make: Callable[..., Made], *parts: Any) -> Made:
     try:
         return make(*parts)
-    except (KeyError, TypeError, ValueError, Invalid) as problem:
+    except (AttributeError, KeyError, TypeError, ValueError, Invalid) as problem:
         raise Corrupt(f"line {number} lacks a field or has a wrong one: {problem}") from problem
 
 
@@ -139,12 +139,18 @@ def _commit(fields: dict[str, Any]) -> Commit:
     )
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a session's name is text, not {value!r:.60}")
+    return value
+
+
 def _event(account: str, known_at: int, fields: dict[str, Any]) -> Event:
     occurred_at = fields["occurred_at"]
     return Event(
         pos=int(fields["pos"]),
         account=account,
-        session=fields["session"],
+        session=_text(fields["session"]),
         seq=int(fields["seq"]),
         kind=fields["kind"],
         actor=Actor(agent=fields["agent"], role=fields["role"]),

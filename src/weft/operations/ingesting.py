@@ -98,10 +98,14 @@ def _files(start: Path) -> Iterator[Path]:
 def _ingest_file(loom: Loom, given: Ingest, file: Path, source: str) -> Skipped | int | None:
     """The number of sections, None if unchanged, or why not."""
     try:
+        source.encode()
+    except UnicodeEncodeError:
+        return Skipped(path=source.encode(errors="replace").decode(), reason="its name is not UTF-8")
+    try:
         if file.stat().st_size > MAX_FILE_BYTES:
             return Skipped(path=source, reason=f"larger than {MAX_FILE_BYTES:,} bytes")
         raw = file.read_bytes()
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8-sig")
     except OSError as problem:
         return Skipped(path=source, reason=f"cannot be read: {problem.strerror}")
     except UnicodeDecodeError:
@@ -134,7 +138,10 @@ def _ingest_file(loom: Loom, given: Ingest, file: Path, source: str) -> Skipped 
         scope=given.scope,
         agents=tuple(sorted(set(given.agents))),
     )
-    loom.append([Draft(kind="document.ingested", payload=payload)])
+    try:
+        loom.append([Draft(kind="document.ingested", payload=payload)])
+    except Invalid as problem:
+        return Skipped(path=source, reason=problem.message)
     return len(made)
 
 
@@ -148,8 +155,12 @@ def _section_texts(document_id: str, sections: tuple[Section, ...]) -> tuple[doc
             path.pop()
         parent = path[-1][1] if path else None
         base = f"{parent or document_id}#{section.title or 'text'}"[:900]
+        section_id = base if base not in used else f"{base}~{used[base] + 1}"
+        while section_id in used:  # a heading may be written like one of our numbers
+            used[base] += 1
+            section_id = f"{base}~{used[base] + 1}"
         used[base] = used.get(base, 0) + 1
-        section_id = base if used[base] == 1 else f"{base}~{used[base]}"
+        used.setdefault(section_id, 1)
         path.append((section.level, section_id))
         made.append(
             document.SectionText(

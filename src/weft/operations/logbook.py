@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 from msgspec import Meta, Struct
 
@@ -18,6 +20,9 @@ from weft.loom import Loom
 from weft.operations.fields import Label, Limit
 from weft.operations.registry import Operation
 from weft.operations.showing import EventShown, show_event
+from weft.types import Commit, Event
+
+Committed = tuple[Commit, tuple[Event, ...]]
 
 FilePath = Annotated[str, Meta(min_length=1, max_length=4096, description="a file, or - for standard input or output")]
 
@@ -133,7 +138,7 @@ def log_export(loom: Loom, given: LogExport) -> Exported:
     return Exported(path=given.path, events=head.pos, digest=head.digest.hex())
 
 
-def _reported(loom: Loom, commits: Iterable, total: int) -> Iterator:
+def _reported(loom: Loom, commits: Iterable[Committed], total: int) -> Iterator[Committed]:
     for commit, events in commits:
         yield commit, events
         loom.progress("exporting", commit.first_pos + commit.count - 1, total)
@@ -159,7 +164,10 @@ def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
 class LogImport(Struct, frozen=True, kw_only=True):
     """Input of `log_import`."""
 
-    path: Annotated[str, Meta(min_length=1, max_length=4096, description="a file made by `weft log export`")]
+    path: Annotated[
+        str,
+        Meta(min_length=1, max_length=4096, description="a file made by `weft log export`, or - for standard input"),
+    ]
 
 
 def log_import(loom: Loom, given: LogImport) -> Adopted:
@@ -168,16 +176,21 @@ def log_import(loom: Loom, given: LogImport) -> Adopted:
     Into an empty store the log comes back exactly: same heads, same graph. Into a store with its own history the
     sessions it lacks are added, known from now on.
     """
+    viewer = loom.operator("import a log")
     path = Path(given.path)
-    if not path.is_file():
+    if given.path != "-" and not path.is_file():
         raise NotFound(f"there is no file {given.path}", hint="make one with `weft log export FILE`")
-    return adopt(loom.store, loom.operator("import a log"), lambda: _read_lines(path), clock=loom.clock)
+    with path.open("rb") if given.path != "-" else tempfile.TemporaryFile() as file:
+        if given.path == "-":
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return adopt(loom.store, viewer, lambda: _read_lines(file), clock=loom.clock)
 
 
-def _read_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            yield line
+def _read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """From the beginning, every time: a log is read twice."""
+    file.seek(0)
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        yield line
 
 
 OPERATIONS = (

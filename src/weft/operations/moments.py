@@ -26,6 +26,7 @@ def _read(loom: Loom, written: str | None, field: str) -> int | None:
 
 
 def looks_like_tx(written: str) -> bool:
+    """Written as weft names transactions."""
     return written.startswith("tx-")
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.errors import Invalid, NotFound
+from weft.extract.sections import split_lines
 from weft.instants import to_iso
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
@@ -19,6 +20,7 @@ from weft.types import MAX_LIMIT, Find, NodeVersion, When
 
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
+MAX_SECTIONS = 10_000
 
 
 class Recent(Struct, frozen=True, kw_only=True):
@@ -165,15 +167,17 @@ def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
 
 def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
     find = Find(kinds=("Section", "Document"), props={"source": citation.path})
-    known = loom.store.find(loom.viewer, When(), find, limit=MAX_LIMIT).nodes
+    known = loom.store.find(loom.viewer, When(), find, limit=MAX_SECTIONS).nodes
     inside = [node for node in known if _covers(node, citation.line)]
-    section = max(inside, key=lambda node: int(node.props.get("line", 0)), default=None)
+    # Two projects may hold a file of the same path: this directory's goes first.
+    here = [node for node in inside if node.guard.project == loom.settings.project]
+    section = max(here or inside, key=lambda node: int(node.props.get("line", 0)), default=None)
     if section is None:
         raise NotFound(
             f"{written} points at nothing that was ingested and that you may see", hint="`weft ingest` reads files"
         )
     lines = _read_lines(loom.settings.root, citation.path)
-    stored = section.text.splitlines()
+    stored = split_lines(section.text)
     first = int(section.props["line"])
     if lines is None:
         return Cited(
@@ -201,7 +205,7 @@ def _read_lines(root: Path, path: str) -> list[str] | None:
     if not target.is_relative_to(root.resolve()) or not target.is_file():
         return None
     with target.open("rb") as file:
-        return file.read(MAX_CITED_BYTES).decode("utf-8", errors="replace").splitlines()
+        return split_lines(file.read(MAX_CITED_BYTES).decode("utf-8-sig", errors="replace"))
 
 
 OPERATIONS = (

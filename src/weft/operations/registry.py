@@ -43,8 +43,15 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
             hint=f"it takes {', '.join(known) or 'none'}",
         )
     try:
-        return msgspec.convert(given, operation.input, strict=True)
+        made = msgspec.convert(given, operation.input, strict=True)
+        msgspec.json.encode(made)  # what cannot be written as UTF-8 could be neither stored nor compared
+    except UnicodeEncodeError as problem:
+        raise Invalid(
+            f"{operation.name}: an argument holds a lone surrogate, which is not text",
+            hint="decode the source with errors='replace' before sending it",
+        ) from problem
     except msgspec.ValidationError as problem:
         raise Invalid(
             f"{operation.name}: {problem}", hint=f"see `weft {operation.name.replace('_', '-')} --help`"
         ) from problem
+    return made

@@ -21,10 +21,23 @@ Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the 
 Props = dict[str, str | int | float | bool | None]
 
 ALWAYS = to_iso(MIN_INSTANT_US)
+REPEATED = "this request was written before; nothing was written again"
 
 # Predicates with one value at a time: a newer value ends the older one. All others keep every value.
 SINGLE_VALUED = frozenset(
-    ["lives_in", "works_at", "role", "status", "owner", "version", "located_in", "employer", "title", "uses_database", "deployed_on"]
+    [
+        "lives_in",
+        "works_at",
+        "role",
+        "status",
+        "owner",
+        "version",
+        "located_in",
+        "employer",
+        "title",
+        "uses_database",
+        "deployed_on",
+    ]
 )
 
 
@@ -90,7 +103,7 @@ def remember(loom: Loom, given: Remember) -> Remembered:
         status="duplicate_skip" if done.repeated else "saved",
         id=node_id,
         citation=done.events[0].citation,
-        notes=("this request was written before; nothing was written again",) if done.repeated else (),
+        notes=(REPEATED,) if done.repeated else (),
     )
 
 
@@ -130,12 +143,21 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
     slot = f"fact:{project or ''}/{entity}/{predicate}" if single else None
     older = _holding(loom, slot, given) if slot else ()
     node_id = loom.new_id(given.request_id)
-    guard = {"project": project, "scope": given.scope, "agents": tuple(sorted(set(given.agents)))}
+    agents = tuple(sorted(set(given.agents)))
     known = loom.store.nodes(loom.viewer, When(), [entity])
     valid_from = _iso(given.valid_from, "valid_from")
     # A thing has no known beginning, and belongs to no one project: facts about it do.
     thing = graph.NodeAssertion(
-        id=entity, kind=given.subject_kind, name=given.subject, valid_from=ALWAYS, **guard | {"project": None}
+        id=entity, kind=given.subject_kind, name=given.subject, scope=given.scope, agents=agents, valid_from=ALWAYS
+    )
+    involves = graph.EdgeAssertion(
+        src=node_id,
+        rel="INVOLVES",
+        dst=entity,
+        project=project,
+        scope=given.scope,
+        agents=agents,
+        valid_from=valid_from,
     )
     payload = memory.Remembered(
         id=node_id,
@@ -143,17 +165,34 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
         name=f"{given.subject} {predicate}",
         text=f"{given.subject} {predicate.replace('_', ' ')} {given.object}",
         props={"subject": entity, "predicate": predicate, "object": given.object} | ({"slot": slot} if slot else {}),
+        project=project,
+        scope=given.scope,
+        agents=agents,
         valid_from=valid_from,
         valid_to=_iso(given.valid_to, "valid_to"),
         slot=slot,
         entities=() if known else (thing,),
-        edges=(graph.EdgeAssertion(src=node_id, rel="INVOLVES", dst=entity, valid_from=valid_from, **guard),),
+        edges=(involves,),
         supersedes=older,
-        **guard,
     )
+    if given.request_id is not None and (before := _written_before(loom, payload)):
+        return before
     done = loom.append([Draft(kind="memory.remembered", payload=payload)], request_id=given.request_id)
-    status = "duplicate_skip" if done.repeated else "superseded" if older else "saved"
-    return Remembered(status=status, id=node_id, citation=done.events[0].citation, supersedes=older)
+    return Remembered(
+        status="duplicate_skip" if done.repeated else "superseded" if older else "saved",
+        id=node_id,
+        citation=done.events[0].citation,
+        supersedes=older,
+    )
+
+
+def _written_before(loom: Loom, payload: memory.Remembered) -> Remembered | None:
+    """The same fact under the same request id: what it found to resolve is different the second time."""
+    found = loom.store.history(loom.viewer, payload.id, limit=1)
+    if not found or (found[0].text, dict(found[0].props)) != (payload.text, payload.props):
+        return None
+    citation = loom.store.citations(loom.viewer, [found[0].event])[found[0].event]
+    return Remembered(status="duplicate_skip", id=payload.id, citation=citation, notes=(REPEATED,))
 
 
 def _holding(loom: Loom, slot: str, given: AddFact) -> tuple[str, ...]:

@@ -66,14 +66,14 @@ def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
     """One node; lines of a file are cited as such, with the event beside it."""
     event = citations.get(node.event, "")
     source, line = node.props.get("source"), node.props.get("line")
-    cites_file = isinstance(source, str) and isinstance(line, int)
+    in_file = file_citation(source, line) if isinstance(source, str) and isinstance(line, int) else None
     interval = node.interval
     return NodeShown(
         id=node.id,
         kind=node.kind,
         name=node.name,
         text=node.text,
-        citation=file_citation(source, line) if cites_file else event,
+        citation=in_file or event,
         valid_from=to_iso(interval.valid_from),
         valid_to=None if interval.valid_to is None else to_iso(interval.valid_to),
         recorded_at=to_iso(node.recorded_at),
@@ -85,7 +85,7 @@ def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
         views=views_of(node.kind),
         summary=node.summary,
         props=dict(node.props),
-        source=event if cites_file else None,
+        source=event if in_file else None,
     )
 
 

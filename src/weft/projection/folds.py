@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from weft.instants import parse_instant
 from weft.log.kinds import document, graph, memory, payload_of
-from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
+from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot, shared_slot
 from weft.types import Event, Guard
 
 
@@ -49,7 +49,7 @@ def _put_node(event: Event, node: graph.NodeAssertion) -> PutNode:
         text=node.text,
         props=node.props,
         focus=node.focus,
-        slot=node.slot or node.id,
+        slot=node.id if node.slot is None else shared_slot(node.slot),
         guard=_guard(node),
         valid_from=_begin(node.valid_from, event),
         valid_to=_instant(node.valid_to, None),
@@ -63,7 +63,7 @@ def _put_edge(event: Event, edge: graph.EdgeAssertion) -> PutEdge:
         dst=edge.dst,
         props=edge.props,
         weight=edge.weight,
-        slot=edge.slot or edge_slot(edge.src, edge.rel, edge.dst),
+        slot=edge_slot(edge.src, edge.rel, edge.dst) if edge.slot is None else shared_slot(edge.slot),
         guard=_guard(edge),
         valid_from=_begin(edge.valid_from, event),
         valid_to=_instant(edge.valid_to, None),
@@ -97,7 +97,7 @@ def _remembered(event: Event, payload: memory.Remembered) -> Iterator[Move]:
         text=payload.text,
         props=payload.props,
         focus=payload.focus,
-        slot=payload.slot or payload.id,
+        slot=payload.id if payload.slot is None else shared_slot(payload.slot),
         guard=guard,
         valid_from=begin,
         valid_to=_instant(payload.valid_to, None),

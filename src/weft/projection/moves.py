@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -66,6 +66,14 @@ class SetDeleted(Struct, frozen=True, kw_only=True):
 Move = PutNode | PutEdge | EndNode | EndEdge | SetDeleted
 
 
+SEPARATOR: Final = "\x1f"  # in no id: keeps a slot that several share apart from every id
+
+
 def edge_slot(src: str, rel: str, dst: str) -> str:
-    """The slot of an edge that shares it with no other."""
-    return f"{src}\x1f{rel}\x1f{dst}"
+    """The slot of an edge that shares it with no other. A node alone has its id for a slot."""
+    return SEPARATOR.join((src, rel, dst))
+
+
+def shared_slot(name: str) -> str:
+    """A slot by name, in which several nodes or edges take turns."""
+    return SEPARATOR + name

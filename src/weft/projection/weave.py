@@ -17,10 +17,11 @@ from weft.lexical import content_hash, lex
 from weft.ports import Changes, LexedText, LockedView, Retirement
 from weft.projection import timeline
 from weft.projection.folds import moves_of
-from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
+from weft.projection.moves import SEPARATOR, EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
 from weft.projection.transactions import transaction_of
 from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx, Viewer
 
+MAX_ID_CHARACTERS = 2048
 LexedTexts = dict[bytes, LexedText]
 Version = TypeVar("Version", NodeVersion, EdgeVersion)
 
@@ -48,7 +49,7 @@ class _Slots(Generic[Version]):
     """
 
     def __init__(self, load: Callable[[str, int], Sequence[Version]], next_row: int) -> None:
-        self._load = load
+        self._load: Callable[[str, int], Sequence[Version]] = load
         self._live: dict[str, list[Version]] = {}
         self._loaded_after: dict[str, int] = {}
         self.next_row = next_row
@@ -70,7 +71,7 @@ class _Slots(Generic[Version]):
         self._loaded_after.setdefault(slot, MIN_INSTANT_US)
 
     def insert(self, row: Version) -> None:
-        row = replace(row, row=self.next_row)
+        """Adds a row that was made with the next free number."""
         self.next_row += 1
         self.made[row.row] = row
         rows = self._live[row.slot]
@@ -88,7 +89,16 @@ class _Slots(Generic[Version]):
             self.retire(row, event, tx)
             for span in rest:
                 interval = replace(row.interval, valid_from=span.start, valid_to=span.end)
-                self.insert(replace(row, interval=interval, recorded_at=event.known_at, born=event.pos, tx=tx))
+                self.insert(
+                    replace(
+                        row,
+                        row=self.next_row,
+                        interval=interval,
+                        recorded_at=event.known_at,
+                        born=event.pos,
+                        tx=tx,
+                    )
+                )
 
 
 class _Weaver:
@@ -99,6 +109,7 @@ class _Weaver:
         self._edges: _Slots[EdgeVersion] = _Slots(view.live_edges, edge_row)
         self._identities: dict[str, Identity | None] = {}
         self._changed: dict[str, Identity] = {}
+        self._fresh: set[str] = set()  # nodes that this commit brings: nothing stands about them yet
         self._texts: LexedTexts = {}
         self._slots_of: dict[str, set[str]] = {}
 
@@ -124,6 +135,8 @@ class _Weaver:
             known = self._view.identity(node_id)
             if known is not None and self._viewer is not None and not self._viewer.admits(known.guard):
                 raise Forbidden(f"{node_id!r} is not yours to change", hint="choose another id")
+            if known is None:
+                self._fresh.add(node_id)
             self._identities[node_id] = known
         return self._identities[node_id]
 
@@ -132,6 +145,7 @@ class _Weaver:
             self._identities[identity.id] = self._changed[identity.id] = identity
 
     def _put_node(self, event: Event, move: PutNode) -> None:
+        _check_id(move.id)
         _check_interval(move.id, move.valid_from, move.valid_to)
         known = self._identity(move.id)
         if known is not None and known.kind != move.kind:
@@ -139,7 +153,7 @@ class _Weaver:
                 f"{move.id!r} is a {known.kind}, not a {move.kind}", hint="a node keeps its kind: use another id"
             )
         self._set_identity(Identity(id=move.id, kind=move.kind, guard=move.guard))
-        if known is None and move.slot == move.id:
+        if move.slot == move.id and move.id in self._fresh:
             self._nodes.begin_empty(move.slot)
         live = self._nodes.live(move.slot, move.valid_from)
         takeover = timeline.take(live, move.valid_from, move.valid_to)
@@ -151,7 +165,7 @@ class _Weaver:
         for span in takeover.taken:
             self._nodes.insert(
                 NodeVersion(
-                    row=0,
+                    row=self._nodes.next_row,
                     id=move.id,
                     kind=move.kind,
                     name=move.name,
@@ -183,17 +197,22 @@ class _Weaver:
 
     def _put_edge(self, event: Event, move: PutEdge) -> None:
         label = f"{move.src} -{move.rel}-> {move.dst}"
+        alone = move.slot == edge_slot(move.src, move.rel, move.dst)
+        if SEPARATOR in move.rel or (not alone and SEPARATOR in move.slot.removeprefix(SEPARATOR)):
+            raise Invalid(f"{label!r} has a relation or slot with a unit separator in it", hint="remove it")
         _check_interval(label, move.valid_from, move.valid_to)
         for end in (move.src, move.dst):
             if self._identity(end) is None:
                 raise NotFound(f"the edge {label} names {end!r}, which does not exist", hint="assert the node first")
+        if alone and not self._fresh.isdisjoint((move.src, move.dst)):
+            self._edges.begin_empty(move.slot)
         live = self._edges.live(move.slot, move.valid_from)
         takeover = timeline.take(live, move.valid_from, move.valid_to)
         self._edges.cut(takeover.cuts, event, self._tx)
         for span in takeover.taken:
             self._edges.insert(
                 EdgeVersion(
-                    row=0,
+                    row=self._edges.next_row,
                     src=move.src,
                     rel=move.rel,
                     dst=move.dst,
@@ -243,6 +262,14 @@ class _Weaver:
 
 def _interval(span: timeline.Span, move: PutNode | PutEdge) -> Interval:
     return Interval(valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to)
+
+
+def _check_id(node_id: str) -> None:
+    if not 0 < len(node_id) <= MAX_ID_CHARACTERS or SEPARATOR in node_id:
+        raise Invalid(
+            f"{node_id[:60]!r} cannot be a node's id",
+            hint=f"1 to {MAX_ID_CHARACTERS} characters, none of them a unit separator",
+        )
 
 
 def _check_interval(label: str, valid_from: int, valid_to: int | None) -> None:

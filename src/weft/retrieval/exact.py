@@ -50,12 +50,13 @@ def _wanted(kind: str, project: str | None, answer: Answer) -> bool:
 
 
 def names_in(query: str) -> dict[str, float]:
-    """Every run of words that might be a name, in the form names are compared, with the share of the question it covers."""
+    """Every run of words that might be a name, as names are compared, with the share of the question it covers."""
     words = query.split()[:MAX_QUERY_WORDS]
     found: dict[str, float] = {}
     for length in range(min(MAX_NAME_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
-            key = name_key(" ".join(words[start : start + length])).removesuffix("'s").removesuffix("’s")
+            key = name_key(" ".join(words[start : start + length]))
+            key = name_key(key.removesuffix("'s").removesuffix("’s"))
             if key and key not in STOP_WORDS:
                 found.setdefault(key, 0.5 + 0.5 * length / len(words))
     if whole := name_key(query):

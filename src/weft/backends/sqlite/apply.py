@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import apsw
 import orjson
 
+from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.words import Words
 from weft.ports import Changes, LexedText, Retirement
 from weft.types import Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, Tx
@@ -19,12 +20,12 @@ def write_log(db: apsw.Connection, commit: Commit, events: Sequence[Event]) -> N
         keys[event.session] = 0
     last = {event.session: event for event in events}
     for session, event in last.items():
-        row = db.execute(
+        (keys[session],) = one(
+            db,
             """INSERT INTO session(name, seq, hash) VALUES (?, ?, ?)
                ON CONFLICT(name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash RETURNING key""",
             (session, event.seq, event.hash),
-        ).fetchone()
-        keys[session] = row[0]
+        )
     db.executemany(
         "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         [
@@ -82,38 +83,36 @@ class GraphWriter:
         if known is not None:
             return known
         values = (guard.project, guard.scope, int(guard.sensitive), orjson.dumps(guard.agents).decode())
-        row = self._db.execute(
-            f"SELECT id FROM {self._p}ward WHERE project IS ? AND scope = ? AND sensitive = ? AND agents = ?", values
-        ).fetchone()
-        if row is None:
-            row = self._db.execute(
-                f"INSERT INTO {self._p}ward(project, scope, sensitive, agents) VALUES (?,?,?,?) RETURNING id", values
-            ).fetchone()
+        row = first(
+            self._db,
+            f"SELECT id FROM {self._p}ward WHERE project IS ? AND scope = ? AND sensitive = ? AND agents = ?",
+            values,
+        ) or one(
+            self._db,
+            f"INSERT INTO {self._p}ward(project, scope, sensitive, agents) VALUES (?,?,?,?) RETURNING id",
+            values,
+        )
         self._wards[guard] = row[0]
-        ward: int = row[0]
-        return ward
+        return self._wards[guard]
 
     def _write_identity(self, identity: Identity) -> None:
         ward = self._ward(identity.guard)
         counted = None if identity.deleted_at is not None else ward
-        before = self._db.execute(
-            f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (identity.id,)
-        ).fetchone()
+        before = first(self._db, f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (identity.id,))
         if before is None:
-            row = self._db.execute(
+            (key,) = one(
+                self._db,
                 f"INSERT INTO {self._p}node(id, kind, ward, deleted_at) VALUES (?,?,?,?) RETURNING key",
                 (identity.id, identity.kind, ward, identity.deleted_at),
-            ).fetchone()
-            self._node_keys[identity.id] = row[0]
-            self._node_wards[row[0]] = counted
+            )
+            self._node_keys[identity.id] = key
+            self._node_wards[key] = counted
             return
-        key = before[0]
-        live = self._db.execute(
-            f"SELECT text FROM {self._p}node_version WHERE node = ? AND retired_pos IS NULL", (key,)
-        ).fetchall()
-        for (text,) in live:
-            if before[2] is None:
-                self._words.count(before[1], text, -1)
+        key, ward_before, deleted_before = before
+        live = f"SELECT text FROM {self._p}node_version WHERE node = ? AND retired_pos IS NULL"
+        for (text,) in every(self._db, live, (key,)):
+            if deleted_before is None:
+                self._words.count(ward_before, text, -1)
             if counted is not None:
                 self._words.count(counted, text, +1)
         self._db.execute(
@@ -124,26 +123,25 @@ class GraphWriter:
 
     def _node_key(self, node_id: str) -> int:
         if node_id not in self._node_keys:
-            row = self._db.execute(
-                f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (node_id,)
-            ).fetchone()
-            self._node_keys[node_id] = row[0]
-            self._node_wards[row[0]] = row[1] if row[2] is None else None
+            query = f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?"
+            key, ward, deleted_at = one(self._db, query, (node_id,))
+            self._node_keys[node_id] = key
+            self._node_wards[key] = ward if deleted_at is None else None
         return self._node_keys[node_id]
 
     def _write_texts(self, texts: Sequence[LexedText]) -> None:
         for text in texts:
-            row = self._db.execute(
+            (self._text_ids[text.content_hash],) = one(
+                self._db,
                 f"INSERT INTO {self._p}text(hash, name, name_key, summary, body, vector, length)"
                 " VALUES (?,?,?,?,?,?,?) RETURNING id",
                 (text.content_hash, text.name, text.name_key, text.summary, text.body, text.vector, text.length),
-            ).fetchone()
-            self._text_ids[text.content_hash] = row[0]
+            )
 
     def _text_id(self, content_hash: bytes) -> int:
         if content_hash not in self._text_ids:
-            row = self._db.execute(f"SELECT id FROM {self._p}text WHERE hash = ?", (content_hash,)).fetchone()
-            self._text_ids[content_hash] = row[0]
+            query = f"SELECT id FROM {self._p}text WHERE hash = ?"
+            (self._text_ids[content_hash],) = one(self._db, query, (content_hash,))
         return self._text_ids[content_hash]
 
     def _write_nodes(self, nodes: Sequence[NodeVersion], tx_keys: dict[str, int]) -> None:
@@ -158,7 +156,7 @@ class GraphWriter:
                     node.row,
                     key,
                     text,
-                    orjson.dumps(node.props).decode() if node.props else None,
+                    orjson.dumps(node.props, option=orjson.OPT_SORT_KEYS).decode() if node.props else None,
                     node.focus,
                     None if node.slot == node.id else node.slot,
                     self._ward(node.recorded_guard),
@@ -179,11 +177,12 @@ class GraphWriter:
 
     def _retire_nodes(self, retired: Sequence[Retirement], tx_keys: dict[str, int]) -> None:
         for gone in retired:
-            text, ward, deleted_at = self._db.execute(
+            text, ward, deleted_at = one(
+                self._db,
                 f"""SELECT v.text, n.ward, n.deleted_at FROM {self._p}node_version v
                     JOIN {self._p}node n ON n.key = v.node WHERE v.row = ?""",
                 (gone.row,),
-            ).fetchone()
+            )
             if deleted_at is None:
                 self._words.count(ward, text, -1)
         self._retire("node_version", retired, tx_keys)
@@ -199,17 +198,20 @@ class GraphWriter:
         values = []
         for edge in edges:
             ward = self._ward(edge.guard)
-            row = self._db.execute(
+            # A copy of an older version must not bring its rights back.
+            today = "excluded.ward" if edge.born == edge.event else "ward"
+            (key,) = one(
+                self._db,
                 f"""INSERT INTO {self._p}edge(src, rel, dst, ward) VALUES (?,?,?,?)
-                    ON CONFLICT(src, rel, dst) DO UPDATE SET ward = excluded.ward RETURNING key""",
+                    ON CONFLICT(src, rel, dst) DO UPDATE SET ward = {today} RETURNING key""",
                 (self._node_key(edge.src), edge.rel, self._node_key(edge.dst), ward),
-            ).fetchone()
+            )
             interval = edge.interval
             alone = f"{edge.src}\x1f{edge.rel}\x1f{edge.dst}"
             values.append(
                 (
                     edge.row,
-                    row[0],
+                    key,
                     orjson.dumps(edge.props).decode() if edge.props else None,
                     edge.weight,
                     None if edge.slot == alone else edge.slot,
@@ -230,7 +232,8 @@ class GraphWriter:
         self._db.executemany(f"INSERT INTO {self._p}edge_version VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values)
 
     def _write_tx(self, tx: Tx) -> int:
-        row = self._db.execute(
+        row = one(
+            self._db,
             f"""INSERT INTO {self._p}tx(id, kind, agent, session, at, opened_pos, closed_pos, long, git_commit, files,
                                         counts, duration_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
                 ON CONFLICT(id) DO UPDATE SET at = excluded.at, closed_pos = excluded.closed_pos,
@@ -250,6 +253,6 @@ class GraphWriter:
                 orjson.dumps(tx.counts, option=orjson.OPT_SORT_KEYS).decode(),
                 tx.duration_ms,
             ),
-        ).fetchone()
+        )
         key: int = row[0]
         return key

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import apsw
+import orjson
 
 from weft.backends.sqlite.schema import APPLICATION_ID, LOG_TABLES, SCHEMA_VERSION, graph_tables
 from weft.errors import Busy, Corrupt, DiskFull, NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
@@ -33,6 +35,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except apsw.Error as problem:
         raise _as_weft(problem, path) from problem
+    except (UnicodeDecodeError, orjson.JSONDecodeError) as problem:  # flipped bits that SQLite does not look at
+        raise Corrupt(f"{path} holds text that is none: {problem}", hint="run `weft doctor`") from problem
 
 
 def _as_weft(problem: apsw.Error, path: Path) -> WeftError:
@@ -74,27 +78,34 @@ def open_file(path: Path, *, create: bool, vfs: str | None = None) -> apsw.Conne
     """
     with translated(path):
         connection = _connect(path, create=create, vfs=vfs)
-        try:
-            _check_identity(connection, path)
+        with _closed_on_error(connection):
             if create:
                 _make_tables(connection)
             elif not connection.pragma("user_version"):
                 connection.close()
                 return None
-        except BaseException:
-            connection.close()
-            raise
         return connection
+
+
+@contextmanager
+def _closed_on_error(connection: apsw.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _connect(path: Path, *, create: bool, vfs: str | None) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     try:
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        if connection.readonly("main"):
-            raise apsw.ReadOnlyError("the file is read-only")
-        _configure(connection)
+        with _closed_on_error(connection):
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            if connection.readonly("main"):
+                raise apsw.ReadOnlyError("the file is read-only")
+            _check_identity(connection, path)  # first: configuring would switch another program's file to WAL
+            _configure(connection)
     except (apsw.ReadOnlyError, apsw.CantOpenError):
         if create:
             raise
@@ -110,12 +121,23 @@ def _connect_to_read(path: Path) -> apsw.Connection:
         )
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         try:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            with _closed_on_error(connection):
+                _check_identity(connection, path)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
-            connection.close()
+            _refuse_unread_commits(path)
             continue
         return connection
     raise apsw.CantOpenError("neither writable nor readable")
+
+
+def _refuse_unread_commits(path: Path) -> None:
+    """Raises ReadOnly if the WAL holds commits: taking the file as it stands would answer from before them."""
+    wal = Path(f"{path}-wal")
+    if wal.exists() and wal.stat().st_size:
+        raise ReadOnly(
+            f"{wal.name} holds commits that cannot be read where nothing can be written",
+            hint="open the store once with the right to write, or copy its directory to where you have it",
+        )
 
 
 def _configure(connection: apsw.Connection) -> None:
@@ -127,8 +149,9 @@ def _configure(connection: apsw.Connection) -> None:
 
 
 def _check_identity(connection: apsw.Connection, path: Path) -> None:
-    application_id = connection.pragma("application_id")
+    # In this order: another process may be making the tables, and sets the id with them.
     empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    application_id = connection.pragma("application_id")
     if application_id == 0 and empty:
         return
     if application_id != APPLICATION_ID:
@@ -158,6 +181,12 @@ def _make_tables(connection: apsw.Connection) -> None:
             connection.pragma("user_version", SCHEMA_VERSION)
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        end(connection, "ROLLBACK")
         raise
+
+
+def end(connection: apsw.Connection, how: Literal["COMMIT", "ROLLBACK"]) -> None:
+    """Ends the transaction, unless an error or closing the store ended it already."""
+    with suppress(apsw.ConnectionClosedError):
+        if connection.in_transaction:
+            connection.execute(how)

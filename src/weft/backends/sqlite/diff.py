@@ -5,42 +5,47 @@ from __future__ import annotations
 import apsw
 
 from weft.backends.sqlite import guards, rows
-from weft.backends.sqlite.guards import Moment, Sql
+from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.backends.sqlite.query import every, first
 from weft.types import Diff, Tx, Viewer
 
 MIN_SHA_CHARACTERS = 7
 
 
 def transactions(db: apsw.Connection, limit: int, git_commit: str | None) -> tuple[Tx, ...]:
-    which, params = "1", ()
+    """Latest first; of one git commit, if its name or enough of its beginning is given."""
+    which = guards.TRUE
     if git_commit is not None:
         if len(git_commit) < MIN_SHA_CHARACTERS:
             return ()
-        which, params = "git_commit >= ? AND git_commit < ?", (git_commit, git_commit + "g")
-    query = f"{rows.select_tx()} WHERE {which} ORDER BY opened_pos DESC LIMIT ?"
-    return tuple(map(rows.tx_of, db.execute(query, (*params, limit))))
+        which = Sql("git_commit >= ? AND git_commit < ?", (git_commit, git_commit + "g"))
+    query = f"{rows.select_tx()} WHERE {which.text} ORDER BY opened_pos DESC LIMIT ?"
+    return tuple(map(rows.tx_of, db.execute(query, (*which.params, limit))))
 
 
 def diff(db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent: str | None, limit: int) -> Diff:
     """What holds now as known at `since_pos`, against as known now: only rows born or retired since are looked at."""
+    since_pos = _whole_commits(db, since_pos)
     unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (since_pos,))
     then = Moment(now.valid_at, since_pos, tuple(key for (key,) in unfinished))
-    touched = _touched(since_pos, agent)
+    touched = _touched(then, now, agent)
     seen = guards.findable(viewer)
     sides = Sql(*_sides("node_version", "node", "n.key", then, now))
-    nodes = db.execute(
+    nodes = every(
+        db,
         f"""WITH t AS (SELECT DISTINCT v.node AS key FROM node_version v WHERE {touched.text})
             SELECT n.kind, n.id, {sides.text} FROM t JOIN node n ON n.key = t.key WHERE {seen.text} ORDER BY 1, 2""",
         (*touched.params, *sides.params, *seen.params),
-    ).fetchall()
+    )
     ends = guards.findable(viewer, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
     sides = Sql(*_sides("edge_version", "edge", "e.key", then, now))
-    edges = db.execute(
+    edges = every(
+        db,
         f"""WITH t AS (SELECT DISTINCT v.edge AS key FROM edge_version v WHERE {touched.text})
             SELECT a.id, e.rel, b.id, {sides.text} FROM t JOIN edge e ON e.key = t.key
             JOIN node a ON a.key = e.src JOIN node b ON b.key = e.dst WHERE {ends.text} ORDER BY 1, 2, 3""",
         (*touched.params, *sides.params, *ends.params),
-    ).fetchall()
+    )
     added = tuple((kind, node) for kind, node, before, after in nodes if not before and after)
     removed = tuple((kind, node) for kind, node, before, after in nodes if before and not after)
     modified = tuple((kind, node) for kind, node, before, after in nodes if before and after)
@@ -57,13 +62,29 @@ def diff(db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent
     )
 
 
-def _touched(since_pos: int, agent: str | None) -> Sql:
-    if agent is None:
-        return Sql("v.born > ? OR v.retired_pos > ?", (since_pos, since_pos))
-    by = "IN (SELECT key FROM tx WHERE agent = ?)"
-    return Sql(
-        f"(v.born > ? AND v.tx {by}) OR (v.retired_pos > ? AND v.retired_tx {by})", (since_pos, agent, since_pos, agent)
-    )
+def _whole_commits(db: apsw.Connection, pos: int) -> int:
+    """The end of the last commit that was whole at this position."""
+    query = """SELECT first_pos + count - 1 FROM commits WHERE first_pos <= ? AND first_pos + count - 1 <= ?
+        ORDER BY first_pos DESC LIMIT 1"""
+    row = first(db, query, (pos, pos))
+    return 0 if row is None else row[0]
+
+
+def _touched(then: Moment, now: Moment, agent: str | None) -> Sql:
+    """Rows made or retired by a change that is complete now and was not then."""
+    made, retired = (_landed(pos, tx, then, now) for pos, tx in (("v.born", "v.tx"), ("v.retired_pos", "v.retired_tx")))
+    if agent is not None:
+        made &= Sql("v.tx IN (SELECT key FROM tx WHERE agent = ?)", (agent,))
+        retired &= Sql("v.retired_tx IN (SELECT key FROM tx WHERE agent = ?)", (agent,))
+    return Sql(f"({made.text}) OR ({retired.text})", made.params + retired.params)
+
+
+def _landed(pos: str, tx: str, then: Moment, now: Moment) -> Sql:
+    closed = tuple(key for key in then.unfinished if key not in now.unfinished)
+    since = Sql(f"{pos} > ?", (then.pos,))
+    if closed:  # begun by then, complete only now
+        since = Sql(f"({pos} > ? OR {tx} IN ({marks(closed)}))", (then.pos, *closed))
+    return since & Sql(f"{tx} NOT IN ({marks(now.unfinished)})", now.unfinished) if now.unfinished else since
 
 
 def _sides(table: str, column: str, key: str, then: Moment, now: Moment) -> tuple[str, tuple[object, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import apsw
@@ -10,16 +10,17 @@ import orjson
 
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.backends.sqlite.query import every, first, one
 from weft.lexical import name_key
 from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer, views_of
 
 
 def _event_open(viewer: Viewer) -> Sql:
-    """Every node the event made may be seen; an event that made none is open to internal admins."""
+    """Every node the event made may be seen; an event that made none is open to operators."""
     made = "SELECT 1 FROM node_version v JOIN node n ON n.key = v.node WHERE v.born = e.pos AND v.event = e.pos"
     seen = guards.findable(viewer)
-    admin = int(viewer.audience == "internal" and "admin" in viewer.scopes)
-    return Sql(f"NOT EXISTS ({made} AND NOT ({seen.text})) AND ({admin} OR EXISTS ({made}))", seen.params)
+    operator = int(viewer.operator)
+    return Sql(f"NOT EXISTS ({made} AND NOT ({seen.text})) AND ({operator} OR EXISTS ({made}))", seen.params)
 
 
 def events(
@@ -30,6 +31,7 @@ def events(
     limit: int,
     order: Literal["ASC", "DESC"],
 ) -> tuple[Event, ...]:
+    """Events past `after_seq` that the viewer may read, by position."""
     seen = _event_open(viewer)
     which = Sql("e.seq > ?", (after_seq,))
     if session is not None:
@@ -40,14 +42,17 @@ def events(
 
 
 def citations(db: apsw.Connection, viewer: Viewer, positions: Sequence[int]) -> dict[int, str]:
+    """Citations by position, of events that made a node the viewer may step on."""
     seen = guards.reachable(viewer)
     query = f"""{rows.SELECT_EVENT} WHERE e.pos IN (SELECT value FROM json_each(?)) AND EXISTS (
-        SELECT 1 FROM node_version v JOIN node n ON n.key = v.node WHERE v.born = e.pos AND v.event = e.pos AND {seen.text})"""
+        SELECT 1 FROM node_version v JOIN node n ON n.key = v.node
+        WHERE v.born = e.pos AND v.event = e.pos AND {seen.text})"""
     found = db.execute(query, (orjson.dumps(list(positions)).decode(), *seen.params))
     return {row[0]: rows.event_of(viewer.account, row).citation for row in found}
 
 
 def session_heads(db: apsw.Connection, viewer: Viewer, limit: int) -> tuple[SessionHead, ...]:
+    """Heads of the sessions the viewer can see an event of, latest first."""
     seen = _event_open(viewer)
     query = f"""SELECT s.name, s.seq, s.hash FROM event e JOIN session s ON s.key = e.session WHERE {seen.text}
         GROUP BY s.key ORDER BY max(e.pos) DESC LIMIT ?"""
@@ -56,8 +61,9 @@ def session_heads(db: apsw.Connection, viewer: Viewer, limit: int) -> tuple[Sess
 
 
 def nodes(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+    """The visible versions of these nodes, in the order of `ids`; missing ones are left out."""
     seen = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
-    query = f"{rows.select_nodes()} WHERE n.id IN (SELECT value FROM json_each(?)) AND {seen.text}"
+    query = f"{rows.select_nodes()} WHERE n.id IN (SELECT value FROM json_each(?)) AND {seen.text} ORDER BY v.row"
     found = {row[1]: rows.node_of(row) for row in db.execute(query, (orjson.dumps(list(ids)).decode(), *seen.params))}
     return tuple(found[each] for each in dict.fromkeys(ids) if each in found)
 
@@ -72,29 +78,50 @@ def versions(
 
 
 def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit: int) -> Found:
+    """Visible nodes that fit, latest first, and the properties asked for that no visible node has."""
     base = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
     which = guards.findable(viewer, find.projects) & guards.known(moment) & guards.holds(moment)
     if find.names is not None:
         keys = tuple(dict.fromkeys(map(name_key, find.names)))
-        which &= Sql(f"t.name_key IN ({marks(keys)})", keys)
+        # `<> ''` lets the planner use the index of names, which leaves nameless texts out.
+        which &= Sql(f"t.name_key IN ({marks(keys)}) AND t.name_key <> ''", keys)
     if find.kinds is not None:
         which &= Sql(f"n.kind IN ({marks(find.kinds)})", find.kinds)
     for key, value in find.props.items():
-        # Compared as JSON, so that 1 and "1", true and 1 stay apart.
+        same = _same_json(value)
         which &= Sql(
-            "EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ? AND json_quote(j.value) = json(?)"
-            " AND j.type = json_type(?))",
-            (key, *(orjson.dumps(value).decode(),) * 2),
+            f"EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ? AND {same.text})", (key, *same.params)
         )
     query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.row DESC LIMIT ?"
     found = tuple(map(rows.node_of, db.execute(query, (*which.params, limit))))
     return Found(nodes=found, unknown_props=_unknown_props(db, base, find))
 
 
+def _same_json(value: Any) -> Sql:
+    """Equal as JSON: 1 and 1.0 are the same number; 1 and "1", true and 1 stay apart."""
+    if value is None or isinstance(value, bool):
+        return Sql("j.type = ?", (orjson.dumps(value).decode(),))
+    if isinstance(value, int | float):
+        return Sql("j.type IN ('integer', 'real') AND j.value = ?", (value,))
+    if isinstance(value, str):
+        return Sql("j.type = 'text' AND j.value = ?", (value,))
+    written = orjson.dumps(_whole_numbers(value), option=orjson.OPT_SORT_KEYS).decode()
+    return Sql("j.type = ? AND j.value = ?", ("object" if isinstance(value, Mapping) else "array", written))
+
+
+def _whole_numbers(value: Any) -> Any:
+    """As payloads hold numbers: 2.0 is written 2."""
+    if isinstance(value, Mapping):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+
 def _unknown_props(db: apsw.Connection, seen: Sql, find: Find) -> tuple[str, ...]:
     query = f"""SELECT 1 FROM node_version v JOIN node n ON n.key = v.node
         WHERE {seen.text} AND EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ?) LIMIT 1"""
-    return tuple(key for key in sorted(find.props) if db.execute(query, (*seen.params, key)).fetchone() is None)
+    return tuple(key for key in sorted(find.props) if first(db, query, (*seen.params, key)) is None)
 
 
 def neighbours(
@@ -106,6 +133,7 @@ def neighbours(
     direction: Direction,
     limit: int,
 ) -> tuple[Neighbour, ...]:
+    """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
     steps: list[tuple[str, int, int]] = []
     for start in dict.fromkeys(ids):
         steps.extend((start, edge, node) for edge, node in _step(db, viewer, moment, start, rels, direction, limit))
@@ -144,10 +172,11 @@ def _step(
     found: dict[tuple[int, int], float] = {}
     for side in ("out", "in") if direction == "both" else (direction,):
         here, other = sides[side]
-        query = f"""SELECT ev.row, v.row, ev.weight FROM node a JOIN edge e ON e.{here} = a.key
+        # A node that holds in several slots at once is one neighbour: its latest row speaks for it.
+        query = f"""SELECT ev.row, max(v.row), ev.weight FROM node a JOIN edge e ON e.{here} = a.key
             JOIN node n ON n.key = e.{other} JOIN edge_version ev ON ev.edge = e.key
             JOIN node_version v ON v.node = n.key
-            WHERE a.id = ? AND {seen.text} ORDER BY ev.weight DESC, ev.row LIMIT ?"""
+            WHERE a.id = ? AND {seen.text} GROUP BY ev.row ORDER BY ev.weight DESC, ev.row LIMIT ?"""
         for edge, node, weight in db.execute(query, (start, *seen.params, limit)):
             found[edge, node] = weight
     return sorted(found, key=lambda pair: (-found[pair], pair[0]))[:limit]
@@ -158,30 +187,28 @@ def counts(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[int, in
     mine = guards.findable(viewer)
     now = mine & guards.known(moment) & guards.holds(moment)
     joined = "FROM node_version v JOIN node n ON n.key = v.node"
-    node_count = db.execute(f"SELECT count(*) {joined} WHERE {now.text}", now.params).fetchone()[0]
-    versions, texts = db.execute(
-        f"SELECT count(*), count(DISTINCT v.text) {joined} WHERE {mine.text}", mine.params
-    ).fetchone()
+    (node_count,) = one(db, f"SELECT count(*) {joined} WHERE {now.text}", now.params)
+    versions, texts = one(db, f"SELECT count(*), count(DISTINCT v.text) {joined} WHERE {mine.text}", mine.params)
     ends = Sql(
         " AND ".join(f"e.{side} IN (SELECT n.key {joined} WHERE {now.text})" for side in ("src", "dst")),
         now.params * 2,
     )
     seen = guards.edge_open(viewer) & guards.known(moment) & guards.holds(moment) & ends
-    edge_count = db.execute(
-        f"SELECT count(*) FROM edge_version v JOIN edge e ON e.key = v.edge WHERE {seen.text}", seen.params
-    ).fetchone()[0]
+    (edge_count,) = one(
+        db, f"SELECT count(*) FROM edge_version v JOIN edge e ON e.key = v.edge WHERE {seen.text}", seen.params
+    )
     opened = _event_open(viewer)
-    event_count, sessions = db.execute(
-        f"SELECT count(*), count(DISTINCT e.session) FROM event e WHERE {opened.text}", opened.params
-    ).fetchone()
+    event_count, sessions = one(
+        db, f"SELECT count(*), count(DISTINCT e.session) FROM event e WHERE {opened.text}", opened.params
+    )
     return node_count, edge_count, versions, event_count, sessions, texts
 
 
 def indexes(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[KindStat, ...]:
+    """The kinds of visible nodes, with how many there are and which properties they have."""
     seen = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
     joined = "FROM node_version v JOIN node n ON n.key = v.node"
-    totals = db.execute(f"SELECT n.kind, count(*) {joined} WHERE {seen.text} GROUP BY n.kind ORDER BY 1", seen.params)
-    found = dict(totals.fetchall())
+    totals = every(db, f"SELECT n.kind, count(*) {joined} WHERE {seen.text} GROUP BY n.kind ORDER BY 1", seen.params)
     props: dict[str, list[str]] = {}
     pairs = db.execute(
         f"SELECT DISTINCT n.kind, j.key {joined} JOIN json_each(v.props) j WHERE {seen.text} ORDER BY 1, 2", seen.params
@@ -190,5 +217,5 @@ def indexes(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[KindSt
         props.setdefault(kind, []).append(key)
     return tuple(
         KindStat(kind=kind, views=views_of(kind), nodes=count, props=tuple(props.get(kind, ())))
-        for kind, count in found.items()
+        for kind, count in totals
     )

@@ -12,6 +12,7 @@ import apsw
 
 from weft.backends.sqlite import rows
 from weft.backends.sqlite.apply import GraphWriter
+from weft.backends.sqlite.query import one
 from weft.backends.sqlite.schema import GRAPH_TABLES, SIDE_PREFIX, graph_tables
 from weft.backends.sqlite.view import SqliteView
 from weft.ports import FoldLog
@@ -30,7 +31,7 @@ class Rebuild:
 
     def begin(self) -> None:
         """Drops what an earlier rebuild left and makes empty side tables. Inside a write transaction."""
-        generation = self._db.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'index'").fetchone()[0]
+        (generation,) = one(self._db, "SELECT count(*) FROM sqlite_schema WHERE type = 'index'")
         drop_side(self._db)
         used = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")}
         while any(name.startswith(f"{SIDE_PREFIX}g{generation}_") for name in used):
@@ -76,7 +77,7 @@ def read_log(
         return ()
     last = found[-1].first_pos + found[-1].count - 1
     events_query = f"{rows.SELECT_EVENT} WHERE e.pos > ? AND e.pos <= ? ORDER BY e.pos"
-    events = [rows.event_of(account, row) for row in db.execute(events_query, (after, last))]
+    events = [rows.event_of(account, row) for row in db.execute(events_query, (found[0].first_pos - 1, last))]
     by_commit, at = [], 0
     for commit in found:
         by_commit.append((commit, tuple(events[at : at + commit.count])))

@@ -19,6 +19,7 @@ SELECT_EVENT = f"SELECT {_EVENT_COLUMNS} FROM event e JOIN session s ON s.key = 
 
 
 def event_of(account: str, row: Sequence[Any]) -> Event:
+    """An event, from a row of `SELECT_EVENT`."""
     return Event(
         pos=row[0],
         account=account,
@@ -42,6 +43,7 @@ def event_of(account: str, row: Sequence[Any]) -> Event:
 
 
 def commit_of(row: Sequence[Any]) -> Commit:
+    """A commit, from its first position, count, time and digest."""
     return Commit(first_pos=row[0], count=row[1], at=row[2], digest=row[3])
 
 
@@ -57,6 +59,7 @@ def select_nodes(prefix: str = "") -> str:
 
 
 def node_of(row: Sequence[Any]) -> NodeVersion:
+    """A node version, from a row of `select_nodes`."""
     return NodeVersion(
         row=row[0],
         id=row[1],
@@ -94,6 +97,7 @@ def select_edges(prefix: str = "") -> str:
 
 
 def edge_of(row: Sequence[Any]) -> EdgeVersion:
+    """An edge version, from a row of `select_edges`."""
     src, rel, dst = row[1], row[2], row[3]
     return EdgeVersion(
         row=row[0],
@@ -117,10 +121,12 @@ def edge_of(row: Sequence[Any]) -> EdgeVersion:
 
 @lru_cache(maxsize=1024)
 def guard_of(project: str | None, scope: Any, agents: str, sensitive: int) -> Guard:
+    """A guard, from the columns of a ward."""
     return Guard(project=project, scope=scope, agents=tuple(orjson.loads(agents)), sensitive=bool(sensitive))
 
 
 def select_tx(prefix: str = "") -> str:
+    """Everything of a transaction; callers add WHERE."""
     return (
         "SELECT id, kind, agent, session, at, opened_pos, closed_pos, git_commit, files, counts, duration_ms"
         f" FROM {prefix}tx"
@@ -128,6 +134,7 @@ def select_tx(prefix: str = "") -> str:
 
 
 def tx_of(row: Sequence[Any]) -> Tx:
+    """A transaction, from a row of `select_tx`."""
     return Tx(
         id=row[0],
         kind=row[1],

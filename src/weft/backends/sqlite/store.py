@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,12 +14,13 @@ import apsw
 from weft.backends.sqlite import diff as differ
 from weft.backends.sqlite import reading, rows, words
 from weft.backends.sqlite.apply import GraphWriter, write_log
-from weft.backends.sqlite.connection import check_schema, open_file, translated
+from weft.backends.sqlite.connection import check_schema, end, open_file, translated
 from weft.backends.sqlite.guards import Moment
+from weft.backends.sqlite.query import every
 from weft.backends.sqlite.rebuild import Rebuild, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
-from weft.errors import Forbidden, Invalid, NotAStore, ReadOnly, StoreError
+from weft.errors import Corrupt, Forbidden, Invalid, NotAStore, ReadOnly, StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, FoldLog, Plan
 from weft.types import (
@@ -44,6 +46,7 @@ from weft.types import (
 
 MARKER = "weft-store.json"
 ACCOUNTS = "accounts"
+MAX_PROBLEMS = 20  # of each sort that a check lists
 NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
 
 
@@ -93,9 +96,10 @@ class SqliteStore:
             db.execute("BEGIN")
             try:
                 yield db
+            except KeyError as problem:
+                raise Corrupt("a row refers to one that is not there", hint="run `weft doctor`") from problem
             finally:
-                if db.in_transaction:
-                    db.execute("COMMIT")
+                end(db, "COMMIT")
 
     @contextmanager
     def _writing(self, account: str) -> Iterator[apsw.Connection]:
@@ -109,8 +113,7 @@ class SqliteStore:
                 yield db
                 db.execute("COMMIT")
             except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
+                end(db, "ROLLBACK")
                 raise
 
     # Writing
@@ -306,8 +309,8 @@ class SqliteStore:
         with self._reading(viewer) as db:
             if db is None:
                 return ()
-            found = [line for (line,) in db.execute("PRAGMA integrity_check(20)")]
-        return () if found == ["ok"] else tuple(found)
+            found = [line for (line,) in every(db, f"PRAGMA integrity_check({MAX_PROBLEMS})") if line != "ok"]
+            return tuple(found) or words.damaged_texts(db, limit=MAX_PROBLEMS)
 
     def close(self) -> None:
         with self._opened_lock:
@@ -330,14 +333,27 @@ def _check_directory(path: Path) -> None:
 
 
 def _make_directory(path: Path) -> None:
+    """The marker comes first, so that one cut short is still known as a store; all of it is synced."""
     try:
-        (path / ACCOUNTS).mkdir(parents=True, exist_ok=True)
+        made = [each for each in (path / ACCOUNTS, path, *path.parents) if not each.exists()]
+        path.mkdir(parents=True, exist_ok=True)
         if not (path / MARKER).exists():
             (path / MARKER).write_text(json.dumps({"format": "weft", "layout": 1}) + "\n", encoding="utf-8")
+        (path / ACCOUNTS).mkdir(exist_ok=True)
+        for entry in dict.fromkeys((path / MARKER, path, *(each.parent for each in made))):
+            _sync(entry)
     except PermissionError as problem:
         raise ReadOnly(f"{path} cannot be created or written", hint="check the permissions of its parent") from problem
     except OSError as problem:
         raise StoreError(f"{path} cannot be created: {problem}", hint="check the disk and the path") from problem
+
+
+def _sync(entry: Path) -> None:
+    descriptor = os.open(entry, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def operator_only(viewer: Viewer, what: str) -> None:

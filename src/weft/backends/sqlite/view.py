@@ -5,7 +5,10 @@ from __future__ import annotations
 import apsw
 
 from weft.backends.sqlite import rows
+from weft.backends.sqlite.query import first, one
 from weft.types import EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
+
+_LIVE_AFTER = "v.retired_pos IS NULL AND (v.valid_to IS NULL OR v.valid_to > ?)"
 
 
 class SqliteView:
@@ -18,12 +21,12 @@ class SqliteView:
         return read_head(self._db, self._genesis)
 
     def session_head(self, session: str) -> SessionHead | None:
-        row = self._db.execute("SELECT seq, hash FROM session WHERE name = ?", (session,)).fetchone()
+        row = first(self._db, "SELECT seq, hash FROM session WHERE name = ?", (session,))
         return None if row is None else SessionHead(session=session, seq=row[0], hash=row[1])
 
     def event_hash(self, session: str, seq: int) -> bytes | None:
         query = "SELECT e.hash FROM event e JOIN session s ON s.key = e.session WHERE s.name = ? AND e.seq = ?"
-        row = self._db.execute(query, (session, seq)).fetchone()
+        row = first(self._db, query, (session, seq))
         return None if row is None else row[0]
 
     def request(self, request_id: str) -> tuple[Event, ...]:
@@ -31,11 +34,12 @@ class SqliteView:
         return tuple(rows.event_of(self._account, row) for row in found)
 
     def identity(self, node_id: str) -> Identity | None:
-        row = self._db.execute(
+        row = first(
+            self._db,
             f"""SELECT n.kind, w.project, w.scope, w.agents, w.sensitive, n.deleted_at
                 FROM {self._p}node n JOIN {self._p}ward w ON w.id = n.ward WHERE n.id = ?""",
             (node_id,),
-        ).fetchone()
+        )
         if row is None:
             return None
         guard: Guard = rows.guard_of(row[1], row[2], row[3], row[4])
@@ -53,38 +57,36 @@ class SqliteView:
         return tuple(map(rows.node_of, self._db.execute(query, (node_id,))))
 
     def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
-        live = "v.retired_pos IS NULL AND (v.valid_to IS NULL OR v.valid_to > ?)"
-        parts = slot.split("\x1f")
-        if len(parts) == 3:  # an edge alone in its slot
-            which = "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
-        else:
+        if slot.startswith("\x1f"):
             parts, which = [slot], "v.slot = ?"
-        query = f"{rows.select_edges(self._p)} WHERE {which} AND {live} ORDER BY v.valid_from"
+        else:
+            parts, which = slot.split("\x1f"), "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
+        query = f"{rows.select_edges(self._p)} WHERE {which} AND {_LIVE_AFTER} ORDER BY v.valid_from"
         return tuple(map(rows.edge_of, self._db.execute(query, (*parts, after))))
 
     def transaction(self, tx_id: str) -> Tx | None:
-        row = self._db.execute(f"{rows.select_tx(self._p)} WHERE id = ?", (tx_id,)).fetchone()
+        row = first(self._db, f"{rows.select_tx(self._p)} WHERE id = ?", (tx_id,))
         return None if row is None else rows.tx_of(row)
 
     def next_rows(self) -> tuple[int, int]:
         query = f"""SELECT (SELECT ifnull(max(row), 0) + 1 FROM {self._p}node_version),
                            (SELECT ifnull(max(row), 0) + 1 FROM {self._p}edge_version)"""
-        nodes, edges = self._db.execute(query).fetchone()
+        nodes, edges = one(self._db, query)
         return nodes, edges
 
     def has_text(self, content_hash: bytes) -> bool:
         query = f"SELECT 1 FROM {self._p}text WHERE hash = ?"
-        return self._db.execute(query, (content_hash,)).fetchone() is not None
+        return first(self._db, query, (content_hash,)) is not None
 
 
 def read_head(db: apsw.Connection, genesis: bytes) -> Head:
     """Where the log stands."""
-    row = db.execute("SELECT first_pos + count - 1, at, digest FROM commits ORDER BY first_pos DESC LIMIT 1").fetchone()
+    row = first(db, "SELECT first_pos + count - 1, at, digest FROM commits ORDER BY first_pos DESC LIMIT 1")
     return Head(pos=0, at=0, digest=genesis) if row is None else Head(pos=row[0], at=row[1], digest=row[2])
 
 
 def position_at(db: apsw.Connection, at: int) -> int:
     """The last position known at a moment."""
     query = "SELECT first_pos + count - 1 FROM commits WHERE at <= ? ORDER BY at DESC LIMIT 1"
-    row = db.execute(query, (at,)).fetchone()
+    row = first(db, query, (at,))
     return 0 if row is None else row[0]

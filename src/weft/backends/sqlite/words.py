@@ -21,6 +21,8 @@ import orjson
 from weft import lexical
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.backends.sqlite.query import every, one
+from weft.errors import Corrupt
 from weft.ports import LexedText
 from weft.types import TermStat, TextHit, TextMatches, TextQuery, Viewer
 
@@ -49,12 +51,12 @@ class Words:
     def settle(self, texts: Sequence[LexedText], ids: Mapping[bytes, int]) -> None:
         """Journals this batch's counts; settles everything once enough has gathered."""
         entries, self._entries = self._entries, []
-        waiting = self._db.execute(f"SELECT count(*) FROM {self._p}text_journal").fetchone()[0]
+        (waiting,) = one(self._db, f"SELECT count(*) FROM {self._p}text_journal")
         if waiting + len(entries) < SETTLE_AT:
             self._db.executemany(f"INSERT INTO {self._p}text_journal(ward, text, delta) VALUES (?,?,?)", entries)
             return
         vectors = {ids[text.content_hash]: (text.vector, text.length) for text in texts}
-        journal = self._db.execute(f"SELECT ward, text, delta FROM {self._p}text_journal").fetchall()
+        journal = every(self._db, f"SELECT ward, text, delta FROM {self._p}text_journal")
         self._add_counts([*map(_Entry._make, journal), *entries], vectors)
         self._db.execute(f"DELETE FROM {self._p}text_journal")
         self._index({ids[text.content_hash]: text.stems for text in texts})
@@ -64,18 +66,24 @@ class Words:
         query = f"SELECT id, vector, length FROM {self._p}text WHERE id IN (SELECT value FROM json_each(?))"
         for text, vector, length in self._db.execute(query, (orjson.dumps(missing).decode(),)):
             vectors[text] = (vector, length)
-        terms: Counter[tuple[int, int]] = Counter()
+        terms: dict[int, Counter[int]] = {}
         texts: Counter[int] = Counter()
         words: Counter[int] = Counter()
         for ward, text, delta in entries:
             vector, length = vectors[text]
-            for term in lexical.term_hashes(vector):
-                terms[term, ward] += delta
+            counted = terms.setdefault(ward, Counter())
+            held = lexical.term_hashes(vector)
+            counted.update(held) if delta > 0 else counted.subtract(held)
             texts[ward] += delta
             words[ward] += delta * length
         self._db.executemany(
             f"INSERT INTO {self._p}term_df VALUES (?,?,?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
-            [(term, ward, n) for (term, ward), n in sorted(terms.items()) if n],
+            [
+                (term, ward, counted[term])
+                for ward, counted in terms.items()
+                for term in sorted(counted)
+                if counted[term]
+            ],
         )
         self._db.executemany(
             f"""INSERT INTO {self._p}ward_total VALUES (?,?,?)
@@ -85,7 +93,7 @@ class Words:
 
     def _index(self, stems: dict[int, tuple[str, ...]]) -> None:
         """Puts every text past the watermark into FTS5."""
-        watermark = self._db.execute(f"SELECT indexed_text FROM {self._p}text_state").fetchone()[0]
+        (watermark,) = one(self._db, f"SELECT indexed_text FROM {self._p}text_state")
         query = f"SELECT id, name, summary, body FROM {self._p}text WHERE id > ? ORDER BY id"
         values = []
         for text, *fields in self._db.execute(query, (watermark,)):
@@ -121,21 +129,20 @@ def _statistics(db: apsw.Connection, viewer: Viewer, query: TextQuery) -> _Stati
     visible = {ward for (ward,) in db.execute(inside.text, inside.params)}
     by_hash = {lexical.term_hash(term): term for term, _ in query.terms}
     wards, hashes = orjson.dumps(sorted(visible)).decode(), tuple(by_hash)
-    totals = db.execute(
-        "SELECT ifnull(sum(texts), 0), ifnull(sum(words), 0) FROM ward_total WHERE ward IN (SELECT value FROM json_each(?))",
+    population, words = one(
+        db,
+        """SELECT ifnull(sum(texts), 0), ifnull(sum(words), 0) FROM ward_total
+            WHERE ward IN (SELECT value FROM json_each(?))""",
         (wards,),
-    ).fetchone()
-    population, words = totals
+    )
     settled = db.execute(
         f"""SELECT term, sum(n) FROM term_df WHERE term IN ({marks(hashes)})
             AND ward IN (SELECT value FROM json_each(?)) GROUP BY term""",
         (*hashes, wards),
     )
     frequencies = {by_hash[term]: n for term, n in settled}
-    journal = db.execute(
-        "SELECT j.ward, j.delta, t.vector, t.length FROM text_journal j JOIN text t ON t.id = j.text"
-    ).fetchall()
-    for ward, delta, vector, length in journal:
+    journal = "SELECT j.ward, j.delta, t.vector, t.length FROM text_journal j JOIN text t ON t.id = j.text"
+    for ward, delta, vector, length in every(db, journal):
         if ward not in visible:
             continue
         population += delta
@@ -149,6 +156,13 @@ def _statistics(db: apsw.Connection, viewer: Viewer, query: TextQuery) -> _Stati
 
 def search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuery, *, limit: int) -> TextMatches:
     """Best nodes by words, inside one read transaction."""
+    try:
+        return _search(db, viewer, moment, query, limit)
+    except (TypeError, IndexError) as problem:  # a packed text of a length that none has
+        raise Corrupt(f"the words of a text are damaged: {problem}", hint="run `weft rebuild`") from problem
+
+
+def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuery, limit: int) -> TextMatches:
     known = _statistics(db, viewer, query)
     used, dropped = lexical.choose_terms(query.terms, known.frequencies, known.population)
     mean_length = known.words / known.population if known.population else 0.0
@@ -187,14 +201,29 @@ def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible:
           JOIN node_version v ON v.text = text_index.rowid JOIN node n ON n.key = v.node
           WHERE text_index MATCH ? AND {visible.text} ORDER BY {_BM25} LIMIT {CANDIDATES}) v
         JOIN text t ON t.id = v.text"""
-    return db.execute(query, (_match(terms), *visible.params)).fetchall()
+    return every(db, query, (_match(terms), *visible.params))
 
 
 def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
     """Texts not yet in FTS5: at most a journal's worth, looked at one by one."""
-    wanted = [lexical.term_hash(stat.term) for stat in terms]
-    tail = db.execute("SELECT id, vector FROM text WHERE id > (SELECT indexed_text FROM text_state)").fetchall()
-    matching = [text for text, vector in tail if not lexical.term_hashes(vector).isdisjoint(wanted)]
+    wanted = {lexical.term_hash(stat.term) for stat in terms}
+    tail = every(db, "SELECT id, vector FROM text WHERE id > (SELECT indexed_text FROM text_state)")
+    matching = [text for text, vector in tail if not wanted.isdisjoint(lexical.term_hashes(vector))]
     query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
-    return db.execute(query, (orjson.dumps(matching).decode(), *visible.params)).fetchall()
+    return every(db, query, (orjson.dumps(matching).decode(), *visible.params))
+
+
+def damaged_texts(db: apsw.Connection, *, limit: int) -> tuple[str, ...]:
+    """Texts that do not fit their hash, or whose words in the index are not theirs: SQLite itself looks at neither."""
+    query = "SELECT id, hash, name, summary, body, name_key, vector, length FROM text ORDER BY id"
+    problems: list[str] = []
+    for text, content_hash, name, summary, body, *indexed in db.execute(query):
+        lexed = lexical.lex(name, summary, body)
+        if lexed.content_hash != content_hash:
+            problems.append(f"text {text} does not match its hash")
+        elif [lexed.name_key, lexed.vector, lexed.length] != indexed:
+            problems.append(f"text {text} is indexed under other words than its own")
+        if len(problems) == limit:
+            break
+    return tuple(problems)

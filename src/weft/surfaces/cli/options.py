@@ -50,7 +50,8 @@ def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Opt
 
 def _unwrap(hint: Any) -> tuple[Any, str, dict[str, Any]]:
     """The bare type under Annotated and Optional, with the innermost bounds and the outermost description."""
-    description, bounds = "", {}
+    description = ""
+    bounds: dict[str, Any] = {}
     while True:
         if get_origin(hint) is typing.Annotated:
             hint, *metas = get_args(hint)

@@ -1,0 +1,48 @@
+# Two commands to begin with: `make demo` and `make test`. Both make their own environment in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint format bench chaos reference clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
+
+$(VENV)/made: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "weft needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/made-dev: $(VENV)/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint
+	@touch $@
+
+demo: $(VENV)/made ## load a small workspace and answer questions about it
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/made-dev ## all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/made-dev ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+format: $(VENV)/made-dev ## rewrite in the house form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/made-dev ## measure; results go to benchmarks/results
+	$(BIN)/python -m benchmarks.latency.run
+
+chaos: $(VENV)/made-dev ## long reliability runs
+	$(BIN)/python benchmarks/chaos/kill.py --rounds 1000
+
+reference: $(VENV)/made ## write docs/reference from the registry
+	$(BIN)/python docs/generate_reference.py
+
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

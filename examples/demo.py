@@ -1,0 +1,100 @@
+"""Loads a small workspace into an embedded store, and asks it things. Run it with `make demo`.
+
+Everything happens in a temporary directory: your own memories are not touched.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import weft
+from weft.operations.recalling import Recalled
+
+WORKSPACE = Path(__file__).parent / "workspace"
+DIM, BOLD, PLAIN = ("\033[2m", "\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "", "")
+
+
+def say(text: str) -> None:
+    print(f"\n{BOLD}{text}{PLAIN}")
+
+
+def dim(text: str) -> None:
+    print(f"{DIM}{text}{PLAIN}")
+
+
+def show(answer: Recalled) -> None:
+    for hit in answer.hits:
+        node = hit.node
+        until = f" to {node.valid_to[:10]}" if node.valid_to else ""
+        print(f"  {hit.score:.2f}  [{node.kind}] {BOLD}{node.name or node.id}{PLAIN}")
+        print(textwrap.indent(textwrap.shorten(node.text or node.name, 220), "        "))
+        dim(f"        {node.citation}  holds from {node.valid_from[:10]}{until}")
+        for source in hit.why:
+            dim(f"        {source.part:.2f} from {source.name}: rank {source.rank}, {source.detail}")
+    for note in answer.notes:
+        dim(f"  note: {note}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="weft-demo-") as scratch:
+        project = Path(scratch) / "ferry"
+        shutil.copytree(WORKSPACE, project)
+        environment = {"HOME": scratch, "WEFT_AGENT": "demo"}
+        with weft.open(f"sqlite://{scratch}/store", directory=project, environment=environment) as memory:
+            tell(memory, project)
+            ask(memory)
+            prove(memory)
+    what_next()
+
+
+def tell(memory: weft.Memory, project: Path) -> None:
+    say("1. A workspace goes in: documents by section, and what agents saw")
+    read = memory.ingest(project)
+    print(f"  {read.documents} documents in {read.sections} sections")
+    memory.remember(
+        "Jonas measured Bluebird again: it starts to fail above 80 calls a second, not 50.",
+        name="Bluebird limit, measured",
+        occurred_at="2026-09-02",
+    )
+    memory.add_fact("Mira", "role", "tech lead of Ferry", valid_from="2025-01-10")
+    changed = memory.add_fact("Mira", "role", "head of platform", valid_from="2026-06-01")
+    print(f"  a newer fact {changed.status} an older one, which stays askable")
+
+
+def ask(memory: weft.Memory) -> None:
+    say("2. Why are rate limits kept in Redis?")
+    show(memory.recall("Why are rate limits kept in Redis?", limit=2, explain=True))
+    say("3. What happened with double charges?")
+    show(memory.recall("What happened with double charges?", limit=2, explain=True))
+    say("4. What is Mira's role? Today, and in 2025")
+    show(memory.recall("What is Mira's role?", limit=1, kinds=["Fact"], explain=True))
+    show(memory.recall("What is Mira's role?", limit=1, kinds=["Fact"], explain=True, as_of="2025-08-01"))
+
+
+def prove(memory: weft.Memory) -> None:
+    say("5. Every line can be checked")
+    citation = memory.recall("bluebird measured again", limit=1).hits[0].node.citation
+    cited = memory.cite(citation)
+    print(f"  {citation} {'matches its hash' if cited.matches else 'DIFFERS'}")
+    for check in memory.doctor().checks:
+        dim(f"  {'ok  ' if check.ok else 'FAIL'} {check.name}: {check.detail}")
+
+
+def what_next() -> None:
+    say("What to do next")
+    print(
+        textwrap.dedent("""\
+          . .venv/bin/activate
+          weft remember "Deploys freeze on Fridays." && weft recall "when do deploys freeze?" --explain
+          weft ingest docs                          # read documents, cited by file and line
+          weft log verify && weft doctor            # prove that nothing was changed
+          weft --help                               # the rest""")
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The contract of `weft.ports.Store`, whole. Needs pytest.
+
+A backend is done when a subclass that gives `make_store` passes.
+"""
+
+from __future__ import annotations
+
+from weft.testing.changes_contract import ChangesContract
+from weft.testing.clocks_contract import ClocksContract
+from weft.testing.guards_contract import GuardsContract
+from weft.testing.log_contract import LogContract
+from weft.testing.reading_contract import ReadingContract
+from weft.testing.travel_contract import TravelContract
+from weft.testing.words_contract import WordsContract
+
+
+class StoreContract(
+    LogContract, TravelContract, ClocksContract, ReadingContract, WordsContract, ChangesContract, GuardsContract
+):
+    """Every subject of the contract."""

@@ -1,0 +1,108 @@
+"""Search by words: every backend finds the same and scores alike."""
+
+from __future__ import annotations
+
+import math
+
+from weft.testing.case import StoreCase
+from weft.testing.clock import day
+from weft.testing.scribe import Scribe, deleted, edge, node
+from weft.testing.viewers import OPERATOR
+from weft.types import When
+
+MANY = 700  # more than a backend may leave unindexed
+
+
+def ids(matches: object) -> list[str]:
+    """Who was found, best first."""
+    return [hit.node.id for hit in matches.hits]  # type: ignore[attr-defined]
+
+
+class WordsContract(StoreCase):
+    """search_text."""
+
+    def test_words_are_found_by_stem_in_every_field_at_once(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "the cats sleep"), node("b", name="Cat"), node("c", summary="CATS!"), node("d", "a dog"))
+        assert sorted(ids(scribe.search("cat"))) == ["a", "b", "c"]
+        assert ids(scribe.search("dogs sleeping")) == ["d", "a"] or ids(scribe.search("dogs sleeping")) == ["a", "d"]
+        assert ids(scribe.search("unicorn")) == []
+
+    def test_rarer_words_and_names_count_for_more(self, scribe: Scribe) -> None:
+        scribe.write(
+            node("plain", "tea and biscuits"),
+            node("named", "and biscuits", name="tea"),
+            *(node(f"n{n}", "biscuits again") for n in range(5)),
+        )
+        assert ids(scribe.search("tea"))[0] == "named"
+        assert set(ids(scribe.search("tea biscuits"))[:2]) == {"plain", "named"}
+
+    def test_scores_are_bm25_and_add_up(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "apple pie"), node("b", "apple apple tart"), node("c", "cheese"))
+        answer = scribe.search("apple pie")
+        assert answer.population == 3
+        assert {stat.term: stat.document_frequency for stat in answer.used} == {"pie": 1, "appl": 2}
+        for hit in answer.hits:
+            assert math.isclose(hit.score, sum(part for _, part in hit.parts))
+        idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+        norm = 0.9 * (1 - 0.4 + 0.4 * 3 / 2)  # b has three words, two is the mean
+        by_id = {hit.node.id: dict(hit.parts) for hit in answer.hits}
+        assert math.isclose(by_id["b"]["appl"], idf * 2 * 1.9 / (2 + norm))
+
+    def test_filters_by_kind_and_project(self, scribe: Scribe) -> None:
+        scribe.write(
+            node("a", "apple", kind="Gizmo", project="p"), node("b", "apple", project="q"), node("c", "apple pear")
+        )
+        assert ids(scribe.search("apple", kinds=("Gizmo",))) == ["a"]
+        assert ids(scribe.search("apple", projects=("q",))) == ["b"]
+        assert ids(scribe.search("apple", projects=(None,))) == ["c"]
+        assert scribe.search("apple", projects=("q",)).population == 1
+        assert len(scribe.search("apple", limit=2).hits) == 2
+
+    def test_search_at_a_moment_sees_what_was_there(self, scribe: Scribe) -> None:
+        known = scribe.one(node("a", "apples", at=day(-9))).known_at
+        scribe.one(node("a", "pears", at=day(-5)))
+        assert ids(scribe.search("apples")) == []
+        assert ids(scribe.search("apples", when=When(valid_at=day(-7)))) == ["a"]
+        assert ids(scribe.search("apples", when=When(known_at=known))) == ["a"]
+        assert ids(scribe.search("pears", when=When(known_at=known))) == []
+
+    def test_equal_texts_are_shared_and_found_for_each_node(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "same words"), node("b", "same words"))
+        assert sorted(ids(scribe.search("words"))) == ["a", "b"]
+        assert scribe.store.stats(OPERATOR).texts == 1
+        first, second = scribe.store.nodes(OPERATOR, When(), ("a", "b"))
+        assert first.content_hash == second.content_hash
+        scribe.one(deleted("a"))
+        assert ids(scribe.search("words")) == ["b"]
+        assert scribe.search("words").population == 1
+
+    def test_words_beyond_ascii(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "naïve Straße"), node("b", "東京 駅"), node("c", "Привет мир"), node("d", "ﷺ ⑴ ͺ ½"))
+        assert ids(scribe.search("naive")) == ["a"]
+        assert ids(scribe.search("STRASSE")) == ["a"]
+        assert ids(scribe.search("東京")) == ["b"]
+        assert ids(scribe.search("привет")) == ["c"]
+        assert ids(scribe.search("ﷺ")) == ["d"]
+
+    def test_identifiers_are_found_whole_and_in_parts(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "calls parseHttpHeader once"), node("b", "calls load_user_file"))
+        for words in ("parseHttpHeader", "http", "header"):
+            assert ids(scribe.search(words)) == ["a"]
+        for words in ("load_user_file", "user"):
+            assert ids(scribe.search(words)) == ["b"]
+
+    def test_no_word_is_missed_however_many_were_written(self, scribe: Scribe) -> None:
+        for start in range(0, MANY, 100):
+            scribe.write(*(node(f"n{n}", f"entry word{n} tens{n // 10}") for n in range(start, start + 100)))
+        for n in range(0, MANY, 10):
+            scribe.write(node(f"n{n}", f"changed word{n}"))
+        scribe.write(deleted(*(f"n{n}" for n in range(1, MANY, 10))), edge("n0", "KNOWS", "n2"))
+        scribe.one(node("last", "entry quite fresh"))
+        for n in (0, 2, MANY - 1):
+            assert ids(scribe.search(f"word{n}")) == [f"n{n}"]
+        assert ids(scribe.search("word1")) == []
+        assert ids(scribe.search("fresh")) == ["last"]
+        tens = scribe.search("tens5")
+        assert len(tens.hits) == 8, "ten, less one changed and one deleted"
+        assert tens.used[0].document_frequency == 8 + 1, "the changed one holds until it was changed"
+        assert tens.population == MANY + 1 - MANY // 10 + MANY // 10

@@ -1,0 +1,1 @@
+"""Every backend keeps every contract."""

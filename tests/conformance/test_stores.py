@@ -1,0 +1,29 @@
+"""Every backend keeps the contract of `weft.ports.Store`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from weft.backends.memory import MemoryStore
+from weft.backends.sqlite.store import SqliteStore
+from weft.instants import Clock
+from weft.log.chain import commit_genesis
+from weft.ports import Store
+from weft.testing.store import StoreContract
+
+
+class TestMemoryStore(StoreContract):
+    def make_store(self, clock: Clock) -> Store:
+        return MemoryStore(commit_genesis, clock=clock)
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _place(self, tmp_path: Path) -> None:
+        self.place = tmp_path
+
+    def make_store(self, clock: Clock) -> Store:
+        return SqliteStore(Path(tempfile.mkdtemp(dir=self.place)), commit_genesis, clock=clock)

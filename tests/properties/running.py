@@ -1,0 +1,67 @@
+"""Runs a machine: as the profile says, or quickly and always alike where it is meant to fail."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from weft.backends.memory import MemoryStore
+from weft.backends.sqlite.store import SqliteStore
+from weft.instants import Clock
+from weft.log.chain import commit_genesis
+from weft.ports import Store
+
+FAILING = settings(
+    max_examples=150,
+    stateful_step_count=25,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.generate,),
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def run(machine: type[RuleBasedStateMachine]) -> None:
+    run_state_machine_as_test(machine)
+
+
+def run_and_fail(machine: type[RuleBasedStateMachine], complaint: str) -> None:
+    """The machine finds a fault, and the one that is there."""
+    with pytest.raises(AssertionError, match=complaint):
+        run_state_machine_as_test(machine, settings=FAILING)
+
+
+class Machine(RuleBasedStateMachine):
+    """A machine whose last look at everything does not hide what failed before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sound = True
+
+    def claim(self, holds: bool, complaint: str, *details: object) -> None:
+        """Fails, with what it saw, unless `holds`."""
+        if not holds:
+            self.sound = False
+            raise AssertionError("\n  ".join((complaint, *map(repr, details))))
+
+
+def memory_store(clock: Clock) -> Store:
+    return MemoryStore(commit_genesis, clock=clock)
+
+
+class SqlitePlace:
+    """A SQLite store in a directory of its own."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._directory = tempfile.TemporaryDirectory(prefix="weft-properties-")
+        self.store = SqliteStore(Path(self._directory.name) / "store", commit_genesis, clock=clock)
+
+    def close(self) -> None:
+        self.store.close()
+        self._directory.cleanup()

@@ -1,0 +1,1 @@
+"""Surfaces as their users meet them."""

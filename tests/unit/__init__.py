@@ -1,0 +1,1 @@
+"""One part at a time, through the names its users call."""
