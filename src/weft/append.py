@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from weft.embedding import Embedding
 from weft.errors import Conflict
 from weft.instants import Clock
 from weft.lexical import lex
@@ -13,7 +14,7 @@ from weft.log.draft import Draft, Prepared, check_name, prepare, seal
 from weft.log.kinds import document, graph, memory
 from weft.ports import Batch, Changes, LexedText, LockedView, Store
 from weft.projection.weave import weave
-from weft.types import Actor, Event, Viewer
+from weft.types import Actor, Event, Vector, Viewer
 
 
 class Writer(Struct, frozen=True, kw_only=True):
@@ -25,10 +26,11 @@ class Writer(Struct, frozen=True, kw_only=True):
 
 
 class Appended(Struct, frozen=True, kw_only=True):
-    """What became of an append: the events, and whether they were there already (a retried request)."""
+    """What became of an append: its events, whether a retried request found them there, a note if vectors failed."""
 
     events: tuple[Event, ...]
     repeated: bool
+    note: str = ""
 
 
 def append(
@@ -38,6 +40,7 @@ def append(
     *,
     clock: Clock,
     viewer: Viewer | None = None,
+    embedding: Embedding | None = None,
     request_id: str | None = None,
     expected_head: int | None = None,
 ) -> Appended:
@@ -54,7 +57,11 @@ def append(
     if request_id is not None:
         check_name(request_id, field="request_id")
     prepared = prepare(drafts)
-    lexed = _lex_all(drafts)
+    lexed = lex_all(drafts)
+    vectors: tuple[Vector, ...] = ()
+    note = ""
+    if embedding is not None and viewer is not None:
+        vectors, note = embedding.of_texts(store, viewer, tuple(lexed.values()))
 
     def plan(view: LockedView) -> Batch:
         if request_id is not None and (earlier := view.request(request_id)):
@@ -70,10 +77,10 @@ def append(
             expected_head=expected_head,
             now_us=clock.now_us(),
         )
-        return Batch(commit=commit, events=events, changes=weave(view, events, lexed, viewer))
+        return Batch(commit=commit, events=events, changes=weave(view, events, lexed, viewer), vectors=vectors)
 
     batch = store.commit(writer.account, plan)
-    return Appended(events=batch.events, repeated=batch.commit is None)
+    return Appended(events=batch.events, repeated=batch.commit is None, note=note)
 
 
 def _check_same_request(prepared: Sequence[Prepared], earlier: Sequence[Event], request_id: str) -> None:
@@ -88,7 +95,7 @@ def _check_same_request(prepared: Sequence[Prepared], earlier: Sequence[Event], 
         )
 
 
-def _lex_all(drafts: Sequence[Draft]) -> dict[bytes, LexedText]:
+def lex_all(drafts: Sequence[Draft]) -> dict[bytes, LexedText]:
     """Makes the texts of these drafts ready for the index, outside the lock."""
     texts = (lex(*fields) for draft in drafts for fields in _texts(draft.payload))
     return {text.content_hash: text for text in texts}

@@ -28,6 +28,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     name: str
     read: Callable[[Any], Any]
     summary: str
+    secret: bool = False
 
     @property
     def variable(self) -> str:
@@ -54,6 +55,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...]
     audience: Audience
     sensitive: bool
+    embedder: str
+    embedder_url: str
+    embedder_key: str
     root: Path
     origins: Mapping[str, Effective]
 
@@ -64,6 +68,12 @@ def _name(value: Any) -> str:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
+        raise Invalid("is not text")
+    return value.strip()
+
+
+def _any_text(value: Any) -> str:
+    if not isinstance(value, str):
         raise Invalid("is not text")
     return value.strip()
 
@@ -116,6 +126,9 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         name="audience", read=_one_of("internal", "public"), summary="public agents see only what is tagged for them"
     ),
     Setting(name="sensitive", read=_flag, summary="whether sensitive memories are shown"),
+    Setting(name="embedder", read=_text, summary="builtin, none, ollama:<model> or openai:<model>"),
+    Setting(name="embedder_url", read=_any_text, summary="the embedding server's address, for ollama and openai"),
+    Setting(name="embedder_key", read=_any_text, summary="the embedding server's key", secret=True),
 )
 
 
@@ -164,6 +177,9 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "scopes": SCOPES,
         "audience": "internal",
         "sensitive": False,
+        "embedder": "builtin",
+        "embedder_url": "",
+        "embedder_key": "",
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

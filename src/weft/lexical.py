@@ -32,9 +32,9 @@ KEEP_RARER_TERMS = 3  # as long as this many rarer ones remain
 COMMON_FLOOR = 200  # in a small store nothing is too common to look up
 
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
-_CAMEL = re.compile(r"[a-z0-9][A-Z]")
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _POSSESSIVE = re.compile(r"['’]s$")
-_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]\w*_\w+|[A-Za-z]+[a-z0-9][A-Z]\w*)\b")
+_IDENTIFIER = re.compile(r"(?<![^\W_])(?:[A-Za-z]\w*_\w+|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]{2}\w*)\b")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 # Question, auxiliary and pronoun words carry no topic: in chat they would outweigh what is asked about.
@@ -130,6 +130,11 @@ def content_hash(name: str, summary: str, body: str) -> bytes:
     """Names a text by what it says. Lengths first, so that no two splits of one string collide."""
     head = f"{len(name)}:{len(summary)}:".encode()
     return hashlib.sha256(head + f"{name}{summary}{body}".encode()).digest()
+
+
+def text_to_embed(name: str, summary: str, body: str) -> str:
+    """What a vector is made of: everything a text says, name first."""
+    return "\n".join(part for part in (name, summary, body) if part)
 
 
 def lex(name: str, summary: str, body: str) -> LexedText:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from weft.append import Appended, Writer, append
 from weft.config import Settings
+from weft.embedding import Embedding
 from weft.errors import Forbidden
 from weft.instants import Clock
 from weft.log.draft import Draft
@@ -33,6 +34,7 @@ class Loom(Struct, frozen=True, kw_only=True):
     settings: Settings
     viewer: Viewer
     writer: Writer
+    embedding: Embedding
     progress: Progress = no_progress
 
     def operator(self, what: str) -> Viewer:
@@ -53,6 +55,7 @@ class Loom(Struct, frozen=True, kw_only=True):
             drafts,
             clock=self.clock,
             viewer=self.viewer,
+            embedding=self.embedding,
             request_id=request_id,
             expected_head=expected_head,
         )

@@ -18,10 +18,12 @@ from msgspec.structs import replace
 
 from weft.append import Writer
 from weft.config import Effective, Settings, load_settings
+from weft.embedding import Embedding
 from weft.errors import Misconfigured
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
 from weft.loom import Loom, Progress, no_progress
+from weft.models import embedder_from
 from weft.operations import ingesting, reading, recalling, remembering, setting_up, upkeep
 from weft.operations.registry import Operation, read_input
 from weft.ports import Store
@@ -75,7 +77,17 @@ def open(  # noqa: A001 - the package's front door: weft.open()
         session=settings.session,
         actor=Actor(agent=settings.agent, role=settings.role),
     )
-    return Memory(Loom(store=store, clock=ticking, settings=settings, viewer=viewer_of(settings), writer=writer))
+    embedder = embedder_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key)
+    return Memory(
+        Loom(
+            store=store,
+            clock=ticking,
+            settings=settings,
+            viewer=viewer_of(settings),
+            writer=writer,
+            embedding=Embedding(embedder, ticking),
+        )
+    )
 
 
 class Memory:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -30,9 +30,17 @@ from weft.types import (
     TextMatches,
     TextQuery,
     Tx,
+    Vector,
+    VectorMatches,
+    VectorQuery,
     Viewer,
+    Walked,
     When,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Retirement(Struct, frozen=True, kw_only=True):
@@ -78,6 +86,7 @@ class Batch(Struct, frozen=True, kw_only=True):
     commit: Commit | None
     events: tuple[Event, ...]
     changes: Changes
+    vectors: tuple[Vector, ...] = ()
 
 
 class LockedView(Protocol):
@@ -207,6 +216,34 @@ class Store(Protocol):
         """Best nodes by words. Scores use only what the viewer may see."""
         ...
 
+    def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
+        """Best nodes by cosine in the space of one model: as many as the filter leaves, up to `limit`."""
+        ...
+
+    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+        """Cosines of texts that the viewer was shown, by content hash; those without a vector are left out."""
+        ...
+
+    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+        """Which of these texts have no vector of this model yet."""
+        ...
+
+    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+        """(place, content hash, text) of texts without a vector of this model, past a place. Operators only."""
+        ...
+
+    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
+        """Adds vectors of texts that are there; those that have one keep it. Durable when it returns."""
+        ...
+
+    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
+        """Personalised PageRank from the seeds over what the viewer may step on, by forward push."""
+        ...
+
+    def reindex(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        """Publishes new generations of the derived indexes; says what it made. Operators only."""
+        ...
+
     def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
         """Latest first. Raises Forbidden unless the viewer is internal."""
         ...
@@ -256,6 +293,6 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
-    def embed(self, texts: Sequence[str]) -> object:
-        """A float32 array, one unit row per text, in order."""
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit row per text, in order. Raises ModelError; the caller goes on without vectors then."""
         ...

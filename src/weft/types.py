@@ -33,6 +33,19 @@ STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
 # Records about weft's own working: never in adjacency, never in default recall.
 RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback"})
 
+# How readily a walk follows a relation, either way; others count as much as CONTAINS.
+RELATION_WEIGHTS: Final[Mapping[str, float]] = {
+    "CALLS": 0.9,
+    "IMPORTS": 0.7,
+    "DEFINED_IN": 0.6,
+    "CONTAINS": 0.5,
+    "TESTS": 0.4,
+    "APPLIES_TO": 0.4,
+    "INVOLVES": 0.3,
+}
+DEFAULT_RELATION_WEIGHT: Final = 0.5
+DAMPING: Final = 0.85  # the probability that a walk goes on
+
 # Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
 VIEWS: Final[Mapping[str, frozenset[str]]] = {
     "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference"}),
@@ -285,6 +298,45 @@ class TextMatches(Struct, frozen=True, kw_only=True):
     dropped: tuple[str, ...]
     population: int
     truncated: bool
+
+
+class Vector(Struct, frozen=True, kw_only=True):
+    """A text's place in the space of one model: half-precision floats, little end first, of unit length."""
+
+    model: str
+    content_hash: bytes
+    data: bytes
+
+
+class VectorQuery(Struct, frozen=True, kw_only=True):
+    """What to look for by meaning: single-precision floats of unit length, in the space of `model`."""
+
+    model: str
+    data: bytes
+    projects: tuple[str | None, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+
+
+class VectorHit(Struct, frozen=True, kw_only=True):
+    """A node version and its cosine to the question."""
+
+    node: NodeVersion
+    cosine: float
+
+
+class VectorMatches(Struct, frozen=True, kw_only=True):
+    """Hits, how many texts have no vector yet, and what went wrong with index files, if anything did."""
+
+    hits: tuple[VectorHit, ...]
+    pending: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Walked(Struct, frozen=True, kw_only=True):
+    """Nodes by how much of a walk from the seeds stays with them, most first; scores add up to at most 1."""
+
+    scores: tuple[tuple[str, float], ...]
+    notes: tuple[str, ...] = ()
 
 
 class Find(Struct, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ def start(directory: Path, session: str, seed: int) -> subprocess.Popen[bytes]:
         [sys.executable, "-m", module, str(directory), session, str(seed)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS), os.environ.get("PYTHONPATH", "")))},
     )
 
 

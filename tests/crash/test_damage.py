@@ -156,7 +156,6 @@ def test_flipped_bytes_never_give_a_wrong_answer_unnoticed(pristine: Path, tmp_p
         assert _answers(work) == expected
         seen["rebuilt"] += 1
     assert seen["noticed"] > FLIPS / 50  # the damage did reach what is read
-    print(seen)
 
 
 def test_a_zeroed_sector_never_gives_a_wrong_answer_unnoticed(pristine: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from weft.errors import DiskFull, StoreError, WeftError
+from weft.ports import Store
 
 from .faulty_vfs import FULL_FAULTS, IO_FAULTS, FaultyVfs
 from .workload import State, assert_sound, make_small, opened, refolded, script, state_of
@@ -32,7 +33,7 @@ class _Stage:
                 step(store)
                 self._keep(work, store)
 
-    def _keep(self, work: Path, store: object) -> None:
+    def _keep(self, work: Path, store: Store) -> None:
         number = len(self.states)
         self.states.append(state_of(store))
         if work.exists():
@@ -88,7 +89,8 @@ def _fail_once(
         if errors:
             assert isinstance(errors[0], expected), errors[0]
             assert errors[0].hint
-            copy_store(work, killed)
+            if not retried:
+                copy_store(work, killed)
         else:
             assert state_of(store) == new
         if retried:
@@ -99,7 +101,7 @@ def _fail_once(
     # written in Python makes apsw raise.)
     allowed = (new,) if retried or not errors or disk.failed_checkpoint else (old, new)
     assert _state_after(work) in allowed
-    if errors:
+    if errors and not retried:
         assert _state_after(killed) in ((new,) if disk.failed_checkpoint else (old, new))
     return disk.fired
 
@@ -117,7 +119,6 @@ def test_fails_at_every_change(
             break
         injected += 1
     assert injected > 10  # the step did write
-    print(number, injected)
 
 
 def test_the_script_folds_to_the_same_graph_elsewhere(stage: _Stage, tmp_path: Path) -> None:

@@ -8,12 +8,27 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from weft import append
+from weft.backends import memory
 from weft.backends.memory import MemoryStore
 from weft.instants import Clock
+from weft.log import chain, draft, verify
 from weft.log.chain import commit_genesis
 from weft.ports import Batch, Changes, FoldLog, LockedView, Plan, Store
-from weft.projection import timeline, weave
-from weft.types import Event, Viewer
+from weft.projection import timeline
+from weft.types import (
+    SCOPES,
+    Event,
+    Find,
+    Found,
+    Head,
+    Neighbour,
+    NodeVersion,
+    TextMatches,
+    TextQuery,
+    Viewer,
+    When,
+)
 
 # Two clocks
 
@@ -90,3 +105,132 @@ class _ForgetfulRebuild(MemoryStore):
 
 def rebuilds_without_endings(clock: Clock) -> Store:
     return _ForgetfulRebuild(commit_genesis, clock=clock)
+
+
+# The chain
+
+
+def header_hash_forgets_prev_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = chain.header_hash
+    for module in (chain, draft, verify):
+        monkeypatch.setattr(module, "header_hash", lambda event: whole(replace(event, prev_hash=b"")))
+
+
+def commit_digest_forgets_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = chain.commit_digest
+    for module in (chain, verify):
+        monkeypatch.setattr(module, "commit_digest", lambda _before, *rest: whole(b"", *rest))
+
+
+def verify_skips_payloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = verify.ChainChecker._check_event
+
+    def without_payload(self: Any, event: Event, *rest: Any) -> str | None:
+        return whole(self, replace(event, payload=None), *rest)
+
+    monkeypatch.setattr(verify.ChainChecker, "_check_event", without_payload)
+
+
+def verify_skips_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "header_hash", lambda event: event.hash)
+
+
+def stamps_the_clocks_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = draft.seal
+
+    def stamped(prepared: Any, view: LockedView, *, now_us: int, **options: Any) -> Any:
+        class Earlier:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(view, name)
+
+            def head(self) -> Head:
+                return replace(view.head(), at=now_us - 1)
+
+        return whole(prepared, Earlier(), now_us=now_us, **options)
+
+    monkeypatch.setattr(append, "seal", stamped)
+
+
+def forgets_request_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory._Account, "request", lambda _self, _request_id: ())
+
+
+# Guards
+
+
+def _as_operator(viewer: Viewer) -> Viewer:
+    return Viewer(account=viewer.account, scopes=frozenset(SCOPES), sensitive=True)
+
+
+class _LateGuard(MemoryStore):
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
+        mine = super().find(viewer, when, find, limit=1_000)
+        first = super().find(_as_operator(viewer), when, find, limit=limit).nodes
+        allowed = {row.row for row in mine.nodes}
+        return replace(mine, nodes=tuple(row for row in first if row.row in allowed))
+
+
+def guards_after_the_limit(clock: Clock) -> Store:
+    return _LateGuard(commit_genesis, clock=clock)
+
+
+class _LeakyStatistics(MemoryStore):
+    def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
+        everything = super().search_text(_as_operator(viewer), when, query, limit=1_000)
+        mine = {row.row for row in super().find(viewer, when, Find(), limit=1_000).nodes}
+        return replace(everything, hits=tuple(hit for hit in everything.hits if hit.node.row in mine)[:limit])
+
+
+def counts_hidden_words(clock: Clock) -> Store:
+    return _LeakyStatistics(commit_genesis, clock=clock)
+
+
+class _WalksAnywhere(MemoryStore):
+    def neighbours(self, viewer: Viewer, when: When, ids: Sequence[str], **options: Any) -> tuple[Neighbour, ...]:
+        mine = [row.id for row in super().nodes(viewer, when, ids)]
+        return super().neighbours(_as_operator(viewer), when, mine, **options)
+
+
+def walks_anywhere(clock: Clock) -> Store:
+    return _WalksAnywhere(commit_genesis, clock=clock)
+
+
+class _JudgesByThePast(MemoryStore):
+    def _node_visible(self, viewer: Viewer, graph: Any, row: NodeVersion, *, structural: bool) -> bool:
+        return graph.identities[row.id].deleted_at is None and viewer.admits(row.recorded_guard)
+
+
+def judges_by_recorded_rights(clock: Clock) -> Store:
+    return _JudgesByThePast(commit_genesis, clock=clock)
+
+
+class _ShowsTheDeleted(MemoryStore):
+    def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        graph = self._account(viewer).graph
+        today = dict(graph.identities)
+        graph.identities = {
+            name: replace(identity, deleted_at=None)
+            if identity.deleted_at and when.known_at and identity.deleted_at > when.known_at
+            else identity
+            for name, identity in today.items()
+        }
+        try:
+            return super().nodes(viewer, when, ids)
+        finally:
+            graph.identities = today
+
+
+def shows_deleted_nodes_in_the_past(clock: Clock) -> Store:
+    return _ShowsTheDeleted(commit_genesis, clock=clock)
+
+
+class _OpensNodelessEvents(MemoryStore):
+    def _event_visible(self, viewer: Viewer, place: Any, event: Event) -> bool:
+        made = any(row.born == event.pos == row.event for row in place.graph.nodes.values())
+        insider = viewer.audience == "internal" and "admin" in viewer.scopes
+        return super()._event_visible(viewer, place, event) if made else insider
+
+
+def opens_nodeless_events_to_insiders(clock: Clock) -> Store:
+    return _OpensNodelessEvents(commit_genesis, clock=clock)
+

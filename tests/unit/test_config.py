@@ -83,7 +83,7 @@ def test_bad_values_stop_the_start_and_say_which(tmp_path: Path, given: dict[str
 )
 def test_wrong_types_in_the_file_are_named(tmp_path: Path, line: str) -> None:
     file = write_toml(tmp_path, line)
-    with pytest.raises(Misconfigured, match=line.split()[0]) as caught:
+    with pytest.raises(Misconfigured, match=line.split(maxsplit=1)[0]) as caught:
         load_settings(tmp_path, HOME)
     assert str(file) in caught.value.message
 
@@ -102,7 +102,9 @@ def test_every_defect_is_told_at_once(tmp_path: Path) -> None:
     assert caught.value.message.count(";") >= 2
 
 
-@pytest.mark.parametrize("raw", [b"not toml at all [", b"\xff\xfe", b"# " + b"x" * 300_000], ids=["syntax", "utf8", "size"])
+@pytest.mark.parametrize(
+    "raw", [b"not toml at all [", b"\xff\xfe", b"# " + b"x" * 300_000], ids=["syntax", "utf8", "size"]
+)
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "weft.toml").write_bytes(raw)
     with pytest.raises(Misconfigured, match=r"weft\.toml"):

@@ -75,7 +75,16 @@ def test_the_ends_of_time_round_trip() -> None:
 
 
 def test_the_written_form_sorts_as_time_does() -> None:
-    instants = [MIN_INSTANT_US, -62_000_000_000_000_000, -1, 0, 999_999, 1_000_000, 1_767_225_600_000_000, MAX_INSTANT_US]
+    instants = [
+        MIN_INSTANT_US,
+        -62_000_000_000_000_000,
+        -1,
+        0,
+        999_999,
+        1_000_000,
+        1_767_225_600_000_000,
+        MAX_INSTANT_US,
+    ]
     written = [to_iso(each) for each in instants]
     assert written == sorted(written)
     assert {len(each) for each in written} == {27}

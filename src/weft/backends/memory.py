@@ -6,6 +6,7 @@ the process.
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +15,14 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from weft import lexical
-from weft.errors import Forbidden, StoreError
+from weft.errors import Forbidden, Invalid, StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, Changes, FoldLog, LexedText, Plan
 from weft.types import (
+    DAMPING,
+    DEFAULT_RELATION_WEIGHT,
+    RECORD_KINDS,
+    RELATION_WEIGHTS,
     STRUCTURAL_KINDS,
     Commit,
     Diff,
@@ -39,7 +44,12 @@ from weft.types import (
     TextMatches,
     TextQuery,
     Tx,
+    Vector,
+    VectorHit,
+    VectorMatches,
+    VectorQuery,
     Viewer,
+    Walked,
     When,
     views_of,
 )
@@ -100,6 +110,7 @@ class _Account:
         self.commits: list[Commit] = []
         self.log: list[Event] = []
         self.heads: dict[str, SessionHead] = {}
+        self.vectors: dict[tuple[str, bytes], bytes] = {}
         self.graph = _Graph()
 
     def head(self) -> Head:
@@ -141,10 +152,18 @@ class _Account:
     def has_text(self, content_hash: bytes) -> bool:
         return content_hash in self.graph.texts
 
+    def put_vectors(self, vectors: Sequence[Vector]) -> None:
+        for vector in vectors:
+            sizes = {len(data) for (model, _), data in self.vectors.items() if model == vector.model}
+            if sizes and len(vector.data) not in sizes:
+                raise Invalid(f"vectors of {vector.model} have another dimension here", hint="spaces are never mixed")
+            self.vectors.setdefault((vector.model, vector.content_hash), vector.data)
+
     def apply(self, batch: Batch) -> None:
         if batch.commit is None:
             return
         self.graph.apply(batch.changes)
+        self.put_vectors(batch.vectors)
         self.commits.append(batch.commit)
         self.log.extend(batch.events)
         for event in batch.events:
@@ -418,6 +437,83 @@ class MemoryStore:
                 hits=tuple(hits[:limit]), used=used, dropped=dropped, population=len(live), truncated=False
             )
 
+    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
+        with self._lock:
+            place = self._accounts.get(account)
+            if place is not None:
+                place.put_vectors(vectors)
+
+    def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
+        with self._lock:
+            place = self._account(viewer)
+            rows = [
+                row
+                for row in self._visible_nodes(viewer, when)
+                if (query.projects is None or row.guard.project in query.projects)
+                and (query.kinds is None or row.kind in query.kinds)
+            ]
+            known = self.cosines(viewer, query, [row.content_hash for row in rows])
+            hits = [VectorHit(node=row, cosine=known[row.content_hash]) for row in rows if row.content_hash in known]
+            hits.sort(key=lambda hit: (-hit.cosine, -hit.node.row))
+            made = sum(model == query.model for model, _ in place.vectors)
+            return VectorMatches(hits=tuple(hits[:limit]), pending=max(0, len(place.graph.texts) - made))
+
+    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+        wanted = struct.unpack(f"{len(query.data) // 4}f", query.data)
+        found = {}
+        with self._lock:
+            vectors = self._account(viewer).vectors
+            for each in hashes:
+                data = vectors.get((query.model, each))
+                if data is not None:
+                    values = struct.unpack(f"<{len(data) // 2}e", data)
+                    found[each] = sum(a * b for a, b in zip(values, wanted, strict=True))
+        return found
+
+    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+        with self._lock:
+            vectors = self._account(viewer).vectors
+            return tuple(each for each in hashes if (model, each) not in vectors)
+
+    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+        _operator_only(viewer, "read every text")
+        with self._lock:
+            place = self._account(viewer)
+            found = [
+                (at, key, lexical.text_to_embed(text.name, text.summary, text.body))
+                for at, (key, text) in enumerate(place.graph.texts.items(), start=1)
+                if at > after and (model, key) not in place.vectors
+            ]
+            return tuple(found[:limit])
+
+    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
+        """The same random walk, worked out by iterating until nothing moves."""
+        with self._lock:
+            place = self._account(viewer)
+            valid_at, pos = self._moment(viewer, place, when)
+            nodes = {
+                row.id for row in self._visible_nodes(viewer, when, structural=True) if row.kind not in RECORD_KINDS
+            }
+            steps: dict[str, list[tuple[str, float]]] = {node: [] for node in nodes}
+            for edge in place.graph.edges.values():
+                weight = edge.weight * RELATION_WEIGHTS.get(edge.rel, DEFAULT_RELATION_WEIGHT)
+                if (
+                    {edge.src, edge.dst} <= nodes
+                    and weight > 0
+                    and self._known(place.graph, edge, pos)
+                    and _holds(edge.interval, valid_at)
+                    and self._edge_visible(viewer, place.graph, edge)
+                ):
+                    steps[edge.src].append((edge.dst, weight))
+                    steps[edge.dst].append((edge.src, weight))
+        started = {node: weight for node, weight in seeds.items() if node in nodes and weight > 0}
+        order = sorted(_iterate(steps, started).items(), key=lambda each: (-each[1], each[0]))
+        return Walked(scores=tuple(order[:limit]))
+
+    def reindex(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        _operator_only(viewer, "make the indexes again")
+        return ()
+
     # Transactions
 
     def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
@@ -532,6 +628,22 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _iterate(steps: Mapping[str, list[tuple[str, float]]], seeds: Mapping[str, float]) -> dict[str, float]:
+    """What stays with each node of a walk that goes on with probability DAMPING and ends where there is no way on."""
+    total = sum(seeds.values())
+    held = {node: weight / total for node, weight in seeds.items()}
+    stays: dict[str, float] = {}
+    while held and max(held.values()) > 1e-12:
+        moved: dict[str, float] = {}
+        for node, share in held.items():
+            degree = sum(weight for _, weight in steps[node])
+            stays[node] = stays.get(node, 0.0) + share * (1.0 - DAMPING if degree else 1.0)
+            for other, weight in steps[node]:
+                moved[other] = moved.get(other, 0.0) + DAMPING * share * weight / degree
+        held = moved
+    return stays
 
 
 def _structural_starts(nodes: dict[str, NodeVersion], start: str) -> set[str]:

@@ -92,7 +92,7 @@ def read_commits(store: Store, viewer: Viewer, *, after: int = 0) -> Iterator[tu
 def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) -> Verified:
     """Checks the account's whole log. `expected_digest` is a head kept elsewhere: it shows a missing tail."""
     checker = ChainChecker(viewer.account)
-    problem = _first_problem(checker, read_commits(store, viewer)) or _heads_problem(checker, store, viewer)
+    problem = _follow(checker, store, viewer)
     if problem is None and expected_digest is not None and checker.digest.hex() != expected_digest.lower():
         problem = (
             f"the log ends at {checker.digest.hex()[:16]}…, not at the digest given: its tail is missing or it went on"
@@ -104,6 +104,17 @@ def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) 
         digest=checker.digest.hex(),
         problem=problem,
     )
+
+
+def _follow(checker: ChainChecker, store: Store, viewer: Viewer) -> str | None:
+    """Reads to the end, and goes on where others wrote meanwhile: then heads and events are ahead of what was read."""
+    while True:
+        problem = _first_problem(checker, read_commits(store, viewer, after=checker.pos))
+        if problem is not None:
+            return problem
+        problem = _heads_problem(checker, store, viewer) or _outside_problem(checker, store, viewer)
+        if problem is None or store.head(viewer).pos <= checker.pos:
+            return problem
 
 
 def _first_problem(checker: ChainChecker, commits: Iterable[tuple[Commit, tuple[Event, ...]]]) -> str | None:
@@ -118,4 +129,12 @@ def _heads_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str |
         if checker.sessions.get(head.session) != (head.seq, head.hash):
             seq = checker.sessions.get(head.session, (0, b""))[0]
             return f"session {head.session} should end at {head.seq} and ends at {seq}: its tail is missing"
+    return None
+
+
+def _outside_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str | None:
+    """An event that no commit covers can be read, and was never sealed."""
+    for event in store.events(viewer, session=None, after_seq=0, limit=1, newest_first=True):
+        if event.pos > checker.pos:
+            return f"{event.citation} (position {event.pos}) stands outside every commit"
     return None

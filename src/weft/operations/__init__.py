@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.operations import ingesting, logbook, reading, recalling, remembering, setting_up, upkeep
+from weft.operations import indexing, ingesting, logbook, reading, recalling, remembering, setting_up, upkeep
 from weft.operations.registry import Operation
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -14,5 +14,6 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *ingesting.OPERATIONS,
     *logbook.OPERATIONS,
     *upkeep.OPERATIONS,
+    *indexing.OPERATIONS,
     *setting_up.OPERATIONS,
 )

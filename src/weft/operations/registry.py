@@ -28,6 +28,12 @@ class Operation(Struct, frozen=True, kw_only=True):
     eager: bool = False
 
     @property
+    def command(self) -> str:
+        """As typed on the command line: `weft add-fact`, `weft log show`."""
+        family, _, rest = self.name.partition("_")
+        return f"weft log {rest}" if family == "log" else f"weft {self.name.replace('_', '-')}"
+
+    @property
     def description(self) -> str:
         """The long help: the function's docstring."""
         return (self.run.__doc__ or self.summary).strip()
@@ -51,7 +57,5 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
             hint="decode the source with errors='replace' before sending it",
         ) from problem
     except msgspec.ValidationError as problem:
-        raise Invalid(
-            f"{operation.name}: {problem}", hint=f"see `weft {operation.name.replace('_', '-')} --help`"
-        ) from problem
+        raise Invalid(f"{operation.name}: {problem}", hint=f"see `{operation.command} --help`") from problem
     return made

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from weft.append import Appended
 from weft.errors import Invalid
 from weft.instants import MIN_INSTANT_US, parse_instant, to_iso
 from weft.lexical import name_key
@@ -200,6 +201,11 @@ def _holding(loom: Loom, slot: str, given: AddFact) -> tuple[str, ...]:
     begin = None if given.valid_from is None else parse_instant(given.valid_from)
     found = loom.store.find(loom.viewer, When(valid_at=begin), Find(kinds=("Fact",), props={"slot": slot}), limit=2)
     return tuple(node.id for node in found.nodes if node.props.get("object") != given.object)
+
+
+def _notes(done: Appended) -> tuple[str, ...]:
+    repeated = ("this request was written before; nothing was written again",) if done.repeated else ()
+    return (*repeated, done.note) if done.note else repeated
 
 
 def _iso(written: str | None, field_name: str) -> str | None:

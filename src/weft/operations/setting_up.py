@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from weft.config import SETTINGS, TOML_NAME
+from weft.config import SETTINGS, TOML_NAME, Setting
 from weft.errors import Conflict, StoreError
 from weft.loom import Loom
 from weft.operations.fields import Label
@@ -39,7 +39,7 @@ def config(loom: Loom, given: ConfigInput) -> ConfigShown:
     shown = tuple(
         SettingShown(
             name=setting.name,
-            value=loom.settings.origins[setting.name].value,
+            value=_shown(setting, loom.settings.origins[setting.name].value),
             origin=loom.settings.origins[setting.name].origin,
             variable=setting.variable,
             summary=setting.summary,
@@ -47,6 +47,10 @@ def config(loom: Loom, given: ConfigInput) -> ConfigShown:
         for setting in SETTINGS
     )
     return ConfigShown(root=str(loom.settings.root), settings=shown)
+
+
+def _shown(setting: Setting, value: Any) -> Any:
+    return "(set)" if setting.secret and value else value
 
 
 class Init(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.errors import Invalid, StoreError, WeftError
+from weft.errors import NotFound, StoreError, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.log.verify import verify
 from weft.loom import Loom
@@ -127,7 +127,7 @@ def _since(loom: Loom, written: str | None) -> tuple[int, str]:
     if looks_like_tx(written):
         tx = loom.store.transaction(loom.viewer, written)
         if tx is None:
-            raise Invalid(f"there is no transaction {written!r}", hint="`weft diff` lists transactions")
+            raise NotFound(f"there is no transaction {written!r}", hint="`weft diff` lists transactions")
         return tx.closed_pos or tx.opened_pos, f"{written} ({to_iso(tx.at)})"
     at = commit_time(loom, written) if looks_like_sha(written) else parse_instant(written, field="since")
     return loom.store.position_at(loom.viewer, at), to_iso(at)

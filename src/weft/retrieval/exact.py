@@ -5,48 +5,44 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft import types
 from weft.lexical import STOP_WORDS, name_key
 from weft.loom import Loom
-from weft.retrieval.pipeline import Answer, Candidate, Source
-from weft.types import Find
+from weft.retrieval.pipeline import Answer, Find, candidates_wanted
 
 MAX_NAME_WORDS = 5
 MAX_QUERY_WORDS = 48
 
 
 class Exact(Struct, frozen=True):
-    """A whole question that is a name scores 1; a name inside it by how much of the question it covers."""
+    """A whole question that is a name or an id is found with 1; a name inside it by how much of it that covers."""
 
     name: str = "exact"
-    weight: float = 1.0
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask = answer.ask
         coverage = names_in(ask.query)
         whole = ask.query.strip()
         by_id = loom.store.nodes(loom.viewer, ask.when, [whole]) if whole else ()
-        find = Find(names=tuple(coverage), kinds=ask.kinds, projects=ask.projects)
-        by_name = loom.store.find(loom.viewer, ask.when, find, limit=ask.limit * 4).nodes if coverage else ()
+        wanted = types.Find(names=tuple(coverage), kinds=ask.kinds, projects=ask.projects)
+        by_name: tuple[types.NodeVersion, ...] = ()
+        if coverage:
+            by_name = loom.store.find(loom.viewer, ask.when, wanted, limit=candidates_wanted(ask)).nodes
         scored = {node.id: (node, coverage[name_key(node.name)], f"named {node.name!r}") for node in by_name}
-        scored |= {node.id: (node, 1.0, "its id") for node in by_id if _wanted(node.kind, node.guard.project, answer)}
+        scored |= {node.id: (node, 1.0, "its id") for node in by_id if _wanted(node, answer)}
         order = sorted(scored.values(), key=lambda each: (-each[1], -each[0].row))
         found = tuple(
-            Candidate(
-                node=node,
-                sources=(
-                    Source(
-                        name=self.name, rank=rank, raw=raw, weight=self.weight, part=self.weight * raw, detail=detail
-                    ),
-                ),
-            )
+            Find(source=self.name, node=node, rank=rank, raw=raw, detail=detail)
             for rank, (node, raw, detail) in enumerate(order, start=1)
         )
-        return replace(answer, gathered=(*answer.gathered, found))
+        return replace(answer, found=answer.found + found)
 
 
-def _wanted(kind: str, project: str | None, answer: Answer) -> bool:
+def _wanted(node: types.NodeVersion, answer: Answer) -> bool:
     ask = answer.ask
-    return (ask.kinds is None or kind in ask.kinds) and (ask.projects is None or project in ask.projects)
+    return (ask.kinds is None or node.kind in ask.kinds) and (
+        ask.projects is None or node.guard.project in ask.projects
+    )
 
 
 def names_in(query: str) -> dict[str, float]:
@@ -55,8 +51,7 @@ def names_in(query: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for length in range(min(MAX_NAME_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
-            key = name_key(" ".join(words[start : start + length]))
-            key = name_key(key.removesuffix("'s").removesuffix("’s"))
+            key = name_key(" ".join(words[start : start + length])).removesuffix("'s").removesuffix("’s")
             if key and key not in STOP_WORDS:
                 found.setdefault(key, 0.5 + 0.5 * length / len(words))
     if whole := name_key(query):

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from weft.loom import Loom
 from weft.types import NodeVersion, When
 
+MAX_CANDIDATES = 50  # from one source, unless more are asked for
+
 
 class Ask(Struct, frozen=True, kw_only=True):
     """A question, as the pipeline takes it."""
@@ -23,8 +25,18 @@ class Ask(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] | None = None
 
 
+class Find(Struct, frozen=True, kw_only=True):
+    """One way a node was found: by which source, at which rank, with which score of its own."""
+
+    source: str
+    node: NodeVersion
+    rank: int
+    raw: float
+    detail: str = ""
+
+
 class Source(Struct, frozen=True, kw_only=True):
-    """One way a node was found: what that source gave to the score, and why."""
+    """What one source gave to a score, and why: part = weight x raw, on a common scale."""
 
     name: str
     rank: int
@@ -46,7 +58,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class StageTrace(Struct, frozen=True, kw_only=True):
-    """What a stage did: how many came out, how long it took, what it wants to say."""
+    """What a stage did: how many came out, and how long it took."""
 
     stage: str
     count: int
@@ -54,11 +66,12 @@ class StageTrace(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """The state between stages: gathered lists, then one ranked list, then the answer."""
+    """The state between stages: what was found by each source, then one ranked list."""
 
     ask: Ask
     terms: tuple[tuple[str, float], ...] = ()
-    gathered: tuple[tuple[Candidate, ...], ...] = ()
+    vector: bytes | None = None
+    found: tuple[Find, ...] = ()
     ranked: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
@@ -80,7 +93,11 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
         began = time.perf_counter()
         answer = stage(loom, answer)
         took = (time.perf_counter() - began) * 1000
-        count = len(answer.ranked) or sum(map(len, answer.gathered))
-        step = StageTrace(stage=stage.name, count=count, milliseconds=round(took, 3))
+        step = StageTrace(stage=stage.name, count=len(answer.ranked) or len(answer.found), milliseconds=round(took, 3))
         answer = replace(answer, trace=(*answer.trace, step))
     return answer
+
+
+def candidates_wanted(ask: Ask) -> int:
+    """How many each source should bring."""
+    return max(min(MAX_CANDIDATES, 4 * ask.limit), ask.limit)

@@ -44,7 +44,15 @@ class ClocksContract(StoreCase):
         known = scribe.one(node("a", "three", at=day(5))).known_at
         scribe.one(node("a", "two", at=day(3)))
         assert timeline(scribe, "a", days=range(7)) == ["-", "one", "one", "two", "two", "three", "three"]
-        assert timeline(scribe, "a", days=range(7), known_at=known) == ["-", "one", "one", "one", "one", "three", "three"]
+        assert timeline(scribe, "a", days=range(7), known_at=known) == [
+            "-",
+            "one",
+            "one",
+            "one",
+            "one",
+            "three",
+            "three",
+        ]
 
     def test_an_explicit_interval_overrides_inside_itself(self, scribe: Scribe) -> None:
         scribe.one(node("a", "base", at=day(0)))
@@ -80,7 +88,15 @@ class ClocksContract(StoreCase):
         scribe.one(node("a", "two", at=day(4), until=day(6)))
         known = scribe.one(ended("a", at=day(3))).known_at
         assert timeline(scribe, "a", days=range(7)) == ["-", "one", "one", "-", "-", "-", "-"]
-        assert timeline(scribe, "a", days=range(7), known_at=known - 1) == ["-", "one", "one", "one", "two", "two", "one"]
+        assert timeline(scribe, "a", days=range(7), known_at=known - 1) == [
+            "-",
+            "one",
+            "one",
+            "one",
+            "two",
+            "two",
+            "one",
+        ]
         scribe.one(node("a", "anew", at=day(5)))
         assert timeline(scribe, "a", days=range(7)) == ["-", "one", "one", "-", "-", "anew", "anew"]
 

@@ -185,7 +185,9 @@ class GuardsContract(StoreCase):
         assert positions(STAFF) == positions(PUBLIC) == [1], "what names no node it made is for operators"
         assert positions(ANN) == []
         assert positions(OPERATOR) == [1, 3, 4, 5], "a deleted node takes its event along"
-        assert list(scribe.store.citations(STAFF, (1, 2, 3, 4, 5))) == [1, 2], "one node of the event is enough to cite it"
+        assert list(scribe.store.citations(STAFF, (1, 2, 3, 4, 5))) == [1, 2], (
+            "one node of the event is enough to cite it"
+        )
         assert list(scribe.store.citations(ANN, (1, 2, 3, 4, 5))) == []
 
     def test_an_assertion_that_took_no_moment_stays_hidden(self, scribe: Scribe) -> None:
@@ -195,4 +197,3 @@ class GuardsContract(StoreCase):
         assert scribe.store.history(OPERATOR, "z", limit=9) == ()
         assert hidden not in scribe.store.events(STAFF, session=None, after_seq=0, limit=9)
         assert hidden in scribe.store.events(OPERATOR, session=None, after_seq=0, limit=9)
-

@@ -195,7 +195,9 @@ class LogContract(StoreCase):
         scribe.write(node("e"), node("f"))
 
         def positions(after: int, limit: int) -> list[list[int]]:
-            return [[event.pos for event in events] for _, events in scribe.store.log(OPERATOR, after=after, limit=limit)]
+            return [
+                [event.pos for event in events] for _, events in scribe.store.log(OPERATOR, after=after, limit=limit)
+            ]
 
         assert positions(0, 100) == [[1, 2, 3], [4], [5, 6]]
         assert positions(3, 100) == [[4], [5, 6]]

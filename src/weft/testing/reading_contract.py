@@ -58,7 +58,9 @@ class ReadingContract(StoreCase):
     @pytest.mark.parametrize("value", [1, "1", True, False, 0, 1.5, None, "", [1, 2], [], {"b": 1, "a": [None]}, "é"])
     def test_find_compares_properties_as_json(self, scribe: Scribe, value: object) -> None:
         values: list[object] = [1, "1", True, False, 0, 1.5, None, "", [1, 2], [], {"a": [None], "b": 1}, "é"]
-        scribe.write(node("without", props={"other": 1}), *(node(f"n{n}", props={"k": v}) for n, v in enumerate(values)))
+        scribe.write(
+            node("without", props={"other": 1}), *(node(f"n{n}", props={"k": v}) for n, v in enumerate(values))
+        )
         same = [n for n, each in enumerate(values) if type(each) is type(value) and each == value]
         assert found(scribe.store, props={"k": value}) == [f"n{n}" for n in same]
 

@@ -44,7 +44,9 @@ def edge(src: str, rel: str, dst: str, *, at: int | None = None, until: int | No
 
 def memory_of(node_id: str, text: str, **fields: Any) -> Draft:
     """Remembers a text."""
-    return Draft(kind="memory.remembered", payload=memory.Remembered(id=node_id, text=text, **{"scope": "public", **fields}))
+    return Draft(
+        kind="memory.remembered", payload=memory.Remembered(id=node_id, text=text, **{"scope": "public", **fields})
+    )
 
 
 def ended(*nodes: str, at: int | None = None) -> Draft:
@@ -104,9 +106,7 @@ class Scribe:
     ) -> Appended:
         """One commit of all these drafts."""
         writer = Writer(account=self.viewer.account, session=session or self.session, actor=Actor(agent=agent))
-        return append(
-            self.store, writer, drafts, clock=self.clock, request_id=request_id, expected_head=expected_head
-        )
+        return append(self.store, writer, drafts, clock=self.clock, request_id=request_id, expected_head=expected_head)
 
     def one(self, draft: Draft, **options: Any) -> Event:
         """One commit of one event, an hour after whatever came before."""

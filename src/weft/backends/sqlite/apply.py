@@ -59,15 +59,16 @@ class GraphWriter:
     """Applies changes to the graph tables of one prefix, keeping the word statistics in step."""
 
     def __init__(self, db: apsw.Connection, prefix: str = "") -> None:
-        self._db, self._p = db, prefix
+        self._db, self._p, self._pos = db, prefix, 0
         self._words = Words(db, prefix)
         self._wards: dict[Guard, int] = {}
         self._node_keys: dict[str, int] = {}
         self._text_ids: dict[bytes, int] = {}
         self._node_wards: dict[int, int | None] = {}  # None: deleted, so not counted
 
-    def apply(self, changes: Changes) -> None:
-        """All of it, in the order that keeps references and statistics right."""
+    def apply(self, changes: Changes, pos: int) -> None:
+        """All of it, in the order that keeps references and statistics right. `pos` is the commit's last position."""
+        self._pos = pos
         tx_keys = {tx.id: self._write_tx(tx) for tx in changes.transactions}
         for identity in changes.identities:
             self._write_identity(identity)
@@ -102,8 +103,8 @@ class GraphWriter:
         if before is None:
             (key,) = one(
                 self._db,
-                f"INSERT INTO {self._p}node(id, kind, ward, deleted_at) VALUES (?,?,?,?) RETURNING key",
-                (identity.id, identity.kind, ward, identity.deleted_at),
+                f"INSERT INTO {self._p}node(id, kind, ward, deleted_at, changed_pos) VALUES (?,?,?,?,?) RETURNING key",
+                (identity.id, identity.kind, ward, identity.deleted_at, self._pos),
             )
             self._node_keys[identity.id] = key
             self._node_wards[key] = counted
@@ -116,7 +117,8 @@ class GraphWriter:
             if counted is not None:
                 self._words.count(counted, text, +1)
         self._db.execute(
-            f"UPDATE {self._p}node SET ward = ?, deleted_at = ? WHERE key = ?", (ward, identity.deleted_at, key)
+            f"UPDATE {self._p}node SET ward = ?, deleted_at = ?, changed_pos = ? WHERE key = ?",
+            (ward, identity.deleted_at, self._pos, key),
         )
         self._node_keys[identity.id] = key
         self._node_wards[key] = counted

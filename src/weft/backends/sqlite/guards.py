@@ -91,6 +91,16 @@ def edge_open(viewer: Viewer, *, edge: str = "e") -> Sql:
     return Sql(f"{edge}.ward IN ({inside.text})", inside.params)
 
 
+def ward_sets(viewer: Viewer) -> tuple[Sql, Sql, Sql]:
+    """Wards of nodes that may be found, of edges that may be seen, and of untagged structure that may be stepped on."""
+    if not viewer.tagged_only:
+        every = wards(viewer)
+        return every, every, Sql("SELECT id FROM ward WHERE 0")
+    untagged = _wards(viewer, Sql("agents = '[]'"))
+    tagged = _tagged(viewer)
+    return wards(viewer), _wards(viewer, Sql(f"(agents = '[]' OR {tagged.text})", tagged.params)), untagged
+
+
 class Moment(NamedTuple):
     """A pinned `When`: a point of valid time, a position of the log, and the changes not yet complete by then."""
 

@@ -11,7 +11,7 @@ import orjson
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
-from weft.lexical import name_key
+from weft.lexical import name_key, text_to_embed
 from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer, views_of
 
 
@@ -219,3 +219,18 @@ def indexes(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[KindSt
         KindStat(kind=kind, views=views_of(kind), nodes=count, props=tuple(props.get(kind, ())))
         for kind, count in totals
     )
+
+
+def without_vectors(db: apsw.Connection, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Which of these texts have no vector of this model."""
+    query = "SELECT 1 FROM vector x JOIN model m ON m.key = x.model WHERE m.name = ? AND x.hash = ?"
+    return tuple(each for each in hashes if first(db, query, (model, each)) is None)
+
+
+def unembedded(db: apsw.Connection, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+    """(id, hash, words) of texts without a vector of this model, in order."""
+    query = """SELECT t.id, t.hash, t.name, t.summary, t.body FROM text t WHERE t.id > ? AND NOT EXISTS (
+        SELECT 1 FROM vector x JOIN model m ON m.key = x.model WHERE m.name = ? AND x.hash = t.hash)
+        ORDER BY t.id LIMIT ?"""
+    found = every(db, query, (after, model, limit))
+    return tuple((row[0], row[1], text_to_embed(row[2], row[3], row[4])) for row in found)

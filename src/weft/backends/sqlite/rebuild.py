@@ -31,11 +31,9 @@ class Rebuild:
 
     def begin(self) -> None:
         """Drops what an earlier rebuild left and makes empty side tables. Inside a write transaction."""
-        (generation,) = one(self._db, "SELECT count(*) FROM sqlite_schema WHERE type = 'index'")
         drop_side(self._db)
-        used = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")}
-        while any(name.startswith(f"{SIDE_PREFIX}g{generation}_") for name in used):
-            generation += 1
+        # Never the number of an earlier rebuild: indexes and caches of other epochs must not be taken for ours.
+        (generation,) = one(self._db, "SELECT epoch + 1 FROM text_state")
         for statement in graph_tables(SIDE_PREFIX, generation):
             self._db.execute(statement)
 
@@ -43,7 +41,7 @@ class Rebuild:
         """Folds the next commits. Inside a write transaction. Returns how many events it took."""
         taken = 0
         for commit, events in read_log(self._db, self._account, after=self.done_pos, limit=SLICE_EVENTS):
-            GraphWriter(self._db, SIDE_PREFIX).apply(self._fold(self._view, events))
+            GraphWriter(self._db, SIDE_PREFIX).apply(self._fold(self._view, events), events[-1].pos)
             self.done_pos = commit.first_pos + commit.count - 1
             taken += len(events)
         return taken

@@ -26,6 +26,15 @@ LOG_TABLES: Final = (
          payload BLOB, salt BLOB, payload_hash BLOB NOT NULL, prev_hash BLOB NOT NULL, hash BLOB NOT NULL,
          UNIQUE(session, seq)) STRICT""",
     "CREATE INDEX IF NOT EXISTS event_request ON event(request_id) WHERE request_id IS NOT NULL",
+    # Vectors are derived from texts by a named model, at a price: a rebuild keeps them, by content.
+    """CREATE TABLE IF NOT EXISTS model(
+         key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL,
+         count INTEGER NOT NULL DEFAULT 0) STRICT""",
+    """CREATE TABLE IF NOT EXISTS vector(
+         key INTEGER PRIMARY KEY, model INTEGER NOT NULL, hash BLOB NOT NULL, data BLOB NOT NULL,
+         UNIQUE(model, hash)) STRICT""",
+    """CREATE TRIGGER IF NOT EXISTS vector_counted AFTER INSERT ON vector BEGIN
+         UPDATE model SET count = count + 1 WHERE key = new.model; END""",
 )
 
 GRAPH_TABLES: Final = (
@@ -56,7 +65,8 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
         # Today's state of each node.
         f"""CREATE TABLE {prefix}node(
               key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, ward INTEGER NOT NULL,
-              deleted_at INTEGER) STRICT""",
+              deleted_at INTEGER, changed_pos INTEGER NOT NULL) STRICT""",
+        f"CREATE INDEX {g}_node_changed ON {prefix}node(changed_pos)",
         # What is said, once per content.
         f"""CREATE TABLE {prefix}text(
               id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
@@ -105,8 +115,8 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
               ward INTEGER PRIMARY KEY, texts INTEGER NOT NULL, words INTEGER NOT NULL) STRICT""",
         f"""CREATE TABLE {prefix}text_journal(
               id INTEGER PRIMARY KEY, ward INTEGER NOT NULL, text INTEGER NOT NULL, delta INTEGER NOT NULL) STRICT""",
-        f"CREATE TABLE {prefix}text_state(indexed_text INTEGER NOT NULL) STRICT",
-        f"INSERT INTO {prefix}text_state VALUES (0)",
+        f"CREATE TABLE {prefix}text_state(indexed_text INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT",
+        f"INSERT INTO {prefix}text_state VALUES (0, {generation})",
         f"""CREATE VIRTUAL TABLE {prefix}text_index USING fts5(
               name, summary, body, content='', contentless_delete=1, tokenize="ascii tokenchars '_'")""",
     )

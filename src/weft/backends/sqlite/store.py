@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import apsw
@@ -16,10 +16,15 @@ from weft.backends.sqlite import reading, rows, words
 from weft.backends.sqlite.apply import GraphWriter, write_log
 from weft.backends.sqlite.connection import check_schema, end, open_file, translated
 from weft.backends.sqlite.guards import Moment
+from weft.backends.sqlite.indexes import Indexes
 from weft.backends.sqlite.query import every
 from weft.backends.sqlite.rebuild import Rebuild, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
+from weft.backends.sqlite.turnstile import Turnstile
+from weft.backends.sqlite.vectors import cosines, write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
+from weft.backends.sqlite.wal import Wal
+from weft.backends.sqlite.walk_then import walk_then
 from weft.errors import Corrupt, Forbidden, Invalid, NotAStore, ReadOnly, StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, FoldLog, Plan
@@ -40,7 +45,11 @@ from weft.types import (
     TextMatches,
     TextQuery,
     Tx,
+    Vector,
+    VectorMatches,
+    VectorQuery,
     Viewer,
+    Walked,
     When,
 )
 
@@ -61,6 +70,8 @@ class SqliteStore:
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
         self._opened_lock = threading.Lock()
+        self._turnstiles: dict[str, Turnstile] = {}
+        self._derived: dict[str, Indexes] = {}
         _check_directory(path)
 
     # Connections: one per thread and account
@@ -81,6 +92,8 @@ class SqliteStore:
         if connection is None:
             return None
         cache[account] = connection
+        if self._vfs is None:
+            self._wals()[account] = Wal(connection)
         with self._opened_lock:
             self._opened.append(connection)
         return connection
@@ -104,17 +117,35 @@ class SqliteStore:
     @contextmanager
     def _writing(self, account: str) -> Iterator[apsw.Connection]:
         with translated(self._file(account)):
-            db = self._connection(account, create=True)
-            if db is None or db.readonly("main"):
-                raise ReadOnly(f"{self._file(account)} cannot be written", hint="check the directory's permissions")
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                check_schema(db, self._file(account))
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                end(db, "ROLLBACK")
-                raise
+            with self._turn(account):
+                db = self._connection(account, create=True)
+                if db is None or db.readonly("main"):
+                    raise ReadOnly(f"{self._file(account)} cannot be written", hint="check the directory's permissions")
+                wal = self._wals().get(account)
+                if wal is not None:
+                    wal.shorten()
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    check_schema(db, self._file(account))
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    end(db, "ROLLBACK")
+                    raise
+            if wal is not None:
+                wal.copy()
+
+    def _turn(self, account: str) -> AbstractContextManager[None]:
+        """A turn to write. A disk of the caller's own may lock in other ways, and goes without."""
+        if self._vfs is not None:
+            return nullcontext()
+        if not (self._path / ACCOUNTS).is_dir():
+            _make_directory(self._path)
+        return self._turnstiles.setdefault(account, Turnstile(self._path / ACCOUNTS, account)).turn()
+
+    def _wals(self) -> dict[str, Wal]:
+        wals: dict[str, Wal] = self._local.__dict__.setdefault("wals", {})
+        return wals
 
     # Writing
 
@@ -123,8 +154,13 @@ class SqliteStore:
             batch = plan(SqliteView(db, account, self._genesis(account)))
             if batch.commit is not None:
                 write_log(db, batch.commit, batch.events)
-                GraphWriter(db).apply(batch.changes)
+                GraphWriter(db).apply(batch.changes, batch.events[-1].pos)
+                write_vectors(db, batch.vectors)
             return batch
+
+    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
+        with self._writing(account) as db:
+            write_vectors(db, vectors)
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
         operator_only(viewer, "rebuild the graph")
@@ -148,7 +184,7 @@ class SqliteStore:
     def accounts(self) -> tuple[str, ...]:
         return tuple(sorted(file.stem for file in (self._path / ACCOUNTS).glob("*.db")))
 
-    def _moment(self, db: apsw.Connection, viewer: Viewer, when: When) -> Moment:
+    def _moment(self, db: apsw.Connection, when: When) -> Moment:
         head = read_head(db, b"")
         pos = head.pos if when.known_at is None or when.known_at >= head.at else position_at(db, when.known_at)
         unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (pos,))
@@ -196,7 +232,7 @@ class SqliteStore:
 
     def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
-            return () if db is None else reading.nodes(db, viewer, self._moment(db, viewer, when), ids)
+            return () if db is None else reading.nodes(db, viewer, self._moment(db, when), ids)
 
     def history(self, viewer: Viewer, node_id: str, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
@@ -210,7 +246,7 @@ class SqliteStore:
         with self._reading(viewer) as db:
             if db is None:
                 return Found(nodes=(), unknown_props=tuple(sorted(find.props)))
-            return reading.find(db, viewer, self._moment(db, viewer, when), find, limit)
+            return reading.find(db, viewer, self._moment(db, when), find, limit)
 
     def neighbours(
         self,
@@ -225,14 +261,55 @@ class SqliteStore:
         with self._reading(viewer) as db:
             if db is None:
                 return ()
-            moment = self._moment(db, viewer, when)
+            moment = self._moment(db, when)
             return reading.neighbours(db, viewer, moment, ids, rels, direction, limit)
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._reading(viewer) as db:
             if db is None:
                 return TextMatches(hits=(), used=(), dropped=(), population=0, truncated=False)
-            return words.search(db, viewer, self._moment(db, viewer, when), query, limit=limit)
+            return words.search(db, viewer, self._moment(db, when), query, limit=limit)
+
+    def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
+        with self._reading(viewer) as db:
+            if db is None:
+                return VectorMatches(hits=())
+            moment = self._moment(db, when)
+            return self._indexes(viewer.account).search_vector(db, viewer, moment, query, limit=limit)
+
+    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+        with self._reading(viewer) as db:
+            return {} if db is None else cosines(db, query, hashes)
+
+    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+        with self._reading(viewer) as db:
+            return tuple(hashes) if db is None else reading.without_vectors(db, model, hashes)
+
+    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+        operator_only(viewer, "read every text")
+        with self._reading(viewer) as db:
+            return () if db is None else reading.unembedded(db, model, after, limit)
+
+    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
+        with self._reading(viewer) as db:
+            if db is None:
+                return Walked(scores=())
+            moment = self._moment(db, when)
+            found = self._indexes(viewer.account).walk(db, viewer, moment, seeds, limit=limit)
+            return found or walk_then(db, viewer, moment, seeds, limit)
+
+    def reindex(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        operator_only(viewer, "make the indexes again")
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            return self._indexes(viewer.account).publish(db, progress)
+
+    def _indexes(self, account: str) -> Indexes:
+        with self._opened_lock:
+            if account not in self._derived:
+                self._derived[account] = Indexes(self._path / ACCOUNTS / f"{account}.index")
+            return self._derived[account]
 
     # Transactions
 
@@ -251,13 +328,13 @@ class SqliteStore:
         with self._reading(viewer) as db:
             if db is None:
                 return Diff(added=(), removed=(), modified=(), edges_added=(), edges_removed=(), truncated=False)
-            return differ.diff(db, viewer, self._moment(db, viewer, When()), since_pos, agent, limit)
+            return differ.diff(db, viewer, self._moment(db, When()), since_pos, agent, limit)
 
     # Figures and upkeep
 
     def stats(self, viewer: Viewer) -> StoreStats:
         with self._reading(viewer) as db:
-            counts = (0,) * 6 if db is None else reading.counts(db, viewer, self._moment(db, viewer, When()))
+            counts = (0,) * 6 if db is None else reading.counts(db, viewer, self._moment(db, When()))
         nodes, edges, versions, events, sessions, texts = counts
         size = sum(file.stat().st_size for file in (self._path / ACCOUNTS).glob(f"{viewer.account}.db*"))
         return StoreStats(
@@ -274,7 +351,7 @@ class SqliteStore:
 
     def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
         with self._reading(viewer) as db:
-            return () if db is None else reading.indexes(db, viewer, self._moment(db, viewer, When()))
+            return () if db is None else reading.indexes(db, viewer, self._moment(db, When()))
 
     def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
         operator_only(viewer, "read every version")

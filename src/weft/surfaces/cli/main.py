@@ -118,6 +118,17 @@ class _progress:  # noqa: N801 - used as a function that makes a context
         self._bar.update(self._task, description=what, completed=done, total=total)
 
 
+@click.command("mcp", short_help="serve an agent over MCP, on standard input and output")
+def _mcp() -> None:
+    """Serves the core tools to an agent over MCP. The agent's program starts it: see docs/mcp.md."""
+    try:
+        from weft.surfaces.mcp.server import serve  # the SDK takes half a second, so only here
+
+        serve()
+    except WeftError as problem:
+        _fail(problem, as_json=False)
+
+
 def build(root: click.Group, operations: tuple[Operation, ...]) -> click.Group:
     """Adds one command per operation; `log_show` becomes `log show`."""
     groups: dict[str, click.Group] = {}
@@ -130,6 +141,7 @@ def build(root: click.Group, operations: tuple[Operation, ...]) -> click.Group:
             groups[head].add_command(_command(operation, tail))
         else:
             root.add_command(_command(operation, operation.name.replace("_", "-")))
+    root.add_command(_mcp)
     return root
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from weft.adopt import Adopted
 from weft.log.verify import Verified
+from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
 from weft.operations.logbook import Events, Exported, HeadShown
 from weft.operations.reading import Cited, NodeList, Shown
@@ -225,6 +226,13 @@ def _ingested(answer: Ingested) -> None:
         click.echo(_dim(f"  {skipped.path}: {skipped.reason}"))
 
 
+def _reindexed(answer: Reindexed) -> None:
+    click.echo(f"{answer.embedded} texts embedded with {answer.model or 'nothing'}")
+    for line in answer.indexes:
+        click.echo(_dim(f"  {line}"))
+    _notes(answer.notes)
+
+
 RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Adopted: _adopted,
     BackedUp: _backed_up,
@@ -239,6 +247,7 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Initialised: _initialised,
     NodeList: _nodes,
     Rebuilt: _rebuilt,
+    Reindexed: _reindexed,
     Recalled: _recalled,
     Remembered: _remembered,
     Shown: _shown,

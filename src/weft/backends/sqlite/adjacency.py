@@ -1,0 +1,368 @@
+"""The current graph as compressed rows in numpy, for walks.
+
+A base (built in memory, or mapped from a published generation) holds the graph as known at a position of the log;
+what changed since is read from the database and laid over it, so that a walk sees every edge written before it.
+Guards are masks over wards, applied at each step: a walk cannot cross what its viewer may not see.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import numpy as np
+from msgspec import Struct
+
+from weft.backends.sqlite import guards
+from weft.backends.sqlite.generations import Generation, Generations
+from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.backends.sqlite.query import every, one
+from weft.push import forward_push
+from weft.types import (
+    DEFAULT_RELATION_WEIGHT,
+    RECORD_KINDS,
+    RELATION_WEIGHTS,
+    STRUCTURAL_KINDS,
+    Viewer,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+PUBLISH_AT = 50_000  # edges since the base: below, the base is built in memory
+CHUNK_ROWS = 200_000
+HIDDEN = -1  # the ward of a node that nobody may step on: deleted, not holding, or a record of weft's own
+NEVER = np.iinfo(np.int64).max
+_WEIGHT = "CASE e.rel {cases} ELSE {default} END * v.weight".format(
+    cases=" ".join(f"WHEN '{rel}' THEN {weight}" for rel, weight in RELATION_WEIGHTS.items()),
+    default=DEFAULT_RELATION_WEIGHT,
+)
+
+
+class Edges(Struct, frozen=True):
+    """Half-edges by source: `start[n]` to `start[n + 1]` are node n's."""
+
+    start: Any
+    target: Any
+    weight: Any
+    ward: Any
+    edge: Any
+
+    @classmethod
+    def of(cls, size: int, columns: Any) -> Edges:
+        """From (src, dst, weight, ward, edge) rows; each edge can be walked both ways."""
+        src, dst = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
+        here, there = np.concatenate([src, dst]), np.concatenate([dst, src])
+        order = np.argsort(here, kind="stable")
+        start = np.zeros(size + 1, np.int64)
+        np.cumsum(np.bincount(here, minlength=size), out=start[1:])
+        doubled = [np.concatenate([columns[:, at], columns[:, at]])[order] for at in (2, 3, 4)]
+        return cls(
+            start,
+            there[order].astype(np.int32),
+            doubled[0].astype(np.float32),
+            doubled[1].astype(np.int32),
+            doubled[2].astype(np.int64),
+        )
+
+    def of_nodes(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """(index into `nodes`, place of a half-edge) for every half-edge of these nodes."""
+        inside = nodes < len(self.start) - 1
+        first = self.start[np.where(inside, nodes, 0)]
+        counts = np.where(inside, self.start[np.where(inside, nodes, 0) + 1] - first, 0)
+        index = np.repeat(np.arange(len(nodes)), counts)
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return index, np.repeat(first, counts) + offsets
+
+
+class Base(Struct, frozen=True):
+    """The graph as known at `pos`. `later` are edges whose validity begins or ends after it was made."""
+
+    pos: int
+    made_at: int
+    epoch: int
+    node_ward: Any
+    structural: Any
+    edges: Edges
+    later: Any
+    later_nodes: Any
+
+
+class Snapshot(Struct, frozen=True):
+    """The graph of one moment: a base, what is laid over it, and notes on damaged files."""
+
+    base: Base
+    overlay: Overlay
+    notes: tuple[str, ...]
+
+
+class Overlay(Struct, frozen=True):
+    """What is different now: wards by node, edges that are gone, edges that came."""
+
+    node_ward: Any
+    structural: Any
+    gone: Any
+    came: Edges
+
+
+def build(db: apsw.Connection) -> Base:
+    """Reads the whole graph as it is at the log's last moment. Inside a read transaction."""
+    query = "SELECT ifnull(max(first_pos + count - 1), 0), ifnull(max(at), 0) FROM commits"
+    pos, now_us = one(db, query)
+    unfinished = one(db, "SELECT min(opened_pos) FROM tx WHERE long AND closed_pos IS NULL")[0]
+    if unfinished is not None:
+        pos = unfinished - 1  # what it wrote is laid over once it is complete
+    moment = Moment(now_us, pos, ())
+    size = one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0]
+    node_ward = np.full(size, HIDDEN, np.int32)
+    structural = np.zeros(size, bool)
+    known, holds = guards.known(moment), guards.holds(moment)
+    query = f"SELECT DISTINCT {_NODE_COLUMNS} {_NODES} AND {known.text} AND {holds.text}"
+    for chunk in _chunks(db, query, (*known.params, *holds.params), 3):
+        keys = chunk[:, 0].astype(np.int64)
+        node_ward[keys], structural[keys] = chunk[:, 1], chunk[:, 2]
+    settled = Sql("v.valid_from <= ? AND v.valid_to IS NULL", (now_us,)) & known
+    columns = _collect(db, f"{_EDGES} {settled.text}", settled.params, 5)
+    unsettled = Sql("(v.valid_from > ? OR v.valid_to > ?)", (now_us, now_us)) & known
+    later = _collect(db, f"{_TIMED_EDGES} {unsettled.text}", unsettled.params, 7)
+    later_nodes = _collect(db, f"SELECT DISTINCT n.key {_NODES} AND {unsettled.text}", unsettled.params, 1)
+    return Base(pos, now_us, epoch_of(db), node_ward, structural, Edges.of(size, columns), later, later_nodes[:, 0])
+
+
+_RECORDS = ", ".join(f"'{kind}'" for kind in sorted(RECORD_KINDS))
+_STRUCTURE = ", ".join(f"'{kind}'" for kind in sorted(STRUCTURAL_KINDS))
+_NODE_COLUMNS = f"n.key, n.ward, n.kind IN ({_STRUCTURE})"
+_NODES = f"""FROM node n JOIN node_version v ON v.node = n.key
+    WHERE n.deleted_at IS NULL AND n.kind NOT IN ({_RECORDS})"""
+_EDGES = f"SELECT e.src, e.dst, {_WEIGHT}, e.ward, e.key FROM edge_version v JOIN edge e ON e.key = v.edge WHERE"
+_TIMED_EDGES = _EDGES.replace("e.key FROM", f"e.key, v.valid_from, ifnull(v.valid_to, {NEVER}) FROM")
+
+
+def epoch_of(db: apsw.Connection) -> int:
+    """Changes with every rebuild: node numbers of different epochs are not comparable."""
+    epoch: int = one(db, "SELECT epoch FROM text_state")[0]
+    return epoch
+
+
+def _chunks(db: apsw.Connection, query: str, params: tuple[Any, ...], width: int) -> Iterable[Any]:
+    cursor = iter(db.execute(query, params))
+    while chunk := list(islice(cursor, CHUNK_ROWS)):
+        yield np.array(chunk, np.float64).reshape(len(chunk), width)
+
+
+def _collect(db: apsw.Connection, query: str, params: tuple[Any, ...], width: int) -> Any:
+    parts = list(_chunks(db, query, params, width))
+    return np.concatenate(parts) if parts else np.zeros((0, width))
+
+
+class Adjacency:
+    """One account's graph in one process: a base and the overlay of the latest position."""
+
+    def __init__(self, directory: Path) -> None:
+        self._generations = Generations(directory, "adjacency")
+        self._lock = threading.Lock()
+        self._base: Base | None = None
+        self._overlay: tuple[tuple[int, tuple[int, ...]], Overlay] | None = None
+
+    def refresh(self, db: apsw.Connection, moment: Moment) -> Snapshot | None:
+        """The graph of this moment; None for one before the base was made."""
+        with self._lock:
+            base, notes = self._choose_base(db)
+            if moment.pos < base.pos or moment.valid_at < base.made_at:
+                return None
+            key = (moment.pos, moment.unfinished)
+            timed = bool(len(base.later) or len(base.later_nodes))
+            if self._overlay is None or self._overlay[0] != key or timed:
+                self._overlay = (key, _overlay(db, base, moment))
+            overlay = self._overlay[1]
+            if len(overlay.came.target) > 2 * PUBLISH_AT:
+                self._base = None  # grown out of: the next walk builds anew
+            return Snapshot(base, overlay, notes)
+
+    def _choose_base(self, db: apsw.Connection) -> tuple[Base, tuple[str, ...]]:
+        epoch = epoch_of(db)
+        if self._base is not None and self._base.epoch != epoch:
+            self._base = None
+        newest, notes = self._generations.latest()
+        if newest is not None and (self._base is None or newest.watermark > self._base.pos):
+            mapped = _map(newest)
+            if mapped is None:
+                self._generations.discard(newest.path)
+                notes = (*notes, f"the index {newest.path.name} was damaged and will be made again")
+            elif mapped.epoch == epoch:
+                self._base, self._overlay = mapped, None
+        if self._base is None:
+            self._base, self._overlay = build(db), None
+        return self._base, notes
+
+    def publish(self, db: apsw.Connection) -> str | None:
+        """Makes a new generation, if the graph is large and has grown. The caller holds the indexer lock."""
+        newest, _ = self._generations.latest()
+        total = one(db, "SELECT ifnull(max(row), 0) FROM edge_version")[0]
+        same = newest is not None and newest.meta.get("epoch") == epoch_of(db)
+        if total < PUBLISH_AT or (same and newest is not None and total - newest.meta.get("rows", 0) < PUBLISH_AT // 5):
+            return None
+        base = build(db)
+
+        def write(path: Path) -> dict[str, Any]:
+            for name, array in _arrays(base).items():
+                np.save(path / f"{name}.npy", array)
+            return {"epoch": base.epoch, "made_at": base.made_at, "rows": total, "nodes": len(base.node_ward)}
+
+        made = self._generations.publish(base.pos, write)
+        return f"{made.path.name}: {len(base.node_ward) - 1} nodes, {len(base.edges.target) // 2} edges"
+
+
+def _arrays(base: Base) -> dict[str, Any]:
+    edges = base.edges
+    return {
+        "node_ward": base.node_ward,
+        "structural": base.structural,
+        "start": edges.start,
+        "target": edges.target,
+        "weight": edges.weight,
+        "ward": edges.ward,
+        "edge": edges.edge,
+        "later": base.later,
+        "later_nodes": base.later_nodes,
+    }
+
+
+def _map(generation: Generation) -> Base | None:
+    """The generation's arrays, memory-mapped; None if they cannot be read or do not fit together."""
+    try:
+        names = ("node_ward", "structural", "start", "target", "weight", "ward", "edge", "later", "later_nodes")
+        found = {name: np.load(generation.path / f"{name}.npy", mmap_mode="r") for name in names}
+        sound = (
+            len(found["start"]) == len(found["node_ward"]) + 1
+            and int(found["start"][-1]) == len(found["target"]) == len(found["edge"])
+            and len(found["node_ward"]) == generation.meta["nodes"]
+        )
+        epoch, made_at = int(generation.meta["epoch"]), int(generation.meta["made_at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not sound:
+        return None
+    edges = Edges(found["start"], found["target"], found["weight"], found["ward"], found["edge"])
+    return Base(
+        generation.watermark,
+        made_at,
+        epoch,
+        found["node_ward"],
+        found["structural"],
+        edges,
+        found["later"],
+        found["later_nodes"],
+    )
+
+
+def _overlay(db: apsw.Connection, base: Base, moment: Moment) -> Overlay:
+    """What changed since the base, and what began or ended by itself."""
+    size = max(len(base.node_ward), one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0])
+    since = (base.pos,)
+    touched = {
+        key
+        for query in (
+            "SELECT DISTINCT node FROM node_version WHERE born > ?",
+            "SELECT DISTINCT node FROM node_version WHERE retired_pos > ?",
+            "SELECT key FROM node WHERE changed_pos > ?",
+        )
+        for (key,) in every(db, query, since)
+    } | {int(key) for key in base.later_nodes}
+    node_ward, structural = base.node_ward, base.structural
+    if touched or size > len(node_ward):
+        node_ward = np.concatenate([node_ward, np.full(size - len(node_ward), HIDDEN, np.int32)])
+        structural = np.concatenate([structural, np.zeros(size - len(structural), bool)])
+        _set_wards(db, node_ward, structural, touched, moment)
+    gone = [key for (key,) in every(db, "SELECT edge FROM edge_version WHERE retired_pos > ?", since)]
+    known, holds = guards.known(moment), guards.holds(moment)
+    fresh = Sql("v.born > ?", since) & known & holds
+    came = [_collect(db, f"{_EDGES} {fresh.text}", fresh.params, 5)]
+    if moment.unfinished and gone:
+        came.append(_standing_edges(db, gone, moment))
+    if len(base.later):
+        begun = (base.later[:, 5] <= moment.valid_at) & (base.later[:, 6] > moment.valid_at)
+        still = begun & ~np.isin(base.later[:, 4], gone)
+        came.append(base.later[still][:, :5])
+    return Overlay(node_ward, structural, np.unique(np.array(gone, np.int64)), Edges.of(size, np.concatenate(came)))
+
+
+def _standing_edges(db: apsw.Connection, gone: list[int], moment: Moment) -> Any:
+    """Edges retired by changes that are not complete: to this reader they still stand."""
+    still = Sql(f"v.retired_tx IN ({marks(moment.unfinished)})", moment.unfinished)
+    still = still & guards.known(moment) & guards.holds(moment)
+    found = _collect(db, f"{_EDGES} {still.text}", still.params, 5)
+    return found[np.isin(found[:, 4], gone)]
+
+
+def _set_wards(db: apsw.Connection, node_ward: Any, structural: Any, touched: set[int], moment: Moment) -> None:
+    keys = np.fromiter(touched, np.int64)
+    node_ward[keys] = HIDDEN
+    seen = guards.known(moment) & guards.holds(moment)
+    for start in range(0, len(keys), 500):
+        some = tuple(int(key) for key in keys[start : start + 500])
+        query = f"SELECT DISTINCT {_NODE_COLUMNS} {_NODES} AND n.key IN ({marks(some)}) AND {seen.text}"
+        for key, ward, is_structure in every(db, query, (*some, *seen.params)):
+            node_ward[key], structural[key] = ward, is_structure
+
+
+class _Visible:
+    """The graph as one viewer may walk it (see `weft.push.Adjacency`)."""
+
+    def __init__(self, db: apsw.Connection, snapshot: Snapshot, viewer: Viewer) -> None:
+        self._base, self._overlay = snapshot.base, snapshot.overlay
+        wards = one(db, "SELECT ifnull(max(id), 0) + 1 FROM ward")[0]
+        nodes, edges, untagged = (_mask(db, wards, sql) for sql in guards.ward_sets(viewer))
+        self._node_seen, self._edge_seen, self._untagged = nodes, edges, untagged
+        self.size = len(self._overlay.node_ward)
+
+    def steps_on(self, nodes: Ints) -> NDArray[np.bool_]:
+        """Which of these nodes may be stepped on."""
+        ward = self._overlay.node_ward[nodes]
+        seen: NDArray[np.bool_] = self._node_seen[ward] | (self._untagged[ward] & self._overlay.structural[nodes])
+        return seen  # HIDDEN is the mask's last place, which is False
+
+    def neighbours(self, nodes: Ints) -> tuple[Ints, Ints, Floats]:
+        base, came, gone = self._base.edges, self._overlay.came, self._overlay.gone
+        index, at = base.of_nodes(nodes)
+        if gone.size:
+            kept = ~np.isin(base.edge[at], gone)
+            index, at = index[kept], at[kept]
+        target, weight, ward = base.target[at], base.weight[at], base.ward[at]
+        if came.target.size:
+            more, at = came.of_nodes(nodes)
+            index = np.concatenate([index, more])
+            target = np.concatenate([target, came.target[at]])
+            weight = np.concatenate([weight, came.weight[at]])
+            ward = np.concatenate([ward, came.ward[at]])
+        target = target.astype(np.int64)
+        seen = self._edge_seen[ward] & self.steps_on(target) & (weight > 0)
+        return index[seen], target[seen], weight[seen].astype(np.float64)
+
+
+def _mask(db: apsw.Connection, size: int, wards: Sql) -> NDArray[np.bool_]:
+    mask = np.zeros(size + 1, bool)  # one more, always False: HIDDEN is its index
+    for (ward,) in db.execute(wards.text, wards.params):
+        mask[ward] = True
+    return mask
+
+
+def walk(
+    db: apsw.Connection, snapshot: Snapshot, viewer: Viewer, seeds: dict[int, float], *, limit: int
+) -> list[tuple[int, float]]:
+    """(node key, score) of the nodes a walk from the seeds stays with, most first."""
+    visible = _Visible(db, snapshot, viewer)
+    keys = np.array([key for key in seeds if key < visible.size], np.int64)
+    admitted = keys[visible.steps_on(keys)] if keys.size else keys
+    if not admitted.size:
+        return []
+    nodes, scores = forward_push(visible, {int(key): seeds[int(key)] for key in admitted})
+    order = np.argsort(-scores, kind="stable")[:limit]
+    return [(int(nodes[at]), float(scores[at])) for at in order]

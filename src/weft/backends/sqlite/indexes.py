@@ -1,0 +1,70 @@
+"""The derived indexes of an open store: which caches this process holds, and who publishes new generations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import apsw
+
+from weft.backends.sqlite import adjacency, vectors
+from weft.backends.sqlite.adjacency import Adjacency
+from weft.backends.sqlite.generations import indexer_lock
+from weft.backends.sqlite.guards import Moment
+from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.vectors import VectorCache
+from weft.types import VectorMatches, VectorQuery, Viewer, Walked
+
+
+class Indexes:
+    """Vectors and adjacency of one account."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._lock = threading.Lock()
+        self._vectors: dict[int, VectorCache] = {}
+        self._adjacency = Adjacency(directory)
+
+    def search_vector(
+        self, db: apsw.Connection, viewer: Viewer, moment: Moment, query: VectorQuery, *, limit: int
+    ) -> VectorMatches:
+        """Best nodes by cosine."""
+        model = vectors.model_key(db, query.model)
+        if model is None:
+            texts: int = one(db, "SELECT ifnull(max(id), 0) FROM text")[0]
+            return VectorMatches(hits=(), pending=texts)
+        return vectors.search(db, self._cache(model), viewer, moment, query, limit=limit)
+
+    def _cache(self, model: int) -> VectorCache:
+        with self._lock:
+            if model not in self._vectors:
+                self._vectors[model] = VectorCache(self._directory, model)
+            return self._vectors[model]
+
+    def walk(
+        self, db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mapping[str, float], *, limit: int
+    ) -> Walked | None:
+        """Personalised PageRank over the current graph; None for a moment that its snapshot does not serve."""
+        keys = {}
+        for node_id, weight in seeds.items():
+            row = first(db, "SELECT key FROM node WHERE id = ?", (node_id,))
+            if row is not None and weight > 0:
+                keys[row[0]] = weight
+        snapshot = self._adjacency.refresh(db, moment)
+        if snapshot is None:
+            return None
+        found = adjacency.walk(db, snapshot, viewer, keys, limit=limit)
+        names = {key: first(db, "SELECT id FROM node WHERE key = ?", (key,)) for key, _ in found}
+        scores = tuple((row[0], score) for key, score in found if (row := names[key]))
+        return Walked(scores=scores, notes=snapshot.notes)
+
+    def publish(self, db: apsw.Connection, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        """Makes what is due. Another process that is at it already is left to it."""
+        with indexer_lock(self._directory) as mine:
+            if not mine:
+                return ("another process is making the indexes now",)
+            models = [key for (key,) in every(db, "SELECT key FROM model")]
+            made = [self._cache(model).publish(db, progress) for model in models]
+            made.append(self._adjacency.publish(db))
+        return tuple(line for line in made if line is not None)

@@ -1,0 +1,76 @@
+"""Keeps the write-ahead log short while readers come and go.
+
+SQLite begins the file anew only when all of it is in the database and nobody reads from it. With readers that overlap
+there is always one, and the file grows without end, slowing every read. So writers look at it:
+
+- when enough pages wait, they are copied into the database, after the turn to write was given on: readers and other
+  writers go on meanwhile;
+- when the file is long and most of it is copied, the writer whose turn it is first copies the rest and waits a moment
+  for those who still read from the file. Readers who begin meanwhile read the database alone, so it comes free after
+  the longest read there is, and is begun anew.
+
+A read that lasts (a backup, an export) keeps pages from being copied; then nobody waits for it, and the file grows
+until it has ended. The last connection that is closed removes the file.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+import apsw
+
+from weft.backends.sqlite.connection import BUSY_TIMEOUT_MS, WAL_CHECKPOINT_PAGES
+
+PAGE_BYTES: Final = 4_096
+WAL_RESTART_PAGES: Final = 8_000
+RESTART_WAIT_MS: Final = 50  # once over for each WAL_RESTART_PAGES that the file holds
+# The file stays under this while no read lasts longer than RESTART_WAIT_MS and commits are a few megabytes at most.
+WAL_BOUND_BYTES: Final = 2 * WAL_RESTART_PAGES * PAGE_BYTES
+
+
+class Frames(NamedTuple):
+    """Pages in the log, and how many of them are in the database too."""
+
+    logged: int
+    copied: int
+
+
+class Wal:
+    """The policy of one connection. Takes the place of SQLite's own checkpoints.
+
+    Like those it raises nothing: what was committed is safe in the log, and the next commit tries again.
+    """
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._copy_pages: int = db.pragma("wal_autocheckpoint") or WAL_CHECKPOINT_PAGES
+        self._restart_pages = WAL_RESTART_PAGES
+        db.wal_autocheckpoint(0)
+        db.pragma("journal_size_limit", WAL_BOUND_BYTES)  # a file that grew longer shrinks when it begins anew
+
+    def frames(self) -> Frames:
+        """Looks, and does nothing else."""
+        return Frames(*self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP))
+
+    def shorten(self) -> None:
+        """Begins the file anew if it is long. In the turn to write, before the transaction."""
+        logged, copied = self.frames()
+        if logged < WAL_RESTART_PAGES:
+            self._restart_pages = WAL_RESTART_PAGES
+        if logged < self._restart_pages or copied < logged // 2:
+            return
+        self._db.set_busy_timeout(RESTART_WAIT_MS * (logged // WAL_RESTART_PAGES))
+        try:
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+        except apsw.Error:  # readers were slower (or the disk failed): not again before it has grown some more
+            self._restart_pages = logged + self._copy_pages
+        finally:
+            self._db.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def copy(self) -> None:
+        """Copies pages into the database if enough wait. After the turn to write, beside readers and writers."""
+        logged, copied = self.frames()
+        if logged - copied >= self._copy_pages:
+            with suppress(apsw.Error):  # another process is at it
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)

@@ -1,0 +1,40 @@
+"""Walks over another moment than the present: no snapshot serves it, so a few bounded steps through the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import apsw
+
+from weft.backends.sqlite import reading
+from weft.backends.sqlite.guards import Moment
+from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Viewer, Walked
+
+THEN_STEPS = 2
+THEN_NEIGHBOURS = 20
+
+
+def walk_then(db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mapping[str, float], limit: int) -> Walked:
+    """A walk over another moment: two steps through bounded neighbours, since snapshots serve the present only."""
+    total = sum(seeds.values()) or 1.0
+    there = {node.id for node in reading.nodes(db, viewer, moment, list(seeds))}
+    held = {node: weight / total for node, weight in seeds.items() if node in there}
+    stays: dict[str, float] = {}
+    for _ in range(THEN_STEPS):
+        moved: dict[str, float] = {}
+        steps = reading.neighbours(db, viewer, moment, list(held), None, "both", THEN_NEIGHBOURS)
+        weights = [step.edge.weight * RELATION_WEIGHTS.get(step.edge.rel, DEFAULT_RELATION_WEIGHT) for step in steps]
+        degree: dict[str, float] = {}
+        for step, weight in zip(steps, weights, strict=True):
+            degree[step.start] = degree.get(step.start, 0.0) + weight
+        for node, share in held.items():
+            stays[node] = stays.get(node, 0.0) + share * (1.0 - DAMPING if degree.get(node) else 1.0)
+        for step, weight in zip(steps, weights, strict=True):
+            part = DAMPING * held[step.start] * weight / degree[step.start]
+            moved[step.node.id] = moved.get(step.node.id, 0.0) + part
+        held = moved
+    for node, share in held.items():
+        stays[node] = stays.get(node, 0.0) + share
+    order = sorted(stays.items(), key=lambda each: (-each[1], each[0]))
+    note = f"a walk over another moment looks {THEN_STEPS} steps far, {THEN_NEIGHBOURS} neighbours each"
+    return Walked(scores=tuple(order[:limit]), notes=(note,))

@@ -1,0 +1,97 @@
+"""Vectors for what is written and asked, from whatever embedder is configured, without ever holding up a write.
+
+An embedder that failed is left alone for a while: the write goes on without vectors, the answer without meaning, each
+with a note. `weft reindex` adds what is missing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from weft.errors import TooLarge, WeftError
+from weft.instants import Clock
+from weft.lexical import text_to_embed
+from weft.ports import Embedder, LexedText, Store
+from weft.types import Vector, Viewer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+REST_US = 30_000_000  # how long a failed embedder is left alone
+QUERIES_KEPT = 512
+MAX_EMBEDDED_CHARACTERS = 200_000
+
+
+class Embedding:
+    """An embedder with its recent failures and its recent questions."""
+
+    def __init__(self, embedder: Embedder | None, clock: Clock) -> None:
+        self._embedder, self._clock = embedder, clock
+        self._lock = threading.Lock()
+        self._rest_until = 0
+        self._problem = ""
+        self._query = lru_cache(maxsize=QUERIES_KEPT)(self._embed_query)
+
+    @property
+    def model(self) -> str | None:
+        """The space's name; None when no embedder is configured."""
+        return None if self._embedder is None else self._embedder.model
+
+    def query(self, text: str) -> tuple[bytes | None, str]:
+        """The question's vector, or None and why not."""
+        if self._embedder is None:
+            return None, "no embedder is configured: words and names only"
+        if resting := self._resting():
+            return None, resting
+        try:
+            return self._query(text[:MAX_EMBEDDED_CHARACTERS]), ""
+        except WeftError as problem:
+            return None, self._failed(problem)
+
+    def _embed_query(self, text: str) -> bytes:
+        vector: bytes = self._rows([text])[0].astype("<f4").tobytes()
+        return vector
+
+    def _rows(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert self._embedder is not None
+        return self._embedder.embed(texts)
+
+    def of_texts(self, store: Store, viewer: Viewer, texts: Sequence[LexedText]) -> tuple[tuple[Vector, ...], str]:
+        """Vectors of the texts that have none yet, and a note if that failed."""
+        if self._embedder is None or not texts:
+            return (), ""
+        if resting := self._resting():
+            return (), f"{resting}; saved without vectors, `weft reindex` adds them"
+        by_hash = {text.content_hash: text_to_embed(text.name, text.summary, text.body) for text in texts}
+        missing = store.without_vectors(viewer, self._embedder.model, tuple(by_hash))
+        return self.of_pairs([(key, by_hash[key]) for key in missing])
+
+    def of_pairs(self, pairs: Sequence[tuple[bytes, str]]) -> tuple[tuple[Vector, ...], str]:
+        """Vectors of (content hash, words), and a note if that failed."""
+        if self._embedder is None or not pairs:
+            return (), ""
+        try:
+            made = self._rows([words[:MAX_EMBEDDED_CHARACTERS] for _, words in pairs]).astype("<f2")
+        except TooLarge as problem:
+            return (), f"no vectors: {problem.message}"
+        except WeftError as problem:
+            return (), f"{self._failed(problem)}; saved without vectors, `weft reindex` adds them"
+        model = self._embedder.model
+        keyed = zip((key for key, _ in pairs), made, strict=True)
+        return tuple(Vector(model=model, content_hash=key, data=row.tobytes()) for key, row in keyed), ""
+
+    def _resting(self) -> str:
+        with self._lock:
+            if self._clock.now_us() < self._rest_until:
+                return f"the embedder failed a moment ago and is left alone: {self._problem}"
+        return ""
+
+    def _failed(self, problem: WeftError) -> str:
+        with self._lock:
+            self._rest_until = self._clock.now_us() + REST_US
+            self._problem = problem.message
+        return f"the embedder failed: {problem.message}"

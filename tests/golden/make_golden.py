@@ -1,0 +1,290 @@
+"""Writes a mixed log of every kind of event. Run by hand, once per release, and never again for that release:
+
+    python tests/golden/make_golden.py v0.1
+
+What it wrote stays as it is for ever: every later weft must fold it to the digest beside it. The clock and the salts
+are fixed, so that the same code writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from weft.append import Appended, Writer, append
+from weft.backends.memory import MemoryStore
+from weft.instants import to_iso
+from weft.log import draft as drafting
+from weft.log.chain import commit_genesis
+from weft.log.draft import Draft
+from weft.log.jsonl import write_lines
+from weft.log.kinds import document, graph, memory, transaction
+from weft.log.verify import read_commits
+from weft.ports import Store
+from weft.projection.digest import graph_digest
+from weft.types import SCOPES, Actor, Viewer
+
+HERE = Path(__file__).parent
+ACCOUNT = "golden"
+OPERATOR = Viewer(account=ACCOUNT, scopes=frozenset(SCOPES), sensitive=True)
+START_US = 1_767_225_600_000_000  # 2026-01-01
+DAY_US = 86_400_000_000
+EVENTS = 260
+SESSIONS = ("operator", "chat:2026-01", "ingest.docs", "code@ferry", "merge+1")
+AGENTS = ("ann", "bob", "carol-7")
+WORDS = (
+    "ferry dock Redis session naïve 東京 😀 retry_count parseHeader “quoted” Ångström limit vault \u2028 tab\tnewline\n"
+)
+
+
+class FixedClock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now_us: int = START_US) -> None:
+        self.now = now_us
+
+    def now_us(self) -> int:
+        return self.now
+
+
+def fixed_salts() -> Iterator[bytes]:
+    """Salts that are the same on every run."""
+    number = 0
+    while True:
+        number += 1
+        yield hashlib.sha256(f"salt {number}".encode()).digest()[:16]
+
+
+class Mixer:
+    """Writes commits of every sort, chosen by a seeded generator, and remembers what it can refer to."""
+
+    def __init__(self, store: Store, *, seed: int, batch: int) -> None:
+        self._store, self._chance, self._batch = store, random.Random(seed), batch
+        self._clock = FixedClock()
+        self._nodes: dict[str, str] = {}
+        self._ids: list[str] = []
+        self._edges: list[tuple[str, str, str]] = []
+        self._documents: dict[str, tuple[str, ...]] = {}
+        self._open: list[str] = []
+        self._made = self.events = 0
+
+    def run(self, events: int) -> None:
+        """Writes until there are this many."""
+        self._append("operator", [self._assert_node() for _ in range(6)])
+        while self.events < events:
+            self._step()
+
+    # One commit
+
+    def _step(self) -> None:
+        self._clock.now += self._chance.choice((0, 1, 1_000_000, 3_600_000_000, -5_000_000, DAY_US // 3))
+        session = self._chance.choice(SESSIONS)
+        sort = self._chance.random()
+        drafts = [self._draft() for _ in range(self._chance.randint(1, self._batch))]
+        if sort < 0.08 and len(self._open) < 3:
+            opened = transaction.Opened(tx_kind="full_rebuild", git_commit="a1" * 20, files=("src/a.py",))
+            done = self._append(session, [Draft(kind="tx.opened", payload=opened), *drafts])
+            self._open.append(f"tx-{done.events[0].hash.hex()[:16]}")
+        elif sort < 0.18 and self._open:
+            slice_ = transaction.Continued(tx=self._chance.choice(self._open), cursor=f"file {self.events}")
+            self._append(session, [Draft(kind="tx.continued", payload=slice_), *drafts])
+        elif sort < 0.25 and len(self._open) > 1:  # one is left open at the end
+            closing = transaction.Closed(tx=self._open.pop(0), duration_ms=1234, files=("src/b.py",))
+            self._append(session, [Draft(kind="tx.closed", payload=closing), *drafts])
+        elif sort < 0.40:
+            tx_kind = self._chance.choice(("incremental", "file_change", "agent_edit", "maintenance"))
+            noted = transaction.Noted(tx_kind=tx_kind, git_commit=f"{self.events:040x}", files=("a.py",), duration_ms=7)
+            self._append(session, [Draft(kind="tx.noted", payload=noted), *drafts])
+        else:
+            self._append(session, drafts, request_id=f"request-{self.events}" if sort > 0.8 else None)
+
+    def _append(self, session: str, drafts: list[Draft], *, request_id: str | None = None) -> Appended:
+        actor = Actor(agent=self._chance.choice(AGENTS), role=self._chance.choice(("agent", "operator")))
+        writer = Writer(account=ACCOUNT, session=session, actor=actor)
+        done = append(self._store, writer, drafts, clock=self._clock, request_id=request_id)
+        self.events += len(done.events)
+        return done
+
+    # One event
+
+    def _draft(self) -> Draft:
+        makers = (
+            (self._assert_node, 5),
+            (self._assert_again, 4),
+            (self._assert_edge, 4),
+            (self._remember, 6),
+            (self._fact, 5),
+            (self._ingest, 2),
+            (self._end_node, 1),
+            (self._end_edge, 1),
+            (self._delete, 1),
+            (self._restore, 1),
+        )
+        made: Draft = self._chance.choices([maker for maker, _ in makers], [weight for _, weight in makers])[0]()
+        return made
+
+    def _text(self) -> str:
+        return " ".join(self._chance.choices(WORDS.split(" "), k=self._chance.randint(0, 30)))
+
+    def _moment(self) -> str:
+        return to_iso(START_US + self._chance.randint(-400, 400) * DAY_US)
+
+    def _interval(self) -> dict[str, Any]:
+        """Open, backdated, explicit, or from the event's own time."""
+        begin = START_US + self._chance.randint(-300, 200) * DAY_US
+        end = begin + self._chance.randint(1, 90) * DAY_US
+        return self._chance.choice(
+            ({}, {}, {"valid_from": to_iso(begin)}, {"valid_from": to_iso(begin), "valid_to": to_iso(end)})
+        )
+
+    def _guard(self) -> dict[str, Any]:
+        return {
+            "project": self._chance.choice((None, "ferry", "barge")),
+            "scope": self._chance.choice(SCOPES),
+            "agents": tuple(sorted(self._chance.sample(AGENTS, self._chance.choice((0, 0, 1, 2))))),
+            "sensitive": self._chance.random() < 0.15,
+        }
+
+    def _props(self) -> dict[str, Any]:
+        return self._chance.choice(
+            ({}, {"size": self._chance.randint(-9, 9)}, {"ratio": 0.1, "é": None}, {"list": [1, "a", {"deep": [True]}]})
+        )
+
+    def _new(self, kind: str) -> str:
+        self._made += 1
+        node = f"{kind.lower()}:{self._made}"
+        self._nodes[node] = kind
+        self._ids.append(node)
+        return node
+
+    def _some(self) -> str:
+        return self._chance.choice(self._ids)
+
+    def _node(self, node: str, **more: Any) -> graph.NodeAssertion:
+        fields = {"name": f"{node} name", "summary": self._text()[:40], "text": self._text(), "props": self._props()}
+        focus = self._chance.choice((None, "billing"))
+        return graph.NodeAssertion(id=node, kind=self._nodes[node], focus=focus, **fields | self._guard() | more)
+
+    def _assert_node(self) -> Draft:
+        node = self._new(self._chance.choice(("Person", "Service", "Note", "Concept", "File", "Task")))
+        return Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(self._node(node, **self._interval()),)))
+
+    def _assert_again(self) -> Draft:
+        node = self._node(self._some(), **self._interval())
+        return Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(node,)))
+
+    def _assert_edge(self) -> Draft:
+        src, dst = self._some(), self._some()
+        rel = self._chance.choice(("KNOWS", "CALLS", "INVOLVES"))
+        slot = self._chance.choice((None, None, f"slot:{src}/{rel}"))
+        edge = graph.EdgeAssertion(
+            src=src,
+            rel=rel,
+            dst=dst,
+            weight=self._chance.choice((1.0, 0.5, 2.25)),
+            props=self._props(),
+            slot=slot,
+            **self._guard() | self._interval(),
+        )
+        self._edges.append((src, rel, dst))
+        return Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))
+
+    def _remember(self) -> Draft:
+        older = (self._some(),) if self._chance.random() < 0.2 else ()
+        entity = self._new("Entity")
+        node = self._new("Memory")
+        edge = graph.EdgeAssertion(src=node, rel="INVOLVES", dst=entity, **self._guard())
+        payload = memory.Remembered(
+            id=node,
+            text=self._text(),
+            name=self._chance.choice(("", "a title")),
+            props=self._props(),
+            entities=(self._node(entity),),
+            edges=(edge,),
+            supersedes=older,
+            **self._guard() | self._interval(),
+        )
+        occurred_at = self._chance.choice((None, START_US - self._chance.randint(1, 100) * DAY_US))
+        return Draft(
+            kind="memory.remembered",
+            payload=payload,
+            occurred_at=occurred_at,
+            caused_by=self._chance.choice(((), ("weft://operator/events/1",))),
+            task=self._chance.choice((None, "task-1")),
+            conversation=self._chance.choice((None, "chat-9")),
+        )
+
+    def _fact(self) -> Draft:
+        """Facts that share a slot: each new one takes moments from the others."""
+        node = self._new("Fact")
+        who = self._chance.randint(0, self._made // 100)
+        slot = f"fact:ferry/person-{who}/{self._chance.choice(('role', 'lives_in', 'status'))}"
+        fields = self._guard() | self._interval()
+        payload = memory.Remembered(id=node, text=self._text(), node_kind="Fact", slot=slot, **fields)
+        return Draft(kind="memory.remembered", payload=payload)
+
+    def _ingest(self) -> Draft:
+        known = list(self._documents)
+        source = self._chance.choice(known) if known and self._chance.random() < 0.6 else f"docs/{self.events}.md"
+        doc = f"ferry/{source}"
+        titles = self._chance.sample(("Intro", "Limits", "Alarms", "東京", "End"), self._chance.randint(1, 4))
+        sections = tuple(
+            document.SectionText(
+                id=f"{doc}#{title}", title=title, level=1 + number % 3, line=3 * number + 1, end_line=3 * number + 2,
+                text=f"# {title}\n{self._text()}", parent=f"{doc}#{titles[0]}" if number % 3 else None,
+            )
+            for number, title in enumerate(titles)
+        )  # fmt: skip
+        ids = tuple(section.id for section in sections)
+        gone = tuple(sorted(set(self._documents.get(source, ())) - set(ids)))
+        self._documents[source] = ids
+        payload = document.Ingested(
+            id=doc, source=source, title=titles[0], sha256=hashlib.sha256(repr(sections).encode()).hexdigest(),
+            sections=sections, ended=gone, **self._guard(),
+        )  # fmt: skip
+        return Draft(kind="document.ingested", payload=payload)
+
+    def _end_node(self) -> Draft:
+        at = self._chance.choice((None, self._moment()))
+        return Draft(kind="graph.ended", payload=graph.Ended(nodes=(self._some(),), at=at, reason="over"))
+
+    def _end_edge(self) -> Draft:
+        if not self._edges:
+            return self._assert_edge()
+        src, rel, dst = self._chance.choice(self._edges)
+        name = graph.EdgeName(src=src, rel=rel, dst=dst)
+        return Draft(
+            kind="graph.ended", payload=graph.Ended(edges=(name,), at=self._chance.choice((None, self._moment())))
+        )
+
+    def _delete(self) -> Draft:
+        return Draft(kind="graph.deleted", payload=graph.Deleted(nodes=(self._some(),), reason="wrong"))
+
+    def _restore(self) -> Draft:
+        return Draft(kind="graph.restored", payload=graph.Restored(nodes=(self._some(),)))
+
+
+def main(release: str) -> None:
+    """Writes the log and its digests, unless they are there."""
+    log, digests = HERE / f"{release}.jsonl", HERE / f"{release}.digest"
+    if log.exists():
+        sys.exit(f"{log} is there, and stays as it is for ever")
+    salts = fixed_salts()
+    drafting.os = SimpleNamespace(urandom=lambda size: next(salts)[:size])  # type: ignore[assignment]
+    store = MemoryStore(commit_genesis, clock=FixedClock())
+    Mixer(store, seed=1, batch=4).run(EVENTS)
+    log.write_bytes(b"".join(write_lines(ACCOUNT, read_commits(store, OPERATOR))))
+    head = store.head(OPERATOR)
+    digests.write_text(
+        f"graph {graph_digest(store.graph_rows(OPERATOR))}\nhead {head.digest.hex()}\nevents {head.pos}\n"
+    )
+    print(f"{head.pos} events in {log}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

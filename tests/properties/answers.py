@@ -1,0 +1,80 @@
+"""Everything a viewer can ask a store, in a form that leaves out row numbers, positions and hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from weft.lexical import query_terms
+from weft.ports import Store
+from weft.types import Find, Neighbour, NodeVersion, TextMatches, TextQuery, Viewer, When
+
+MANY = 100
+QUESTIONS = ("apple", "plum fig pear")
+
+
+def node_form(row: NodeVersion) -> tuple[Any, ...]:
+    when = (row.interval, row.recorded_at, row.retired_at, row.deleted_at)
+    return (row.id, row.kind, row.name, row.text, tuple(row.props.items()), row.guard, row.recorded_guard, when)
+
+
+def step_form(step: Neighbour) -> tuple[Any, ...]:
+    edge = step.edge
+    return (step.start, edge.src, edge.rel, edge.dst, edge.weight, edge.interval, edge.recorded_at, node_form(step.node))
+
+
+def match_form(found: TextMatches) -> tuple[Any, ...]:
+    hits = tuple((node_form(hit.node), hit.score, hit.parts) for hit in found.hits)
+    return (hits, found.used, found.dropped, found.population, found.truncated)
+
+
+def state(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Reads at a moment, neighbours apart."""
+    yield "nodes", [node_form(row) for row in store.nodes(viewer, when, ids)]
+    filters = (Find(kinds=("Note", "File")), Find(projects=("p", None)), Find(names=("apple",)), Find(props={"k0": 1}))
+    for find, limit in (*((each, MANY) for each in (Find(), *filters)), (Find(), 2)):
+        found = store.find(viewer, when, find, limit=limit)
+        yield f"find {find} {limit}", ([node_form(row) for row in found.nodes], found.unknown_props)
+    for question in QUESTIONS:
+        for projects in (None, ("p",)):
+            query = TextQuery(terms=query_terms(question), projects=projects)
+            for limit in (MANY, 1):
+                yield f"search {query} {limit}", match_form(store.search_text(viewer, when, query, limit=limit))
+
+
+def walks(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for limit in (MANY, 1):
+        for direction in ("both", "out"):
+            steps = store.neighbours(viewer, when, ids, direction=direction, limit=limit)  # type: ignore[arg-type]
+            yield f"neighbours {direction} {limit}", [step_form(step) for step in steps]
+
+
+def citations(store: Store, viewer: Viewer) -> list[str]:
+    """Which sessions' events may be cited, in order; sequence and hash depend on what else was written."""
+    found = store.citations(viewer, range(1, store.head(viewer).pos + 1))
+    return [found[pos].partition("/events/")[0] for pos in sorted(found)]
+
+
+def always(store: Store, viewer: Viewer, ids: Sequence[str], knowns: Sequence[int]) -> Iterator[tuple[str, Any]]:
+    """Reads without a moment of their own."""
+    for each in ids:
+        yield f"history {each}", [node_form(row) for row in store.history(viewer, each, limit=MANY)]
+    last = store.head(viewer).pos
+    made = (store.asserted_by(viewer, pos, limit=MANY) for pos in range(1, last + 1))
+    yield "asserted_by", [[node_form(row) for row in rows] for rows in made if rows]
+    for limit in (MANY, 2):
+        events = store.events(viewer, session=None, after_seq=0, limit=limit, newest_first=True)
+        if not viewer.operator:  # an operator also reads events that made no node, whomever they are about
+            yield f"events {limit}", [(e.session, e.kind, e.actor, e.recorded_at, e.payload) for e in events]
+    yield "indexes", store.indexes(viewer)
+    stats = store.stats(viewer)
+    yield "stats", (stats.nodes, stats.edges, stats.node_versions, stats.texts)
+    if not viewer.operator:
+        yield "stats of the log", (stats.events, stats.sessions)
+        yield "session_heads", [head.session for head in store.session_heads(viewer, limit=MANY)]
+    if viewer.audience == "internal" and "admin" in viewer.scopes:
+        for known in knowns:
+            since = store.position_at(viewer, known)
+            for agent in (None, "w1"):
+                for limit in (MANY, 1):
+                    yield f"diff {known} {agent} {limit}", store.diff(viewer, since_pos=since, agent=agent, limit=limit)

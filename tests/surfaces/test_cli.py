@@ -1,0 +1,471 @@
+"""The command line: what it prints, what it returns, and what it does when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+import weft
+from weft.operations import OPERATIONS
+from weft.version import __version__
+
+from .conftest import Cli, every_command
+
+TRACEBACK = "Traceback (most recent call last)"
+
+
+def answer(cli: Cli, *arguments: str, code: int = 0) -> Any:
+    """The JSON a command prints."""
+    done = cli(*arguments, "--json")
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout)
+
+
+def tamper(cli: Cli, statement: str, *values: object) -> None:
+    """Changes the database behind weft's back."""
+    connection = apsw.Connection(str(cli.database))
+    connection.execute(statement, values)
+    connection.close()
+
+
+# ---- real processes
+
+
+def test_a_first_session_touches_only_the_data_directory(cli: Cli) -> None:
+    done = cli.real("remember", "Deploys freeze on Fridays.", "--name", "Freeze")
+    assert (done.code, done.err) == (0, "")
+    assert b"saved" in done.out
+    found = cli.real("recall", "when do deploys freeze?", "--json")
+    hits = json.loads(found.out)["hits"]
+    assert [hit["node"]["text"] for hit in hits] == ["Deploys freeze on Fridays."]
+    assert hits[0]["node"]["project"] == "ferry"
+    assert cli.database.is_file()
+    assert list(cli.home.iterdir()) == []
+    assert list(cli.root.iterdir()) == []
+
+
+def test_export_and_import_through_pipes(cli: Cli) -> None:
+    cli("remember", "naïve 東京 😀", "--request-id", "r-1")
+    cli("add-fact", "Mira", "role", "lead")
+    out = cli.real("log", "export", "-")
+    assert out.code == 0
+    assert out.out.splitlines()[0] == b'{"account":"default","version":1,"weft":"log"}'
+    there = {"XDG_DATA_HOME": str(cli.scratch / "elsewhere")}
+    taken = cli.real("log", "import", "-", "--json", stdin=out.out, **there)
+    assert taken.code == 0, taken.err
+    body = json.loads(taken.out)
+    assert (body["events"], body["exact"], body["digest"]) == (2, True, answer(cli, "log", "head")["digest"])
+    assert cli.real("log", "export", "-", **there).out == out.out
+
+
+def test_a_process_that_fails_says_why_without_a_traceback(cli: Cli) -> None:
+    wrong = cli.real("cite", "nonsense")
+    assert (wrong.code, wrong.out) == (2, b"")
+    assert wrong.err.splitlines()[0] == "error: not a citation: 'nonsense'"
+    assert wrong.err.splitlines()[1].startswith("hint:  ")
+    broken = cli.real("recall", "x", WEFT_SCOPES="everything")
+    assert broken.code == 1
+    assert "unknown scopes" in broken.err
+    assert TRACEBACK not in wrong.err + broken.err
+
+
+def test_bytes_that_are_no_text_are_refused(cli: Cli) -> None:
+    cli("remember", "words")
+    done = cli.real("recall", b"caf\xe9".decode("utf-8", "surrogateescape"))
+    assert done.code == 2
+    assert "not text" in done.err
+    assert TRACEBACK not in done.err
+
+
+def test_colours_only_on_a_terminal(cli: Cli) -> None:
+    assert b"\x1b[" not in cli.real("config").out
+
+
+def test_shells_can_complete_commands(cli: Cli) -> None:
+    done = cli.real(_WEFT_COMPLETE="bash_source")
+    assert done.code == 0
+    assert b"_weft_completion" in done.out
+    words = cli.real(_WEFT_COMPLETE="bash_complete", COMP_WORDS="weft re", COMP_CWORD="1")
+    assert {b"plain,remember", b"plain,recall"} <= set(words.out.splitlines())
+
+
+# ---- help
+
+
+@pytest.mark.parametrize("path", every_command(), ids=" ".join)
+def test_every_command_has_help(cli: Cli, path: tuple[str, ...]) -> None:
+    for flag in ("-h", "--help"):
+        done = cli(*path, flag)
+        assert done.exit_code == 0
+        assert done.stdout.startswith("Usage: weft " + " ".join(path))
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    assert len(lines[1].strip()) > 15, "says what it does"
+
+
+def test_every_operation_is_a_command_and_every_option_says_what_it_does(cli: Cli) -> None:
+    commands = {"_".join(path).replace("-", "_") for path in every_command()}
+    assert {operation.name for operation in OPERATIONS} <= commands
+    for path in every_command():
+        command: Any = cli.command
+        for name in path:
+            command = command.commands[name]
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                assert parameter.help, f"{' '.join(path)} {parameter.opts[0]} has no help"
+
+
+def test_version(cli: Cli) -> None:
+    assert cli("--version").stdout == f"weft, version {__version__}\n"
+
+
+# ---- JSON
+
+
+def test_json_everywhere(cli: Cli) -> None:
+    (cli.root / "a.md").write_text("# One\n\nfirst\n")
+    first = answer(cli, "remember", "words to keep", "--props", "size=3", "--props", "colour=blue", "--agents", "ann")
+    assert first["status"] == "saved"
+    exported = str(cli.scratch / "log.jsonl")
+    runs: list[tuple[tuple[str, ...], str]] = [
+        (("add-fact", "Mira", "role", "lead"), "citation"),
+        (("recall", "words", "--explain"), "hits"),
+        (("recent",), "nodes"),
+        (("show", first["id"]), "history"),
+        (("cite", first["citation"]), "matches"),
+        (("ingest", "."), "documents"),
+        (("log", "show"), "events"),
+        (("log", "verify"), "digest"),
+        (("log", "head"), "digest"),
+        (("log", "export", exported), "events"),
+        (("log", "import", exported), "already_there"),
+        (("rebuild",), "equal"),
+        (("diff",), "added"),
+        (("stats",), "store"),
+        (("backup", str(cli.scratch / "copy")), "digest"),
+        (("doctor",), "ok"),
+        (("init",), "project"),
+        (("config",), "settings"),
+    ]
+    covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] == "log")]) for arguments, _ in runs)}
+    assert {each.replace("-", "_") for each in covered} == {operation.name for operation in OPERATIONS}
+    for arguments, field in runs:
+        assert field in answer(cli, *arguments), arguments
+    node = answer(cli, "show", first["id"])["node"]
+    assert node["props"] == {"size": 3, "colour": "blue"}
+    assert node["agents"] == ["ann"]
+
+
+def test_every_command_prints_something_for_people(cli: Cli) -> None:
+    (cli.root / "a.md").write_text("# One\n\nfirst\n")
+    (cli.root / "bad.md").write_bytes(b"\xff")
+    cli("add-fact", "Mira", "role", "engineer", "--valid-from", "2020")
+    cited = answer(cli, "add-fact", "Mira", "role", "lead", "--valid-from", "2025")["citation"]
+    expectations = {
+        ("remember", "words"): "saved  weft://operator/events/3#",
+        ("add-fact", "Mira", "role", "head"): "superseded  weft://",
+        ("recall", "words"): "[Memory]",
+        ("recall", "nothing like it"): "note: nothing that you may see matches",
+        ("recall", "Mira", "--as-of", "2021"): "2020-01-01 to 2025-01-01",
+        ("recent", "--limit", "1"): "[Fact] Mira role",
+        ("show", "Mira"): "<-INVOLVES- [Fact]",
+        ("show", cited): "history:",
+        ("cite", cited): "matches",
+        ("ingest", "."): "1 documents in 1 sections; 0 unchanged; 1 skipped",
+        ("cite", "file://a.md:1"): "  first",
+        ("log", "show", "--limit", "1"): "document.ingested",
+        ("log", "verify"): "every hash fits",
+        ("log", "head"): "account default, position 5",
+        ("rebuild",): "equal to what stood before",
+        ("diff",): "+ [Section] ferry/a.md#One",
+        ("stats",): "5 events in 1 sessions",
+        ("doctor",): "ok    log         5 events in 5 commits, every hash fits",
+        ("config",): "WEFT_ACCOUNT",
+        ("init", "raft"): "project raft",
+        ("log", "export", str(cli.scratch / "x.jsonl")): "5 events to",
+        ("log", "import", str(cli.scratch / "x.jsonl")): "0 events taken in, exactly as they were; 5 were here",
+        ("backup", str(cli.scratch / "copy")): "copied to",
+    }
+    for arguments, expected in expectations.items():
+        done = cli(*arguments)
+        assert done.exit_code == 0, (arguments, done.output)
+        assert expected in done.stdout, arguments
+        assert TRACEBACK not in done.output
+
+
+def test_answers_go_to_standard_output_and_errors_elsewhere(cli: Cli) -> None:
+    done = cli("show", "nobody")
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+
+
+# ---- exit codes and errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error_code"),
+    [
+        (("show", "nobody"), 1, "not_found"),
+        (("cite", "weft://operator/events/9"), 1, "not_found"),
+        (("cite", "nonsense"), 2, "invalid"),
+        (("remember", "  "), 2, "invalid"),
+        (("remember", "x", "--valid-from", "2026-02-30"), 2, "invalid"),
+        (("remember", "x", "--props", "novalue"), 2, "invalid"),
+        (("remember", "x", "--kind", "not a kind"), 2, "invalid"),
+        (("remember", "x", "--expected-head", "7"), 1, "conflict"),
+        (("recall", "x", "--as-of", "yesterday"), 2, "invalid"),
+        (("ingest", "/etc/hostname"), 2, "invalid"),
+        (("ingest", "missing.md"), 1, "not_found"),
+        (("log", "import", "missing.jsonl"), 1, "not_found"),
+        (("log", "show", "--session", "nobody"), 1, "not_found"),
+        (("log", "export", "/nowhere/at/all.jsonl"), 1, "store_error"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+)
+def test_failures_have_a_code_a_message_and_a_hint(
+    cli: Cli, arguments: tuple[str, ...], code: int, error_code: str
+) -> None:
+    cli("remember", "words")
+    body = answer(cli, *arguments, code=code)
+    assert (body["ok"], body["error_code"]) == (False, error_code)
+    assert body["error"]
+    assert body["hint"]
+    plain = cli(*arguments)
+    assert plain.exit_code == code
+    assert plain.stderr.splitlines() == [f"error: {body['error']}", f"hint:  {body['hint']}"]
+    assert TRACEBACK not in plain.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remember",),
+        ("recall",),
+        ("add-fact", "Mira"),
+        ("nonsense",),
+        ("log", "nonsense"),
+        ("recall", "x", "--nonsense"),
+        ("recall", "x", "--limit", "0"),
+        ("recall", "x", "--limit", "101"),
+        ("recall", "x", "--limit", "many"),
+        ("remember", "x", "--scope", "secret"),
+        ("log", "show", "--after", "-1"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_command_line_exits_2_and_shows_the_usage(cli: Cli, arguments: tuple[str, ...]) -> None:
+    done = cli(*arguments)
+    assert done.exit_code == 2
+    assert "Usage: weft" in done.stderr
+    assert "Error: " in done.stderr
+    assert not cli.data.exists()
+
+
+def test_reading_makes_no_files(cli: Cli) -> None:
+    for arguments in (("recall", "x"), ("recent",), ("stats",), ("doctor",), ("config",), ("log", "head"), ("diff",)):
+        assert cli(*arguments).exit_code == 0
+    assert not cli.data.exists()
+    assert cli("backup", str(cli.scratch / "copy")).exit_code == 1
+    assert not (cli.scratch / "copy").exists()
+
+
+def test_misconfiguration_stops_with_the_fix(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cli.root / "weft.toml").write_text('acount = "typo"\n')
+    body = answer(cli, "recent", code=1)
+    assert body["error_code"] == "misconfigured"
+    assert "unknown setting 'acount'" in body["error"]
+    (cli.root / "weft.toml").unlink()
+    monkeypatch.setenv("WEFT_STORE", "postgres://host")
+    assert "sqlite:///" in answer(cli, "recent", code=1)["hint"]
+
+
+# ---- the log
+
+
+def test_export_and_import_through_files(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "one")
+    cli("add-fact", "Mira", "role", "lead")
+    file = cli.scratch / "log.jsonl"
+    head = answer(cli, "log", "head")
+    assert answer(cli, "log", "export", str(file)) == {"path": str(file), "events": 2, "digest": head["digest"]}
+    before = file.read_bytes()
+    again = answer(cli, "log", "export", str(file), code=2)
+    assert "exists already" in again["error"]
+    assert file.read_bytes() == before
+    assert cli("log", "export", "-").stdout_bytes == before
+    monkeypatch.setenv("XDG_DATA_HOME", str(cli.scratch / "elsewhere"))
+    taken = answer(cli, "log", "import", str(file))
+    assert taken == {"events": 2, "already_there": 0, "exact": True, "digest": head["digest"]}
+    assert answer(cli, "log", "head") == head
+    assert answer(cli, "rebuild")["equal"]
+    assert answer(cli, "log", "import", str(file))["events"] == 0
+
+
+def test_a_damaged_file_is_not_imported(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "the real words")
+    log = cli("log", "export", "-").stdout_bytes
+    monkeypatch.setenv("XDG_DATA_HOME", str(cli.scratch / "elsewhere"))
+    file = cli.scratch / "bad.jsonl"
+    for damaged, complaint in (
+        (log.replace(b"the real words", b"the fake words"), "payload was changed"),
+        (log[:-40], "line"),
+        (b"".join(log.splitlines(keepends=True)[:-1]), "stops before its end"),
+    ):
+        file.write_bytes(damaged)
+        body = answer(cli, "log", "import", str(file), code=1)
+        assert body["error_code"] == "corrupt"
+        assert complaint in body["error"]
+    assert not (cli.scratch / "elsewhere").exists()
+    assert cli("log", "import", "-", stdin=log.replace(b"real", b"fake")).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "values", "complaint"),
+    [
+        ("UPDATE event SET payload = ? WHERE pos = 2", (b'{"id":"x","text":"forged"}',), "events/2"),
+        ("UPDATE event SET agent = 'mallory' WHERE pos = 2", (), "events/2"),
+        ("UPDATE event SET recorded_at = recorded_at - 1 WHERE pos = 2", (), "events/2"),
+        ("DELETE FROM event WHERE pos = 2", (), "position 2"),
+        ("DELETE FROM event WHERE pos = 3", (), "position 3"),
+        ("UPDATE commits SET at = at + 1 WHERE first_pos = 2", (), "events/2"),
+    ],
+    ids=["payload", "agent", "time", "gap", "tail", "commit"],
+)
+def test_verify_names_what_was_changed_and_exits_1(
+    cli: Cli, statement: str, values: tuple[object, ...], complaint: str
+) -> None:
+    for number in range(3):
+        cli("remember", f"note {number}")
+    assert cli("log", "verify").exit_code == 0
+    tamper(cli, statement, *values)
+    body = answer(cli, "log", "verify", code=1)
+    assert complaint in body["problem"]
+    plain = cli("log", "verify")
+    assert plain.exit_code == 1
+    assert body["problem"] in plain.stdout
+    diagnosis = answer(cli, "doctor", code=1)
+    assert [check["name"] for check in diagnosis["checks"] if not check["ok"]] == ["log"]
+
+
+def test_a_missing_tail_shows_against_a_digest_kept_elsewhere(cli: Cli) -> None:
+    cli("remember", "one")
+    kept = answer(cli, "log", "head")["digest"]
+    assert cli("log", "verify", "--head", kept).exit_code == 0
+    cli("remember", "two")
+    assert cli("log", "verify", "--head", kept).exit_code == 1
+    assert cli("log", "verify", "--head", "short").exit_code == 2
+
+
+def test_a_citation_that_differs_exits_1(cli: Cli) -> None:
+    citation = answer(cli, "remember", "words")["citation"]
+    assert cli("cite", citation).exit_code == 0
+    done = cli("cite", citation[:-8] + "00000000")
+    assert done.exit_code == 1
+    assert "differs" in done.stdout
+
+
+def test_a_damaged_graph_is_found_and_mended_by_rebuild(cli: Cli) -> None:
+    cli("remember", "the ferry docks at noon")
+    tamper(cli, "DELETE FROM node_version")
+    first = cli("rebuild")
+    assert first.exit_code == 1, "it was different: say so"
+    assert "was different" in first.stdout
+    assert cli("rebuild").exit_code == 0
+    assert len(answer(cli, "recall", "ferry")["hits"]) == 1
+
+
+# ---- stores
+
+
+def test_a_backup_opens_as_a_store(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "words")
+    copy = cli.scratch / "copy"
+    assert cli("backup", str(copy)).exit_code == 0
+    assert cli("backup", str(copy)).exit_code == 2, "never over another"
+    monkeypatch.setenv("WEFT_STORE", f"sqlite://{copy}")
+    assert [hit["node"]["text"] for hit in answer(cli, "recall", "words")["hits"]] == ["words"]
+    assert cli("doctor").exit_code == 0
+    assert cli("remember", "more").exit_code == 0
+
+
+def test_a_directory_that_is_not_a_store_is_left_alone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = cli.scratch / "photos"
+    taken.mkdir()
+    (taken / "cat.jpg").write_bytes(b"cat")
+    monkeypatch.setenv("WEFT_STORE", f"sqlite://{taken}")
+    for arguments in (("remember", "x"), ("recall", "x"), ("doctor",)):
+        body = answer(cli, *arguments, code=1)
+        assert body["error_code"] == "not_a_store"
+        assert "empty or new directory" in body["hint"]
+    assert [each.name for each in taken.iterdir()] == ["cat.jpg"]
+    monkeypatch.setenv("WEFT_STORE", f"sqlite://{taken / 'cat.jpg'}")
+    assert answer(cli, "remember", "x", code=1)["error_code"] == "not_a_store"
+    assert answer(cli, "backup", str(taken), code=1)["error_code"] in ("not_a_store", "store_error")
+
+
+def test_a_file_of_another_program_is_not_opened(cli: Cli) -> None:
+    cli("remember", "words")
+    for suffix in ("", "-wal", "-shm"):
+        cli.database.with_name(cli.database.name + suffix).unlink(missing_ok=True)
+    other = apsw.Connection(str(cli.database))
+    other.execute("CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
+    other.close()
+    assert answer(cli, "recall", "x", code=1)["error_code"] == "not_a_store"
+    cli.database.write_bytes(b"not a database at all" * 100)
+    assert answer(cli, "recall", "x", code=1)["error_code"] == "not_a_store"
+
+
+def test_a_store_of_a_newer_weft_is_refused(cli: Cli) -> None:
+    cli("remember", "words")
+    connection = apsw.Connection(str(cli.database))
+    connection.pragma("user_version", 99)
+    connection.close()
+    body = answer(cli, "recall", "x", code=1)
+    assert body["error_code"] == "schema_mismatch"
+    assert "99" in body["error"]
+    assert body["hint"] == "upgrade weft"
+
+
+def test_init_names_the_project_once(cli: Cli) -> None:
+    made = answer(cli, "init", "raft")
+    assert made["project"] == "raft"
+    assert Path(made["path"]).read_text().splitlines()[-1] == 'project = "raft"'
+    assert answer(cli, "remember", "words")["status"] == "saved"
+    assert answer(cli, "recent")["nodes"][0]["project"] == "raft"
+    again = answer(cli, "init", "barge", code=1)
+    assert again["error_code"] == "conflict"
+    assert "raft" in (cli.root / "weft.toml").read_text()
+    assert answer(cli, "init", 'x"y', code=2)["error_code"] == "invalid"
+
+
+def test_settings_show_their_origin(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cli.root / "weft.toml").write_text('agent = "filed"\n')
+    monkeypatch.setenv("WEFT_SESSION", "shell")
+    shown = {each["name"]: each for each in answer(cli, "config")["settings"]}
+    assert shown["agent"]["origin"] == str(cli.root / "weft.toml")
+    assert shown["session"]["origin"] == "WEFT_SESSION"
+    assert shown["store"]["value"] == f"sqlite://{cli.data / 'weft'}"
+
+
+def test_agents_may_read_but_not_maintain(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "words")
+    monkeypatch.setenv("WEFT_ROLE", "agent")
+    assert cli("recall", "words").exit_code == 0
+    body = answer(cli, "rebuild", code=1)
+    assert body["error_code"] == "forbidden"
+    assert "WEFT_ROLE" in body["hint"]
+
+
+def test_the_python_api_and_the_command_line_share_one_store(cli: Cli) -> None:
+    with weft.open() as memory:
+        memory.remember("from Python")
+    assert [node["text"] for node in answer(cli, "recent")["nodes"]] == ["from Python"]
+
+
+def test_the_store_is_for_its_owner_to_write(cli: Cli) -> None:
+    cli("remember", "words")
+    assert not cli.database.stat().st_mode & stat.S_IWOTH
