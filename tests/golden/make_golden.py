@@ -63,8 +63,8 @@ def fixed_salts() -> Iterator[bytes]:
 class Mixer:
     """Writes commits of every sort, chosen by a seeded generator, and remembers what it can refer to."""
 
-    def __init__(self, store: Store, *, seed: int, batch: int) -> None:
-        self._store, self._chance, self._batch = store, random.Random(seed), batch
+    def __init__(self, store: Store, *, seed: int, batch: int, words: int) -> None:
+        self._store, self._chance, self._batch, self._words = store, random.Random(seed), batch, words
         self._clock = FixedClock()
         self._nodes: dict[str, str] = {}
         self._ids: list[str] = []
@@ -129,7 +129,7 @@ class Mixer:
         return made
 
     def _text(self) -> str:
-        return " ".join(self._chance.choices(WORDS.split(" "), k=self._chance.randint(0, 30)))
+        return " ".join(self._chance.choices(WORDS.split(" "), k=self._chance.randint(0, self._words)))
 
     def _moment(self) -> str:
         return to_iso(START_US + self._chance.randint(-400, 400) * DAY_US)
@@ -277,7 +277,7 @@ def main(release: str) -> None:
     salts = fixed_salts()
     drafting.os = SimpleNamespace(urandom=lambda size: next(salts)[:size])  # type: ignore[assignment]
     store = MemoryStore(commit_genesis, clock=FixedClock())
-    Mixer(store, seed=1, batch=4).run(EVENTS)
+    Mixer(store, seed=1, batch=4, words=30).run(EVENTS)
     log.write_bytes(b"".join(write_lines(ACCOUNT, read_commits(store, OPERATOR))))
     head = store.head(OPERATOR)
     digests.write_text(

@@ -42,7 +42,7 @@ store.close()
 @pytest.mark.timeout(120)
 def test_live_fresh_and_rebuilt_are_one_graph(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "live", commit_genesis, clock=FixedClock())
-    Mixer(store, seed=10_000, batch=100).run(EVENTS)
+    Mixer(store, seed=10_000, batch=200, words=5).run(EVENTS)
     head = store.head(OPERATOR)
     assert head.pos >= EVENTS
     live = graph_digest(store.graph_rows(OPERATOR))

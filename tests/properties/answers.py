@@ -7,10 +7,11 @@ from typing import Any
 
 from weft.lexical import query_terms
 from weft.ports import Store
-from weft.types import Find, Neighbour, NodeVersion, TextMatches, TextQuery, Viewer, When
+from weft.types import Direction, Find, Neighbour, NodeVersion, TextMatches, TextQuery, Viewer, When
 
 MANY = 100
 QUESTIONS = ("apple", "plum fig pear")
+WALKS: tuple[tuple[Direction, int], ...] = (("both", MANY), ("out", 1))
 
 
 def node_form(row: NodeVersion) -> tuple[Any, ...]:
@@ -20,7 +21,16 @@ def node_form(row: NodeVersion) -> tuple[Any, ...]:
 
 def step_form(step: Neighbour) -> tuple[Any, ...]:
     edge = step.edge
-    return (step.start, edge.src, edge.rel, edge.dst, edge.weight, edge.interval, edge.recorded_at, node_form(step.node))
+    return (
+        step.start,
+        edge.src,
+        edge.rel,
+        edge.dst,
+        edge.weight,
+        edge.interval,
+        edge.recorded_at,
+        node_form(step.node),
+    )
 
 
 def match_form(found: TextMatches) -> tuple[Any, ...]:
@@ -43,10 +53,9 @@ def state(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Itera
 
 
 def walks(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for limit in (MANY, 1):
-        for direction in ("both", "out"):
-            steps = store.neighbours(viewer, when, ids, direction=direction, limit=limit)  # type: ignore[arg-type]
-            yield f"neighbours {direction} {limit}", [step_form(step) for step in steps]
+    for direction, limit in WALKS:
+        steps = store.neighbours(viewer, when, ids, direction=direction, limit=limit)
+        yield f"neighbours {direction} {limit}", [step_form(step) for step in steps]
 
 
 def citations(store: Store, viewer: Viewer) -> list[str]:

@@ -233,4 +233,3 @@ class _OpensNodelessEvents(MemoryStore):
 
 def opens_nodeless_events_to_insiders(clock: Clock) -> Store:
     return _OpensNodelessEvents(commit_genesis, clock=clock)
-

@@ -27,8 +27,9 @@ FAILING = settings(
 )
 
 
-def run(machine: type[RuleBasedStateMachine]) -> None:
-    run_state_machine_as_test(machine)
+def run(machine: type[RuleBasedStateMachine], *, share: float = 1.0) -> None:
+    """As many examples as the profile asks for, or a share of them for a machine whose examples are dear."""
+    run_state_machine_as_test(machine, settings=settings(max_examples=max(1, int(settings().max_examples * share))))
 
 
 def run_and_fail(machine: type[RuleBasedStateMachine], complaint: str) -> None:

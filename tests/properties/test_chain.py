@@ -31,7 +31,11 @@ IDS = st.sampled_from(("a", "b", "c", "d"))
 @st.composite
 def drafts(draw: st.DrawFn) -> Draft:
     name, text = draw(IDS), draw(WORDS)
-    draft = node(name, text, at=draw(st.none() | st.just(START_US))) if draw(st.booleans()) else memory_of(f"m-{name}", text)
+    draft = (
+        node(name, text, at=draw(st.none() | st.just(START_US)))
+        if draw(st.booleans())
+        else memory_of(f"m-{name}", text)
+    )
     return replace(
         draft,
         occurred_at=draw(st.none() | st.integers(min_value=START_US - HOUR_US, max_value=START_US)),

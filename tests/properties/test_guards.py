@@ -17,7 +17,7 @@ from weft.ports import Store
 from weft.testing.clock import HOUR_US, START_US, ManualClock
 from weft.testing.scribe import Scribe
 from weft.testing.viewers import ANN, ANN_INSIDE, BOB, EVERY_SCOPE, OPERATOR, PUBLIC, SHARED, STAFF, VISITOR
-from weft.types import Guard, Viewer, When
+from weft.types import NOW, Guard, Viewer, When
 
 from . import answers, broken
 from .guarded_world import KINDS, EndEdge, EndNode, Piece, PutEdge, PutNode, SetDeleted, World, Written, write
@@ -37,10 +37,15 @@ VIEWERS = (
     Viewer(account="acme", scopes=EVERY_SCOPE, agent="ann' OR 1=1 --", audience="public", sensitive=True),
 )
 IDS = tuple(sorted(KINDS))
+WALK_ERROR = 1e-3
 AGENTS = st.sampled_from(((), (), ("ann",), ("bob",), ("ann", "bob"), ("anna",)))
 SCOPES = st.sampled_from(("public", "public", "shared", "admin"))
 GUARDS = st.builds(
-    Guard, project=st.sampled_from((None, "p", "q")), scope=SCOPES, agents=AGENTS, sensitive=st.integers(0, 4).map(lambda n: n == 0)
+    Guard,
+    project=st.sampled_from((None, "p", "q")),
+    scope=SCOPES,
+    agents=AGENTS,
+    sensitive=st.integers(0, 4).map(lambda n: n == 0),
 )
 EDGE_GUARDS = st.builds(Guard, scope=SCOPES, agents=AGENTS, sensitive=st.integers(0, 4).map(lambda n: n == 0))
 TEXTS = st.lists(st.sampled_from(("apple", "pear", "plum", "fig", "quince")), min_size=1, max_size=4).map(" ".join)
@@ -150,11 +155,23 @@ class Guards(Machine):
         now_us, make = self.clock.now_us(), type(self).make_store
         alone = self.world.only(viewer, found, make, now_us)
         around = alone if reached == found else self.world.only(viewer, reached, make, now_us)
+        for store in full:
+            self._compare_walks(viewer, store, around)
         expected = self._told(viewer, alone, around)
         for store in full:
             for (what, told), (_, wanted) in zip(self._told(viewer, store, store), expected, strict=True):
                 name = type(store).__name__
                 self.claim(told == wanted, "what is hidden changes an answer", name, viewer, what, told, wanted)
+
+    def _compare_walks(self, viewer: Viewer, full: Store, around: Store) -> None:
+        """A backend may stop a walk where next to nothing is left of it, so scores are only close."""
+        for seeds in ({"n0": 1.0}, {name: 1.0 + n for n, name in enumerate(IDS)}):
+            told, wanted = (dict(store.walk(viewer, NOW, seeds, limit=99).scores) for store in (full, around))
+            apart = {name: told.get(name, 0.0) - wanted.get(name, 0.0) for name in {*told, *wanted}}
+            close = all(abs(difference) < WALK_ERROR for difference in apart.values())
+            self.claim(close, "what is hidden changes a walk", type(full).__name__, viewer, seeds, told, wanted)
+            hidden = set(told) - self.world.reachable(viewer)
+            self.claim(not hidden, "a walk reaches what is hidden", viewer, hidden)
 
     def _told(self, viewer: Viewer, store: Store, around: Store) -> list[tuple[str, Any]]:
         """Every answer to this viewer. What may be stepped on but not found is only `around`."""
@@ -199,7 +216,7 @@ class Guards(Machine):
 
 def test_what_is_hidden_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "SETTLE_AT", 4)  # some texts in the index, some in the journal
-    run(Guards)
+    run(Guards, share=0.5)
 
 
 class OnBroken(Guards):
@@ -246,4 +263,3 @@ def test_catches_events_about_hidden_nodes() -> None:
         make_store = staticmethod(broken.opens_nodeless_events_to_insiders)
 
     run_and_fail(Broken, "what is hidden changes an answer")
-

@@ -69,6 +69,7 @@ class Cli:
             "XDG_DATA_HOME": str(self.data),
             "COLUMNS": COLUMNS,
             "LC_ALL": "C.UTF-8",
+            "WEFT_EMBEDDER": "none",  # words only: the model costs half a second a process
         }
 
 

@@ -37,10 +37,11 @@ def tamper(cli: Cli, statement: str, *values: object) -> None:
 
 
 def test_a_first_session_touches_only_the_data_directory(cli: Cli) -> None:
-    done = cli.real("remember", "Deploys freeze on Fridays.", "--name", "Freeze")
+    model = {"WEFT_EMBEDDER": "builtin"}  # the default, with the libraries it brings
+    done = cli.real("remember", "Deploys freeze on Fridays.", "--name", "Freeze", **model)
     assert (done.code, done.err) == (0, "")
     assert b"saved" in done.out
-    found = cli.real("recall", "when do deploys freeze?", "--json")
+    found = cli.real("recall", "when do releases stop?", "--json", **model)
     hits = json.loads(found.out)["hits"]
     assert [hit["node"]["text"] for hit in hits] == ["Deploys freeze on Fridays."]
     assert hits[0]["node"]["project"] == "ferry"
@@ -80,6 +81,14 @@ def test_bytes_that_are_no_text_are_refused(cli: Cli) -> None:
     assert done.code == 2
     assert "not text" in done.err
     assert TRACEBACK not in done.err
+
+
+def test_a_hint_names_a_command_that_exists(cli: Cli) -> None:
+    for arguments in (("log", "verify", "--head", "short"), ("remember", "x", "--kind", "not a kind")):
+        hint = answer(cli, *arguments, code=2)["hint"]
+        words = hint.split("`")[1].split()
+        assert words[0] == "weft"
+        assert cli(*words[1:]).exit_code == 0, hint
 
 
 def test_colours_only_on_a_terminal(cli: Cli) -> None:
@@ -148,6 +157,7 @@ def test_json_everywhere(cli: Cli) -> None:
         (("stats",), "store"),
         (("backup", str(cli.scratch / "copy")), "digest"),
         (("doctor",), "ok"),
+        (("reindex",), "indexes"),
         (("init",), "project"),
         (("config",), "settings"),
     ]
@@ -185,6 +195,7 @@ def test_every_command_prints_something_for_people(cli: Cli) -> None:
         ("stats",): "5 events in 1 sessions",
         ("doctor",): "ok    log         5 events in 5 commits, every hash fits",
         ("config",): "WEFT_ACCOUNT",
+        ("reindex",): "no embedder is configured",
         ("init", "raft"): "project raft",
         ("log", "export", str(cli.scratch / "x.jsonl")): "5 events to",
         ("log", "import", str(cli.scratch / "x.jsonl")): "0 events taken in, exactly as they were; 5 were here",

@@ -55,7 +55,8 @@ class Place:
         self._opened: list[weft.Memory] = []
 
     def open(self, directory: Path | None = None, **settings: str) -> weft.Memory:
-        """A memory over the one store; settings are given as the environment would."""
+        """A memory over the one store; settings are given as the environment would. Words only, unless said."""
+        settings = {"embedder": "none"} | settings
         environment = {"HOME": str(self.scratch)} | {f"WEFT_{name.upper()}": value for name, value in settings.items()}
         url = f"sqlite://{self.scratch / 'store'}"
         memory = weft.open(url, directory=directory or self.root, environment=environment, clock=self.clock)

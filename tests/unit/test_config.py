@@ -177,6 +177,16 @@ def test_what_is_not_a_setting_is_never_kept(tmp_path: Path) -> None:
         assert secret not in held
 
 
+def test_a_key_is_used_but_never_shown(tmp_path: Path) -> None:
+    given = HOME | {"WEFT_EMBEDDER": "none", "WEFT_EMBEDDER_KEY": "sk-very-secret"}
+    assert load_settings(tmp_path, given).embedder_key == "sk-very-secret"
+    with weft.open("memory://", directory=tmp_path, environment=given) as memory:
+        shown = {each.name: each for each in memory.config().settings}
+        assert "sk-very-secret" not in msgspec.json.encode(memory.config()).decode()
+        assert "sk-very-secret" not in msgspec.json.encode(memory.doctor()).decode()
+    assert (shown["embedder_key"].value, shown["embedder_key"].origin) == ("(set)", "WEFT_EMBEDDER_KEY")
+
+
 def test_config_shows_every_setting_with_its_origin(tmp_path: Path) -> None:
     url = f"sqlite://{tmp_path / 'there'}"
     with weft.open(url, directory=tmp_path, environment=HOME | {"WEFT_AGENT": "ada"}) as memory:

@@ -73,8 +73,8 @@ def test_the_parts_of_every_score_add_up(memory: weft.Memory) -> None:
             assert source.part > 0
             assert source.rank >= 1
             assert source.detail
-    assert {source.name for hit in answer.hits for source in hit.why} == {"exact", "text"}
-    assert [stage.stage for stage in answer.stages][-1] == "fuse"
+    assert {source.name for hit in answer.hits for source in hit.why} >= {"exact", "text"}
+    assert {"exact", "text", "fuse"} <= {stage.stage for stage in answer.stages}
     plain = memory.recall("Redis sessions: the session store")
     assert [hit.score for hit in plain.hits] == [hit.score for hit in answer.hits]
     assert all(hit.why == () for hit in plain.hits)

@@ -11,6 +11,7 @@ on threads, about as fast as a padded batch would.
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -162,6 +163,7 @@ def _load() -> _Loaded:
 
 @lru_cache(maxsize=1)
 def _load_once() -> _Loaded:
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")  # else it reports to its makers from its import on; weft sends nothing
     try:
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as faults

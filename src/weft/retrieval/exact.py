@@ -51,7 +51,8 @@ def names_in(query: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for length in range(min(MAX_NAME_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
-            key = name_key(" ".join(words[start : start + length])).removesuffix("'s").removesuffix("’s")
+            key = name_key(" ".join(words[start : start + length]))
+            key = name_key(key.removesuffix("'s").removesuffix("’s"))  # "Acme Inc.'s" names Acme Inc.
             if key and key not in STOP_WORDS:
                 found.setdefault(key, 0.5 + 0.5 * length / len(words))
     if whole := name_key(query):

@@ -11,10 +11,20 @@ from weft.testing.guards_contract import GuardsContract
 from weft.testing.log_contract import LogContract
 from weft.testing.reading_contract import ReadingContract
 from weft.testing.travel_contract import TravelContract
+from weft.testing.vectors_contract import VectorsContract
+from weft.testing.walks_contract import WalksContract
 from weft.testing.words_contract import WordsContract
 
 
 class StoreContract(
-    LogContract, TravelContract, ClocksContract, ReadingContract, WordsContract, ChangesContract, GuardsContract
+    LogContract,
+    TravelContract,
+    ClocksContract,
+    ReadingContract,
+    WordsContract,
+    ChangesContract,
+    GuardsContract,
+    VectorsContract,
+    WalksContract,
 ):
     """Every subject of the contract."""

@@ -8,14 +8,14 @@ from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, deleted, edge, node
 from weft.testing.viewers import OPERATOR
-from weft.types import When
+from weft.types import TextMatches, When
 
 MANY = 700  # more than a backend may leave unindexed
 
 
-def ids(matches: object) -> list[str]:
+def ids(matches: TextMatches) -> list[str]:
     """Who was found, best first."""
-    return [hit.node.id for hit in matches.hits]  # type: ignore[attr-defined]
+    return [hit.node.id for hit in matches.hits]
 
 
 class WordsContract(StoreCase):
@@ -24,7 +24,7 @@ class WordsContract(StoreCase):
     def test_words_are_found_by_stem_in_every_field_at_once(self, scribe: Scribe) -> None:
         scribe.write(node("a", "the cats sleep"), node("b", name="Cat"), node("c", summary="CATS!"), node("d", "a dog"))
         assert sorted(ids(scribe.search("cat"))) == ["a", "b", "c"]
-        assert ids(scribe.search("dogs sleeping")) == ["d", "a"] or ids(scribe.search("dogs sleeping")) == ["a", "d"]
+        assert sorted(ids(scribe.search("dogs sleeping"))) == ["a", "d"]
         assert ids(scribe.search("unicorn")) == []
 
     def test_rarer_words_and_names_count_for_more(self, scribe: Scribe) -> None:
@@ -105,4 +105,4 @@ class WordsContract(StoreCase):
         tens = scribe.search("tens5")
         assert len(tens.hits) == 8, "ten, less one changed and one deleted"
         assert tens.used[0].document_frequency == 8 + 1, "the changed one holds until it was changed"
-        assert tens.population == MANY + 1 - MANY // 10 + MANY // 10
+        assert tens.population == MANY + 1, "as many changed, with a version more, as were deleted"

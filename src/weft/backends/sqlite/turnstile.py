@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,23 +28,23 @@ except ImportError:
     HAS_FLOCK = False
 
 WAIT_S = 5.0
+IDLE_S = 2.0  # a thread that waited for turns ends when it has not been needed for so long
 
 
 class Turnstile:
-    """One account's turnstile. Threads may share it; so may several of them on the same files."""
+    """One account's turnstile. Threads may share one, and several may stand on the same files."""
 
     def __init__(self, directory: Path, account: str) -> None:
         self._files = (directory / f"{account}.queue", directory / f"{account}.lock")
-        self._name = account
+        self._account = account
         self._own = threading.local()
-        self._left_behind: list[_Waiter] = []
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """The block runs while no other writer's does. Raises Busy after WAIT_S, StoreError inside another turn."""
         if getattr(self._own, "inside", False):
             raise StoreError("a write was begun inside a write", hint="end the first one before the next")
-        descriptor = self._take(time.monotonic() + WAIT_S)
+        descriptor = self._take()
         self._own.inside = True
         try:
             yield
@@ -54,92 +53,87 @@ class Turnstile:
             if descriptor is not None:
                 _drop(descriptor)
 
-    def _take(self, deadline_s: float) -> int | None:
+    def _take(self) -> int | None:
         """The lock's file descriptor, or None where turns cannot be had."""
         if not HAS_FLOCK:
             return None
         try:
-            return _pass_through(*self._files, how=fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return _pass_through(self._files, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return self._wait(deadline_s)
+            pass
         except OSError:
             return None
-
-    def _wait(self, deadline_s: float) -> int | None:
-        waiter = self._waiter()
-        taken = False
-        try:
-            taken = waiter.wait(deadline_s - time.monotonic())
-        finally:
-            if not taken and waiter.leave():
-                self._left_behind.append(waiter)
-        if not taken:
+        waiter: _Waiter = self._own.__dict__.setdefault("waiter", _Waiter(self._files))
+        if not waiter.wait():
             raise Busy(
-                f"the turn to write to {self._name} did not come in {WAIT_S:g} s",
+                f"the turn to write to {self._account} did not come in {WAIT_S:g} s",
                 hint="another process is writing, or stopped in the middle of it; try again",
             )
         return waiter.descriptor
 
-    def _waiter(self) -> _Waiter:
-        """One that was given up and still stands in the queue, or a new one: no more than ever waited at once."""
-        while self._left_behind:
-            try:
-                waiter = self._left_behind.pop()
-            except IndexError:  # another thread was first
-                break
-            if waiter.come_back():
-                return waiter
-        return _Waiter(self._files)
-
 
 class _Waiter:
-    """Stands in the queue in a thread of its own: nothing else can stop waiting for a `flock` after a while.
+    """Stands in the queue for one thread, in another: nothing else can stop waiting for a `flock` after a while.
 
-    Given up, it goes on waiting; once it has the lock and nobody came back for it, it drops it.
+    Given up, it stays where it stands: the next wait goes on there. If its turn comes and nobody waits, it is dropped.
     """
 
     def __init__(self, files: tuple[Path, Path]) -> None:
         self.descriptor: int | None = None
         self._files = files
         self._mutex = threading.Lock()
-        self._wanted = True
-        self._over = threading.Event()
-        threading.Thread(target=self._stand, name="weft-turnstile", daemon=True).start()
+        self._asked, self._came = threading.Semaphore(0), threading.Semaphore(0)
+        self._running = self._standing = self._wanted = False
 
-    def _stand(self) -> None:
+    def wait(self) -> bool:
+        """True once the turn has come (`descriptor` is its lock), False if it did not in WAIT_S."""
+        self._ask()
+        came = False
         try:
-            descriptor = _pass_through(*self._files, how=fcntl.LOCK_EX)
-        except OSError:  # it worked at first: the turn is over, SQLite's own lock has to do
-            descriptor = None
+            came = self._came.acquire(timeout=WAIT_S)
+        finally:
+            if not came:
+                self._give_up()
+        return came
+
+    def _ask(self) -> None:
         with self._mutex:
-            if self._wanted:
-                self.descriptor = descriptor
-            elif descriptor is not None:
-                _drop(descriptor)
-            self._over.set()
+            self._wanted = True
+            if self._standing:
+                return
+            self._standing = True
+            if self._running:
+                self._asked.release()
+                return
+            self._running = True
+        threading.Thread(target=self._serve, name="weft-turnstile", daemon=True).start()
 
-    def wait(self, seconds: float) -> bool:
-        """True once its turn has come."""
-        return self._over.wait(max(0.0, seconds))
-
-    def leave(self) -> bool:
-        """Nobody waits for it any more. True if it may be come back to, False if its turn came just now."""
+    def _give_up(self) -> None:
         with self._mutex:
             self._wanted = False
-            if not self._over.is_set():
-                return True
-        if self.descriptor is not None:
-            _drop(self.descriptor)
-        return False
+            if self._came.acquire(blocking=False) and self.descriptor is not None:  # it came just now
+                _drop(self.descriptor)
 
-    def come_back(self) -> bool:
-        """Waits again, in its old place. False if its turn has come and gone."""
-        with self._mutex:
-            self._wanted = not self._over.is_set()
-            return self._wanted
+    def _serve(self) -> None:
+        while self._running:
+            try:
+                descriptor = _pass_through(self._files, fcntl.LOCK_EX)
+            except OSError:  # what worked a moment ago does no more: SQLite's own lock has to do
+                descriptor = None
+            with self._mutex:
+                self._standing = False
+                if self._wanted:
+                    self.descriptor = descriptor
+                    self._came.release()
+                elif descriptor is not None:
+                    _drop(descriptor)
+            if not self._asked.acquire(timeout=IDLE_S):
+                with self._mutex:
+                    self._running = self._asked.acquire(blocking=False)
 
 
-def _pass_through(queue: Path, lock: Path, *, how: int) -> int:
+def _pass_through(files: tuple[Path, Path], how: int) -> int:
+    queue, lock = files
     first = _flock(queue, how)
     try:
         return _flock(lock, how)

@@ -92,8 +92,7 @@ class VectorCache:
             query = "SELECT key, data FROM vector WHERE model = ? AND key > ? ORDER BY key"
             found = every(db, query, (self._model, last))
             if found:
-                fresh = np.frombuffer(b"".join([data for _, data in found]), "<f2").astype(np.float32)
-                fresh = fresh.reshape(len(found), -1)
+                fresh = _matrix([data for _, data in found])
                 self._keys = np.concatenate([self._keys, np.array([key for key, _ in found], np.int64)])
                 self._tail = np.concatenate([self._tail, fresh]) if self._tail.size else fresh
             return notes
@@ -124,10 +123,10 @@ class VectorCache:
         self._keys, self._tail = self._keys[past], self._tail[past] if self._tail.size else self._tail
         return notes
 
-    def nearest(self, query: Floats, count: int) -> tuple[Keys, Floats]:
-        """The best keys with their cosines, best first: exact in the tail, approximate in the generation."""
-        keys: list[Any] = []
-        scores: list[Any] = []
+    def nearest(self, query: Floats, count: int) -> Keys:
+        """The best keys, best first: exact in the tail, approximate in the generation."""
+        keys: list[Keys] = []
+        scores: list[Floats] = []
         if self._index is not None:
             found = self._index.search(query, min(count, len(self._index)))
             keys.append(np.asarray(found.keys, np.int64))
@@ -138,10 +137,8 @@ class VectorCache:
             keys.append(self._keys[best])
             scores.append(cosines[best])
         if not keys:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        every_key, every_score = np.concatenate(keys), np.concatenate(scores)
-        order = _top(every_score, count)
-        return every_key[order], every_score[order]
+            return np.zeros(0, np.int64)
+        return np.concatenate(keys)[_top(np.concatenate(scores), count)]
 
     def publish(self, db: apsw.Connection, progress: Callable[[int, int], None]) -> str | None:
         """Makes a new generation of everything, if the tail is long. The caller holds the indexer lock."""
@@ -236,30 +233,37 @@ def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, lim
     """Compares everything the viewer may see."""
     query = f"""SELECT v.row, x.data FROM node n JOIN node_version v ON v.node = n.key JOIN text t ON t.id = v.text
         JOIN vector x ON x.model = ? AND x.hash = t.hash WHERE {visible.text}"""
-    found = every(db, query, (model, *visible.params))
-    if not found:
-        return []
-    matrix = np.frombuffer(b"".join([data for _, data in found]), "<f2").astype(np.float32).reshape(len(found), -1)
-    cosines = matrix @ wanted
-    return [(found[at][0], float(cosines[at])) for at in _top(cosines, limit)]
+    return _compared(every(db, query, (model, *visible.params)), wanted, limit)
 
 
 def _fetched(
     db: apsw.Connection, cache: VectorCache, wanted: Floats, visible: Sql, limit: int
 ) -> list[tuple[int, float]]:
-    """Takes the nearest, drops what the viewer may not see, and takes more until there are enough."""
+    """Takes the nearest, drops what the viewer may not see, and takes more until there are enough.
+
+    What is left is compared again with the vectors themselves: the index ranks in half precision.
+    """
     fetch = max(FETCH_FIRST, 4 * limit)
-    query = f"""SELECT x.key, v.row FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
+    query = f"""SELECT v.row, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
         WHERE {visible.text}"""
     while True:
-        keys, cosines = cache.nearest(wanted, fetch)
-        by_key = dict(zip(keys.tolist(), cosines.tolist(), strict=True))
+        keys = cache.nearest(wanted, fetch)
         found = every(db, query, (orjson.dumps(keys.tolist()).decode(), *visible.params))
         if len(found) >= limit or fetch >= cache.size:
-            break
+            return _compared(found, wanted, limit)
         fetch *= FETCH_GROWTH
-    scored = sorted(((row, by_key[key]) for key, row in found), key=lambda each: (-each[1], -each[0]))
-    return scored[:limit]
+
+
+def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> list[tuple[int, float]]:
+    """(row, cosine) of the best of these (row, vector) pairs; ties go to the newer row."""
+    if not found:
+        return []
+    scored = zip((row for row, _ in found), _matrix([data for _, data in found]) @ wanted, strict=True)
+    return sorted(((row, float(cosine)) for row, cosine in scored), key=lambda each: (-each[1], -each[0]))[:limit]
+
+
+def _matrix(blobs: list[bytes]) -> Floats:
+    return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
 
 
 def cosines(db: apsw.Connection, query: VectorQuery, hashes: Sequence[bytes]) -> dict[bytes, float]:
@@ -275,5 +279,5 @@ def cosines(db: apsw.Connection, query: VectorQuery, hashes: Sequence[bytes]) ->
             found.append((each, row[0]))
     if not found:
         return {}
-    matrix = np.frombuffer(b"".join([data for _, data in found]), "<f2").astype(np.float32).reshape(len(found), -1)
-    return {each: float(cosine) for (each, _), cosine in zip(found, matrix @ wanted, strict=True)}
+    scored = _matrix([data for _, data in found]) @ wanted
+    return {each: float(cosine) for (each, _), cosine in zip(found, scored, strict=True)}

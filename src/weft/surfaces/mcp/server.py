@@ -58,7 +58,10 @@ def serve() -> None:
     load_settings(Path())
     if sys.stdin.isatty():
         sys.stderr.write("weft mcp speaks MCP on standard input and output: let an agent's program start it\n")
-    asyncio.run(_serve(Desk()))
+    try:
+        asyncio.run(_serve(Desk()))
+    except* BrokenPipeError:
+        _log.debug("the client closed its end: nobody is left to answer")
 
 
 async def _serve(desk: Desk) -> None:

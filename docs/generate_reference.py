@@ -1,0 +1,160 @@
+"""Writes docs/reference from the registry: operations, settings, and the command line's own help.
+
+    python docs/generate_reference.py
+
+The tidy tests run `pages` and compare: what is written there is what the code does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from weft.config import SETTINGS, load_settings
+from weft.operations import OPERATIONS
+from weft.operations.registry import Operation
+from weft.surfaces.cli.main import build
+from weft.surfaces.cli.main import weft as root
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTICE = "<!-- Written by docs/generate_reference.py; edit the code, then run it again. -->\n"
+EFFECTS = {"read": "reads", "write": "writes", "destructive": "destroys"}
+HELP_COLUMNS = 100
+
+
+def pages() -> dict[str, str]:
+    """Each page's name and text."""
+    return {"operations.md": _operations(), "settings.md": _settings()}
+
+
+def main() -> None:
+    """Writes the pages."""
+    REFERENCE.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text, encoding="utf-8")
+
+
+def _operations() -> str:
+    group = root if root.commands else build(root, OPERATIONS)
+    context = click.Context(group, info_name="weft", terminal_width=HELP_COLUMNS, **group.context_settings)
+    parts = [
+        NOTICE,
+        "# Operations\n",
+        "Every operation is a command of `weft`, and a method of `weft.Memory` or an argument to its `run`. With"
+        " `--json` a command prints the answer described here; exit codes are 0 (done), 1 (failed, or found a problem)"
+        " and 2 (the command line or an argument was wrong).\n",
+        f"```text\n{group.get_help(context)}\n```\n",
+        *map(_operation, OPERATIONS),
+        "## Values in answers\n",
+        *_values(),
+    ]
+    return "\n".join(parts)
+
+
+def _operation(operation: Operation) -> str:
+    arguments = " ".join(name.upper() for name in operation.arguments)
+    parts = [
+        f"## {operation.name}\n",
+        f"`{operation.command}{' ' + arguments if arguments else ''}` · {EFFECTS[operation.effect]}"
+        f" · toolset {operation.toolset}\n",
+        _prose(operation.description) + "\n",
+    ]
+    if rows := _fields(operation.input, optional=True):
+        parts += ["| argument | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows)]
+    parts += ["| answer | type |\n|---|---|\n" + "".join(_fields(operation.output, optional=False))]
+    return "\n".join(parts)
+
+
+def _values() -> list[str]:
+    """The types that answers are made of, by name."""
+    outputs = {operation.output.__name__ for operation in OPERATIONS}
+    schemas = [msgspec.json.schema(operation.output)["$defs"] for operation in OPERATIONS]
+    named = {name: definitions for definitions in schemas for name in definitions if name not in outputs}
+    parts = []
+    for name, definitions in sorted(named.items()):
+        body = definitions[name]
+        rows = [f"| `{field}` | {_type(what, definitions)} |\n" for field, what in body.get("properties", {}).items()]
+        if rows:
+            parts.append(f"### {name}\n\n{body.get('description', '')}\n\n| field | type |\n|---|---|\n{''.join(rows)}")
+    return parts
+
+
+def _prose(docstring: str) -> str:
+    paragraphs = docstring.split("\n\n")
+    return "\n\n".join(" ".join(line.strip() for line in paragraph.splitlines()) for paragraph in paragraphs)
+
+
+def _fields(struct: type[msgspec.Struct], *, optional: bool) -> list[str]:
+    """Table rows of a type's fields, from its JSON schema."""
+    schema = msgspec.json.schema(struct)
+    definitions = schema["$defs"]
+    body = definitions[schema["$ref"].rsplit("/", 1)[-1]]
+    rows = []
+    for name, field in body.get("properties", {}).items():
+        cells = [f"`{name}`", _type(field, definitions)]
+        if optional:
+            default = "required" if name in body.get("required", ()) else _default(field.get("default"))
+            cells += [default, _cell(_described(field))]
+        rows.append(f"| {' | '.join(cells)} |\n")
+    return rows
+
+
+def _described(field: dict[str, Any]) -> str:
+    inside = (each.get("description", "") for each in field.get("anyOf", ()))
+    return field.get("description") or next((each for each in inside if each), "")
+
+
+def _default(value: object) -> str:
+    return "" if value in (None, (), [], {}, "", False) else f"`{value}`"
+
+
+def _type(field: dict[str, Any], definitions: dict[str, Any]) -> str:
+    """A schema in a few words."""
+    if "anyOf" in field:
+        kinds = [_type(each, definitions) for each in field["anyOf"] if each.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
+    if "$ref" in field:
+        name = field["$ref"].rsplit("/", 1)[-1]
+        return _type(definitions[name], definitions) if "enum" in definitions[name] else name
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"] if value is not None)
+    kind = field.get("type", "anything")
+    if kind == "array":
+        return f"list of {_type(field.get('items') or {}, definitions)}"
+    if kind == "object" and isinstance(field.get("additionalProperties"), dict):
+        return f"{_type(field['additionalProperties'], definitions)} by name"
+    bounds = [f"{sign} {field[key]}" for key, sign in (("minimum", "≥"), ("maximum", "≤")) if key in field]
+    names = {"string": "text", "boolean": "flag", "integer": "integer", "number": "number", "null": "nothing"}
+    return " ".join([names.get(kind, kind), *bounds])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _settings() -> str:
+    example = Path("/home/you/ferry")
+    held = load_settings(example, {"HOME": "/home/you"})
+    rows = []
+    for setting in SETTINGS:
+        value = held.origins[setting.name].value
+        shown = ", ".join(value) if isinstance(value, tuple) else str(value).lower() if value is False else str(value)
+        default = f"`{shown}`" if shown else ""
+        rows.append(f"| `{setting.name}` | `{setting.variable}` | {default} | {_cell(setting.summary)} |\n")
+    return "\n".join(
+        [
+            NOTICE,
+            "# Settings\n",
+            "Later sources win: the built-in default, the nearest `weft.toml` above the working directory, the"
+            " environment. `weft config` shows what holds and where it came from. An unknown setting or a bad value"
+            f" stops the start with a line for each defect. Defaults are those of a user `you` in `{example}`.\n",
+            "| in `weft.toml` | in the environment | default | meaning |\n|---|---|---|---|\n" + "".join(rows),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()
