@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.append import Writer, append
-from weft.errors import Conflict, Corrupt, Invalid, NotFound
+from weft.errors import Conflict, Invalid, NotFound
 from weft.instants import Clock
 from weft.log.draft import Draft
 from weft.log.kinds import payload_of, transaction
@@ -84,10 +84,10 @@ def append_in_slices(
             else Draft(kind="tx.closed", payload=last)
         )
         # Two that resume the same change at once: the second finds its slice written, or a Conflict.
-        append(store, writer, [mark, *taken], clock=lock, viewer=viewer, request_id=f"{tx}.{start}")
-        held_ms = lock.since_ms()
-        pace.learn(feed.weight, held_ms)
-        commits, longest_ms = commits + 1, max(longest_ms, held_ms)
+        done_now = append(store, writer, [mark, *taken], clock=lock, viewer=viewer, request_id=f"{tx}.{start}")
+        if not done_now.repeated:
+            pace.learn(feed.weight, lock.held_ms())
+            commits, longest_ms = commits + 1, max(longest_ms, lock.held_ms())
     return Sliced(tx=tx, drafts=done - skipped, skipped=skipped, commits=commits, longest_hold_ms=round(longest_ms, 2))
 
 
@@ -106,7 +106,7 @@ class _LockClock:
         self._looked_s = time.perf_counter()
         return self._clock.now_us()
 
-    def since_ms(self) -> float:
+    def held_ms(self) -> float:
         return (time.perf_counter() - self._looked_s) * 1000
 
 
@@ -177,4 +177,7 @@ def _number(written: str, event: Event) -> int:
     try:
         return int(written)
     except ValueError as problem:
-        raise Corrupt(f"{event.citation} has a cursor that is no number: {written[:60]!r}") from problem
+        raise Conflict(
+            f"the change was written by other means: {event.citation} has the cursor {written[:60]!r}, not a number",
+            hint="resume it with what began it",
+        ) from problem
