@@ -1,6 +1,6 @@
 """Embeds texts of a corpus (JSON lines with a `text`) with the built-in model, for realistic vectors at scale.
 
-    python -m benchmarks.latency.embed_dev corpus.jsonl out.npy --limit 5000
+python -m benchmarks.latency.embed_dev corpus.jsonl out.npy --limit 5000
 """
 
 from __future__ import annotations

@@ -26,7 +26,12 @@ def percentiles(calls: Iterable[Callable[[], object]]) -> dict[str, float]:
     def at(share: float) -> float:
         return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)
 
-    return {"calls": len(ordered), "p50_ms": round(statistics.median(ordered), 3), "p95_ms": at(0.95), "p99_ms": at(0.99)}
+    return {
+        "calls": len(ordered),
+        "p50_ms": round(statistics.median(ordered), 3),
+        "p95_ms": at(0.95),
+        "p99_ms": at(0.99),
+    }
 
 
 def rate(count: int, work: Callable[[], object]) -> dict[str, float]:
@@ -41,7 +46,12 @@ def save(name: str, result: dict[str, Any]) -> Path:
     """Writes a dated result."""
     RESULTS.mkdir(exist_ok=True)
     now = datetime.now(UTC)
-    result = {"name": name, "date": f"{now:%Y-%m-%d}", "machine": f"{platform.machine()}, Python {platform.python_version()}", **result}
+    result = {
+        "name": name,
+        "date": f"{now:%Y-%m-%d}",
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        **result,
+    }
     path = RESULTS / f"{now:%Y-%m-%d}-{name}.json"
     path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     return path

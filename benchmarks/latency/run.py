@@ -32,7 +32,9 @@ def draft(number: int, text: str) -> Draft:
 
 def full_shape(number: int, text: str) -> Draft:
     """One event that makes four nodes, three edges and a text."""
-    things = tuple(graph.NodeAssertion(id=f"t{number}-{n}", kind="Entity", name=f"thing {number} {n}") for n in range(3))
+    things = tuple(
+        graph.NodeAssertion(id=f"t{number}-{n}", kind="Entity", name=f"thing {number} {n}") for n in range(3)
+    )
     edges = tuple(graph.EdgeAssertion(src=f"f{number}", rel="INVOLVES", dst=thing.id) for thing in things)
     payload = memory.Remembered(id=f"f{number}", text=text, project="bench", entities=things, edges=edges)
     return Draft(kind="memory.remembered", payload=payload)

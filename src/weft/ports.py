@@ -120,6 +120,18 @@ class LockedView(Protocol):
 
     def transaction(self, tx_id: str) -> Tx | None: ...
 
+    def open_changes(self) -> tuple[str, ...]:
+        """The ids of transactions that are not closed."""
+        ...
+
+    def toucher_of_nodes(self, slot: str, changes: Sequence[str]) -> str | None:
+        """One of these transactions that made or retired a version in a slot of nodes; None if none did."""
+        ...
+
+    def toucher_of_edges(self, slot: str, changes: Sequence[str]) -> str | None:
+        """The same for a slot of edges."""
+        ...
+
     def next_rows(self) -> tuple[int, int]:
         """The next free row numbers: of node versions, of edge versions."""
         ...

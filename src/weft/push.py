@@ -1,7 +1,7 @@
 """Forward push: personalised PageRank that touches only what the walk reaches.
 
-Each round pushes every node that holds more than `EPSILON` times its degree, all at once in numpy: a dozen rounds,
-whatever the size of the graph. Only visible nodes and edges count, in the degree too, so that what a viewer may not
+Each round pushes every node that holds more than EPSILON, all at once in numpy, until none does: what it costs is what
+the walk touches, whatever the size of the graph. Only visible nodes and edges count, in the degree too, so that what a viewer may not
 see cannot change what it is shown.
 """
 
@@ -16,8 +16,8 @@ from weft.types import DAMPING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EPSILON = 1e-5
-MAX_ROUNDS = 40
+EPSILON = 1e-4
+MAX_ROUNDS = 60
 MAX_FRONTIER = 20_000  # nodes pushed in one round, most held first
 
 
@@ -35,29 +35,35 @@ class Adjacency(Protocol):
 
 
 def forward_push(graph: Adjacency, seeds: dict[int, float]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Nodes reached and what stays with each. Seeds are weighed to add up to 1."""
+    """Nodes reached and what stays with each. Seeds are weighed to add up to 1; less than EPSILON a node is let go."""
     total = sum(seeds.values())
-    residual = np.zeros(graph.size)
-    stays = np.zeros(graph.size)
+    residual, stays = np.zeros(graph.size), np.zeros(graph.size)
+    stamp = np.zeros(graph.size, np.int64)
     for node, share in seeds.items():
         residual[node] = share / total
-    touched = np.fromiter(seeds, dtype=np.int64)
-    frontier = touched
+    frontier = np.fromiter(seeds, dtype=np.int64)
+    pushed = [frontier]
     for _ in range(MAX_ROUNDS):
-        if not frontier.size:
-            break
-        if frontier.size > MAX_FRONTIER:
-            frontier = frontier[np.argsort(-residual[frontier], kind="stable")[:MAX_FRONTIER]]
         held = residual[frontier]
         residual[frontier] = 0.0
         stays[frontier] += (1.0 - DAMPING) * held
         start, reached, weight = graph.neighbours(frontier)
         degree = np.bincount(start, weights=weight, minlength=frontier.size)
-        moved = DAMPING * held[start] * weight / degree[start]
-        np.add.at(residual, reached, moved)
         stuck = degree == 0.0  # nowhere to go: the walk ends here
         stays[frontier[stuck]] += DAMPING * held[stuck]
-        reached = np.unique(reached)
-        touched = np.union1d(touched, reached)
-        frontier = reached[residual[reached] > EPSILON]
+        np.add.at(residual, reached, (DAMPING * held)[start] * (weight / degree[start]))
+        frontier = _once(reached[residual[reached] > EPSILON], stamp)
+        if not frontier.size:
+            break
+        if frontier.size > MAX_FRONTIER:
+            frontier = frontier[np.argsort(-residual[frontier], kind="stable")[:MAX_FRONTIER]]
+        pushed.append(frontier)
+    touched = _once(np.concatenate(pushed), stamp)
     return touched, stays[touched]
+
+
+def _once(nodes: NDArray[np.int64], stamp: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each node once, in no time: the last to write its place in `stamp` is the one that stays."""
+    places = np.arange(nodes.size)
+    stamp[nodes] = places
+    return nodes[stamp[nodes] == places]

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.append import Writer, append
+from weft.embedding import Embedding
 from weft.errors import Conflict, Invalid, NotFound
 from weft.instants import Clock
 from weft.log.draft import Draft
@@ -48,6 +49,7 @@ def append_in_slices(
     *,
     clock: Clock,
     viewer: Viewer | None,
+    embedding: Embedding | None = None,
     tx_kind: transaction.TxKind,
     git_commit: str | None = None,
     files: tuple[str, ...] = (),
@@ -56,9 +58,10 @@ def append_in_slices(
 ) -> Sliced:
     """Writes all drafts as one change, each commit holding the write lock for about `slice_ms` at most.
 
-    Encoding and lexing happen outside the lock; one draft is never split. Whatever stops this (an error in a draft,
-    a crash, Busy) leaves the change open and invisible: call again with `resume=` its id and the same drafts from the
-    beginning. Raises what `append` does; NotFound or Conflict for a change to resume that is not there or not open.
+    Encoding, lexing and embedding happen outside the lock; one draft is never split. Whatever stops this (an error in
+    a draft, a crash, Busy) leaves the change open and invisible: call again with `resume=` its id and the same drafts
+    from the beginning. Raises what `append` does; NotFound or Conflict for a change to resume that is not there or not
+    open.
     """
     began_s = time.monotonic()
     lock = _LockClock(clock)
@@ -84,7 +87,15 @@ def append_in_slices(
             else Draft(kind="tx.closed", payload=last)
         )
         # Two that resume the same change at once: the second finds its slice written, or a Conflict.
-        done_now = append(store, writer, [mark, *taken], clock=lock, viewer=viewer, request_id=f"{tx}.{start}")
+        done_now = append(
+            store,
+            writer,
+            [mark, *taken],
+            clock=lock,
+            viewer=viewer,
+            embedding=embedding,
+            request_id=f"{tx}.{start}",
+        )
         if not done_now.repeated:
             pace.learn(feed.weight, lock.held_ms())
             commits, longest_ms = commits + 1, max(longest_ms, lock.held_ms())

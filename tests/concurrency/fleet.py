@@ -72,6 +72,48 @@ def answer(child: subprocess.Popen[str], *, within_s: float = GRACE_S) -> Any:
     return json.loads(said.splitlines()[-1])
 
 
+class Hand:
+    """Another process, at our command (see `servant`). As a context it is killed in the end, however that comes."""
+
+    def __init__(self, directory: Path) -> None:
+        self._child = start("servant", directory)
+        expect(self._child, "ready")
+
+    def begin(self, order: str, **arguments: object) -> None:
+        """Gives an order and does not wait."""
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps([order, arguments]) + "\n")
+        self._child.stdin.flush()
+
+    def result(self) -> dict[str, Any]:
+        """What came of the order: an `answer`, or an `error` with its `message`."""
+        assert self._child.stdout is not None
+        line = self._child.stdout.readline()
+        assert line, self._child.communicate()[1]
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+    def do(self, order: str, **arguments: object) -> Any:
+        self.begin(order, **arguments)
+        told = self.result()
+        assert "answer" in told, told
+        return told["answer"]
+
+    def kill(self) -> None:
+        self._child.kill()
+        self._child.communicate()
+
+    def wait_for_death(self) -> int:
+        self._child.communicate(timeout=GRACE_S)
+        return self._child.returncode
+
+    def __enter__(self) -> Hand:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
 def run_fleet(directory: Path, *, writers: int, readers: int, seconds: float, options: tuple[str, ...] = ()) -> Report:
     """Starts everybody, lets them begin together, watches the write-ahead log, gathers what they saw."""
     names = [f"writer{n}" for n in range(writers)]

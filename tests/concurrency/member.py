@@ -2,7 +2,7 @@
 
 Says "ready", waits for a line, works until its time is over and prints what it saw as one line of JSON. A writer
 numbers its events from 1; a reader checks that what it sees of each writer has no gap. With `scramble` a writer goes
-without the turnstile, as where there is no flock.
+without the turnstile, as where there is no flock; with `small-log` the write-ahead log is kept to SMALL_BOUND_BYTES.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from weft.append import Writer, append
-from weft.backends.sqlite import turnstile
+from weft.backends.sqlite import connection, turnstile, wal
 from weft.backends.sqlite.store import SqliteStore
 from weft.instants import SystemClock
 from weft.lexical import query_terms
@@ -24,6 +24,8 @@ from weft.log.kinds import memory
 from weft.types import NOW, SCOPES, Actor, TextQuery, Viewer
 
 ACCOUNT = "fleet"
+SMALL_RESTART_PAGES = 500
+SMALL_BOUND_BYTES = 2 * SMALL_RESTART_PAGES * wal.PAGE_BYTES
 OPERATOR = Viewer(account=ACCOUNT, scopes=frozenset(SCOPES), sensitive=True)
 WORDS = ("warp", "weft", "loom", "shuttle", "heddle", "reed", "thread", "selvedge")
 LOOK_AHEAD = 50  # nodes that a reader asks for at once
@@ -36,6 +38,13 @@ def open_store(directory: str | Path) -> SqliteStore:
 def draft(name: str, number: int, chance: random.Random) -> Draft:
     text = f"{name} says {number}: " + " ".join(chance.choices(WORDS, k=20))
     return Draft(kind="memory.remembered", payload=memory.Remembered(id=f"{name}:{number}", text=text))
+
+
+def make_log_small() -> None:
+    """A short run meets the bounds of the write-ahead log many times."""
+    wal.WAL_RESTART_PAGES, wal.WAL_BOUND_BYTES = SMALL_RESTART_PAGES, SMALL_BOUND_BYTES
+    pragmas = dict(connection._PRAGMAS) | {"wal_autocheckpoint": "100"}
+    connection._PRAGMAS = tuple(pragmas.items())
 
 
 def write(store: SqliteStore, name: str, until_s: float) -> dict[str, float]:
@@ -78,6 +87,8 @@ def read(store: SqliteStore, names: list[str], until_s: float) -> dict[str, floa
 
 def main(role: str, directory: str, name: str, seconds: str, *options: str) -> None:
     turnstile.HAS_FLOCK = "scramble" not in options
+    if "small-log" in options:
+        make_log_small()
     store = open_store(directory)
     print("ready", flush=True)
     sys.stdin.readline()

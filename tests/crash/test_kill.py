@@ -14,6 +14,7 @@ ROUNDS_OF_TWO = 8
 LIVES = 6  # rounds that one store goes through before a new one is begun
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("writers", "rounds"), [(1, ROUNDS), (2, ROUNDS_OF_TWO)], ids=["one", "two"])
 def test_nothing_acknowledged_is_lost(writers: int, rounds: int, tmp_path: Path) -> None:
     chance = random.Random(writers)

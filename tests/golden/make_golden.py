@@ -60,6 +60,22 @@ def fixed_salts() -> Iterator[bytes]:
         yield hashlib.sha256(f"salt {number}".encode()).digest()[:16]
 
 
+class Pool:
+    """What events may refer to. A change that spans commits keeps to its own until it is closed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ids: list[str] = []
+        self.edges: list[tuple[str, str, str]] = []
+        self.documents: dict[str, tuple[str, ...]] = {}
+
+    def take_over(self, other: Pool) -> None:
+        """The other's change is closed: all of it may be referred to from here."""
+        self.ids += other.ids
+        self.edges += other.edges
+        self.documents |= other.documents
+
+
 class Mixer:
     """Writes commits of every sort, chosen by a seeded generator, and remembers what it can refer to."""
 
@@ -67,10 +83,8 @@ class Mixer:
         self._store, self._chance, self._batch, self._words = store, random.Random(seed), batch, words
         self._clock = FixedClock()
         self._nodes: dict[str, str] = {}
-        self._ids: list[str] = []
-        self._edges: list[tuple[str, str, str]] = []
-        self._documents: dict[str, tuple[str, ...]] = {}
-        self._open: list[str] = []
+        self._main = self._pool = Pool("ferry")
+        self._open: list[tuple[str, Pool]] = []
         self._made = self.events = 0
 
     def run(self, events: int) -> None:
@@ -85,23 +99,31 @@ class Mixer:
         self._clock.now += self._chance.choice((0, 1, 1_000_000, 3_600_000_000, -5_000_000, DAY_US // 3))
         session = self._chance.choice(SESSIONS)
         sort = self._chance.random()
-        drafts = [self._draft() for _ in range(self._chance.randint(1, self._batch))]
         if sort < 0.08 and len(self._open) < 3:
+            self._pool = Pool(f"change-{self.events}")
             opened = transaction.Opened(tx_kind="full_rebuild", git_commit="a1" * 20, files=("src/a.py",))
-            done = self._append(session, [Draft(kind="tx.opened", payload=opened), *drafts])
-            self._open.append(f"tx-{done.events[0].hash.hex()[:16]}")
+            done = self._append(session, [Draft(kind="tx.opened", payload=opened), *self._drafts()])
+            self._open.append((f"tx-{done.events[0].hash.hex()[:16]}", self._pool))
         elif sort < 0.18 and self._open:
-            slice_ = transaction.Continued(tx=self._chance.choice(self._open), cursor=f"file {self.events}")
-            self._append(session, [Draft(kind="tx.continued", payload=slice_), *drafts])
+            tx, self._pool = self._chance.choice(self._open)
+            payload = transaction.Continued(tx=tx, cursor=f"file {self.events}")
+            self._append(session, [Draft(kind="tx.continued", payload=payload), *self._drafts()])
         elif sort < 0.25 and len(self._open) > 1:  # one is left open at the end
-            closing = transaction.Closed(tx=self._open.pop(0), duration_ms=1234, files=("src/b.py",))
-            self._append(session, [Draft(kind="tx.closed", payload=closing), *drafts])
+            tx, self._pool = self._open.pop(0)
+            closing = transaction.Closed(tx=tx, duration_ms=1234, files=("src/b.py",))
+            self._append(session, [Draft(kind="tx.closed", payload=closing), *self._drafts()])
+            self._main.take_over(self._pool)
         elif sort < 0.40:
             tx_kind = self._chance.choice(("incremental", "file_change", "agent_edit", "maintenance"))
             noted = transaction.Noted(tx_kind=tx_kind, git_commit=f"{self.events:040x}", files=("a.py",), duration_ms=7)
-            self._append(session, [Draft(kind="tx.noted", payload=noted), *drafts])
+            self._append(session, [Draft(kind="tx.noted", payload=noted), *self._drafts()])
         else:
-            self._append(session, drafts, request_id=f"request-{self.events}" if sort > 0.8 else None)
+            self._append(session, self._drafts(), request_id=f"request-{self.events}" if sort > 0.8 else None)
+        self._pool = self._main
+
+    def _drafts(self) -> list[Draft]:
+        first = [] if self._pool.ids else [self._assert_node()]
+        return first + [self._draft() for _ in range(self._chance.randint(1, self._batch))]
 
     def _append(self, session: str, drafts: list[Draft], *, request_id: str | None = None) -> Appended:
         actor = Actor(agent=self._chance.choice(AGENTS), role=self._chance.choice(("agent", "operator")))
@@ -159,11 +181,11 @@ class Mixer:
         self._made += 1
         node = f"{kind.lower()}:{self._made}"
         self._nodes[node] = kind
-        self._ids.append(node)
+        self._pool.ids.append(node)
         return node
 
     def _some(self) -> str:
-        return self._chance.choice(self._ids)
+        return self._chance.choice(self._pool.ids)
 
     def _node(self, node: str, **more: Any) -> graph.NodeAssertion:
         fields = {"name": f"{node} name", "summary": self._text()[:40], "text": self._text(), "props": self._props()}
@@ -191,7 +213,7 @@ class Mixer:
             slot=slot,
             **self._guard() | self._interval(),
         )
-        self._edges.append((src, rel, dst))
+        self._pool.edges.append((src, rel, dst))
         return Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))
 
     def _remember(self) -> Draft:
@@ -223,15 +245,15 @@ class Mixer:
         """Facts that share a slot: each new one takes moments from the others."""
         node = self._new("Fact")
         who = self._chance.randint(0, self._made // 100)
-        slot = f"fact:ferry/person-{who}/{self._chance.choice(('role', 'lives_in', 'status'))}"
+        slot = f"fact:{self._pool.name}/person-{who}/{self._chance.choice(('role', 'lives_in', 'status'))}"
         fields = self._guard() | self._interval()
         payload = memory.Remembered(id=node, text=self._text(), node_kind="Fact", slot=slot, **fields)
         return Draft(kind="memory.remembered", payload=payload)
 
     def _ingest(self) -> Draft:
-        known = list(self._documents)
-        source = self._chance.choice(known) if known and self._chance.random() < 0.6 else f"docs/{self.events}.md"
-        doc = f"ferry/{source}"
+        known = list(self._pool.documents)
+        source = self._chance.choice(known) if known and self._chance.random() < 0.6 else f"docs/{self._made}.md"
+        doc = f"{self._pool.name}/{source}"
         titles = self._chance.sample(("Intro", "Limits", "Alarms", "東京", "End"), self._chance.randint(1, 4))
         sections = tuple(
             document.SectionText(
@@ -241,8 +263,8 @@ class Mixer:
             for number, title in enumerate(titles)
         )  # fmt: skip
         ids = tuple(section.id for section in sections)
-        gone = tuple(sorted(set(self._documents.get(source, ())) - set(ids)))
-        self._documents[source] = ids
+        gone = tuple(sorted(set(self._pool.documents.get(source, ())) - set(ids)))
+        self._pool.documents[source] = ids
         payload = document.Ingested(
             id=doc, source=source, title=titles[0], sha256=hashlib.sha256(repr(sections).encode()).hexdigest(),
             sections=sections, ended=gone, **self._guard(),
@@ -254,9 +276,9 @@ class Mixer:
         return Draft(kind="graph.ended", payload=graph.Ended(nodes=(self._some(),), at=at, reason="over"))
 
     def _end_edge(self) -> Draft:
-        if not self._edges:
+        if not self._pool.edges:
             return self._assert_edge()
-        src, rel, dst = self._chance.choice(self._edges)
+        src, rel, dst = self._chance.choice(self._pool.edges)
         name = graph.EdgeName(src=src, rel=rel, dst=dst)
         return Draft(
             kind="graph.ended", payload=graph.Ended(edges=(name,), at=self._chance.choice((None, self._moment())))

@@ -39,7 +39,7 @@ store.close()
 """
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 def test_live_fresh_and_rebuilt_are_one_graph(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "live", commit_genesis, clock=FixedClock())
     Mixer(store, seed=10_000, batch=200, words=5).run(EVENTS)

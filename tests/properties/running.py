@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from weft.backends.sqlite.store import SqliteStore
 from weft.instants import Clock
 from weft.log.chain import commit_genesis
 from weft.ports import Store
+
+# A failing example is worth waiting for until it is small; a long run has no limit.
+patient = pytest.mark.timeout(0 if os.environ.get("WEFT_HYPOTHESIS") == "thorough" else 600)
 
 FAILING = settings(
     max_examples=150,

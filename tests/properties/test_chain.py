@@ -21,7 +21,7 @@ from weft.testing.viewers import OPERATOR
 
 from . import broken, tampering
 from .chain_oracle import problems
-from .running import Machine, SqlitePlace, run, run_and_fail
+from .running import Machine, SqlitePlace, patient, run, run_and_fail
 
 SESSIONS = ("s1", "s2", "s3")
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
@@ -180,6 +180,7 @@ class Chain(Machine):
             place.close()
 
 
+@patient
 def test_what_is_appended_verifies_and_travels() -> None:
     run(Chain)
 

@@ -21,7 +21,7 @@ from weft.types import NOW, Guard, Viewer, When
 
 from . import answers, broken
 from .guarded_world import KINDS, EndEdge, EndNode, Piece, PutEdge, PutNode, SetDeleted, World, Written, write
-from .running import Machine, SqlitePlace, memory_store, run, run_and_fail
+from .running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
 
 VIEWERS = (
     OPERATOR,
@@ -37,7 +37,7 @@ VIEWERS = (
     Viewer(account="acme", scopes=EVERY_SCOPE, agent="ann' OR 1=1 --", audience="public", sensitive=True),
 )
 IDS = tuple(sorted(KINDS))
-WALK_ERROR = 1e-3
+WALK_ERROR = 5e-3  # a backend may give up after so many rounds: 0.85^40 is left by then
 AGENTS = st.sampled_from(((), (), ("ann",), ("bob",), ("ann", "bob"), ("anna",)))
 SCOPES = st.sampled_from(("public", "public", "shared", "admin"))
 GUARDS = st.builds(
@@ -164,7 +164,7 @@ class Guards(Machine):
                 self.claim(told == wanted, "what is hidden changes an answer", name, viewer, what, told, wanted)
 
     def _compare_walks(self, viewer: Viewer, full: Store, around: Store) -> None:
-        """A backend may stop a walk where next to nothing is left of it, so scores are only close."""
+        """Scores are only close: see WALK_ERROR."""
         for seeds in ({"n0": 1.0}, {name: 1.0 + n for n, name in enumerate(IDS)}):
             told, wanted = (dict(store.walk(viewer, NOW, seeds, limit=99).scores) for store in (full, around))
             apart = {name: told.get(name, 0.0) - wanted.get(name, 0.0) for name in {*told, *wanted}}
@@ -214,6 +214,7 @@ class Guards(Machine):
                 place.close()
 
 
+@patient
 def test_what_is_hidden_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "SETTLE_AT", 4)  # some texts in the index, some in the journal
     run(Guards, share=0.5)

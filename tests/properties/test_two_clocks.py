@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import ClassVar
 
 import pytest
@@ -22,7 +23,7 @@ from weft.types import EdgeVersion, NodeVersion, When
 
 from . import broken
 from .oracle import Assertion, Ending, Oracle
-from .running import Machine, SqlitePlace, memory_store, run, run_and_fail
+from .running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
 
 # id: slot. Two share one; one is alone; one has a slot named like another's id.
 NODES = {"a": "shared", "b": "shared", "c": None, "d": "c"}
@@ -219,7 +220,7 @@ class TwoClocks(Machine):
                 slots.setdefault((type(row), row.slot), []).append((row.interval.valid_from, end))
         for spans in slots.values():
             spans.sort()
-            for (_, end), (start, _) in zip(spans, spans[1:], strict=False):
+            for (_, end), (start, _) in pairwise(spans):
                 self.claim(end <= start, "two versions hold at once", known, spans)
 
     def teardown(self) -> None:
@@ -239,6 +240,7 @@ class TwoClocks(Machine):
                 self.place.close()
 
 
+@patient
 def test_both_stores_agree_with_a_naive_replay() -> None:
     run(TwoClocks)
 
@@ -286,14 +288,3 @@ def test_an_edge_in_a_shared_slot_can_be_ended() -> None:
     scribe.one(edge("hub", "TO", "y", slot="home"))
     scribe.one(edge_ended("hub", "TO", "y"))
     assert scribe.reached("hub") == []
-
-
-@pytest.mark.xfail(reason="a commit cuts rows of a change that is still open, and shows copies of them")
-def test_writing_to_a_slot_that_an_open_change_touched() -> None:
-    clock = ManualClock()
-    scribe = Scribe(memory_store(clock), clock)
-    scribe.one(node("n", "old", slot="s", at=tick(-9)))
-    scribe.open_change(node("m", "not complete", slot="s", at=tick(-5)))
-    scribe.one(node("k", "new", slot="s", at=tick(-3)))
-    assert scribe.texts("n", "m", "k", valid_at=tick(-4)) == {"n": "old"}
-    assert scribe.texts("n", "m", "k", valid_at=tick(-1)) == {"k": "new"}

@@ -18,6 +18,7 @@ from weft.testing.scribe import (
     continued,
     deleted,
     edge,
+    edge_ended,
     ended,
     memory_of,
     node,
@@ -283,10 +284,22 @@ def test_request_ids_of_other_accounts_do_not_clash(scribe: Scribe, clock: Manua
         edge("open", "KNOWS", "hidden"),
         edge("hidden", "KNOWS", "open"),
         ended("hidden"),
+        edge_ended("open", "KNOWS", "hidden"),
         deleted("hidden"),
         restored("hidden"),
     ],
-    ids=["assert", "assert kind", "remember", "supersede", "edge to", "edge from", "end", "delete", "restore"],
+    ids=[
+        "assert",
+        "assert kind",
+        "remember",
+        "supersede",
+        "edge to",
+        "edge from",
+        "end",
+        "end edge",
+        "delete",
+        "restore",
+    ],
 )
 def test_a_hidden_id_cannot_be_taken_over(scribe: Scribe, viewer: Viewer, guard: dict, attempt: Draft) -> None:
     scribe.write(node("hidden", "the secret", kind="Secret", **guard), node("open", agents=("ann",)))

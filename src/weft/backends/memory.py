@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -146,6 +146,15 @@ class _Account:
     def transaction(self, tx_id: str) -> Tx | None:
         return self.graph.transactions.get(tx_id)
 
+    def open_changes(self) -> tuple[str, ...]:
+        return tuple(tx.id for tx in self.graph.transactions.values() if tx.closed_pos is None)
+
+    def toucher_of_nodes(self, slot: str, changes: Sequence[str]) -> str | None:
+        return _toucher((row for row in self.graph.nodes.values() if row.slot == slot), changes)
+
+    def toucher_of_edges(self, slot: str, changes: Sequence[str]) -> str | None:
+        return _toucher((row for row in self.graph.edges.values() if row.slot == slot), changes)
+
     def next_rows(self) -> tuple[int, int]:
         return len(self.graph.nodes) + 1, len(self.graph.edges) + 1
 
@@ -168,6 +177,11 @@ class _Account:
         self.log.extend(batch.events)
         for event in batch.events:
             self.heads[event.session] = SessionHead(session=event.session, seq=event.seq, hash=event.hash)
+
+
+def _toucher(rows: Iterable[NodeVersion] | Iterable[EdgeVersion], changes: Sequence[str]) -> str | None:
+    touched = (tx for row in rows for tx in (row.tx, row.retired_tx) if tx in changes)
+    return next(touched, None)
 
 
 def _begins(row: NodeVersion | EdgeVersion) -> int:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
-from weft.errors import Forbidden, Invalid, NotFound
+from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.lexical import content_hash, lex
 from weft.ports import Changes, LexedText, LockedView, Retirement
@@ -33,6 +33,9 @@ def weave(
 
     With a viewer, raises Forbidden where the events touch a node that it may not see: writing to a hidden id must
     not be a way to uncover it. A rebuild and an import fold what was accepted before, and name none.
+
+    Raises Conflict where the events touch a slot that another change has touched and not closed: to readers that
+    change has not happened yet, so the slot would have two answers until it is closed.
     """
     tx = transaction_of(view, events)
     weaver = _Weaver(view, tx.id, lexed or {}, viewer)
@@ -112,6 +115,7 @@ class _Weaver:
         self._fresh: set[str] = set()  # nodes that this commit brings: nothing stands about them yet
         self._texts: LexedTexts = {}
         self._slots_of: dict[str, set[str]] = {}
+        self._others = tuple(change for change in view.open_changes() if change != tx)
 
     def apply(self, event: Event, move: Move) -> None:
         match move:
@@ -122,7 +126,11 @@ class _Weaver:
             case EndNode():
                 self._end_node(event, move)
             case EndEdge():
-                rows = self._edges.live(edge_slot(move.src, move.rel, move.dst), move.at)
+                for end in (move.src, move.dst):
+                    self._identity(end)  # raises Forbidden where the viewer may not know of it
+                slot = edge_slot(move.src, move.rel, move.dst)
+                self._check_edge_slot(slot)
+                rows = self._edges.live(slot, move.at)
                 self._edges.cut(timeline.end(rows, move.at), event, self._tx)
             case SetDeleted():
                 known = self._identity(move.id)
@@ -155,6 +163,8 @@ class _Weaver:
         self._set_identity(Identity(id=move.id, kind=move.kind, guard=move.guard))
         if move.slot == move.id and move.id in self._fresh:
             self._nodes.begin_empty(move.slot)
+        else:
+            self._check_node_slot(move.slot)
         live = self._nodes.live(move.slot, move.valid_from)
         takeover = timeline.take(live, move.valid_from, move.valid_to)
         self._nodes.cut(takeover.cuts, event, self._tx)
@@ -206,6 +216,8 @@ class _Weaver:
                 raise NotFound(f"the edge {label} names {end!r}, which does not exist", hint="assert the node first")
         if alone and not self._fresh.isdisjoint((move.src, move.dst)):
             self._edges.begin_empty(move.slot)
+        else:
+            self._check_edge_slot(move.slot)
         live = self._edges.live(move.slot, move.valid_from)
         takeover = timeline.take(live, move.valid_from, move.valid_to)
         self._edges.cut(takeover.cuts, event, self._tx)
@@ -234,10 +246,20 @@ class _Weaver:
     def _end_node(self, event: Event, move: EndNode) -> None:
         if self._identity(move.id) is None:
             raise NotFound(f"there is no node {move.id!r} to end")
+        self._check_node_slot(move.id)
         slots = {row.slot for row in self._view.live_versions(move.id)} | self._slots_of.get(move.id, set())
         for slot in sorted(slots):
+            self._check_node_slot(slot)
             own = [row for row in self._nodes.live(slot, move.at) if row.id == move.id]
             self._nodes.cut(timeline.end(own, move.at), event, self._tx)
+
+    def _check_node_slot(self, slot: str) -> None:
+        if self._others and (change := self._view.toucher_of_nodes(slot, self._others)):
+            raise _pending(slot, change)
+
+    def _check_edge_slot(self, slot: str) -> None:
+        if self._others and (change := self._view.toucher_of_edges(slot, self._others)):
+            raise _pending(slot, change)
 
     def counted(self, earlier: Mapping[str, int]) -> dict[str, int]:
         now = {
@@ -258,6 +280,13 @@ class _Weaver:
             edges_retired=tuple(self._edges.retired.values()),
             transactions=(tx,),
         )
+
+
+def _pending(slot: str, change: str) -> Conflict:
+    return Conflict(
+        f"{slot.strip(SEPARATOR).replace(SEPARATOR, ' ')[:120]!r} is part of change {change}, which is not complete",
+        hint="try again when it is closed; if what wrote it has crashed, run that again to resume it",
+    )
 
 
 def _interval(span: timeline.Span, move: PutNode | PutEdge) -> Interval:

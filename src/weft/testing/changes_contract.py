@@ -103,6 +103,22 @@ class ChangesContract(StoreCase):
         assert scribe.texts("a", "b") == {"a": "hidden yet", "b": "seen at once"}
         assert scribe.texts("a", "b", known_at=known) == {"b": "seen at once"}
 
+    def test_what_an_open_change_touched_waits_for_its_close(self, scribe: Scribe) -> None:
+        scribe.write(node("n", "old", slot="s", at=day(-9)), node("a", at=day(-9)))
+        change = scribe.open_change(
+            node("m", "not complete", slot="s", at=day(-5)), edge("a", "KNOWS", "n", at=day(-5))
+        )
+        head = scribe.store.head(OPERATOR)
+        for draft in (node("k", "new", slot="s", at=day(-3)), ended("n"), edge("a", "KNOWS", "n", at=day(-3))):
+            with pytest.raises(Conflict):
+                scribe.write(draft)
+        assert scribe.store.head(OPERATOR) == head
+        assert scribe.texts("n", "m", valid_at=day(-4)) == {"n": "old"}
+        scribe.one(closed(change))
+        scribe.one(node("k", "new", slot="s", at=day(-3)))
+        answers = [scribe.texts("n", "m", "k", valid_at=day(at)) for at in (-6, -4, -2)]
+        assert answers == [{"n": "old"}, {"m": "not complete"}, {"k": "new"}]
+
     def test_ending_in_an_open_change_waits_for_its_close(self, scribe: Scribe) -> None:
         scribe.write(node("a", at=day(-9)), node("b", at=day(-9)))
         scribe.one(edge("a", "KNOWS", "b", at=day(-9)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from weft.log.draft import Draft
@@ -24,7 +26,7 @@ class ReadingContract(StoreCase):
 
     def test_a_node_comes_back_as_it_was_written(self, scribe: Scribe) -> None:
         props = {"line": 3, "tags": ["x", "é"], "nested": {"a": None, "b": 1.5}, "on": True, "": "empty key"}
-        guard = {"project": "p", "scope": "shared", "agents": ("bob", "ann"), "sensitive": True}
+        guard: dict[str, Any] = {"project": "p", "scope": "shared", "agents": ("bob", "ann"), "sensitive": True}
         event = scribe.one(node("a", "body ☃", name="A name", summary="in short", focus="f", props=props, **guard))
         (row,) = scribe.store.nodes(OPERATOR, NOW, ("a",))
         assert (row.id, row.kind, row.name, row.summary, row.text) == ("a", "Note", "A name", "in short", "body ☃")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from weft.adopt import adopt
@@ -73,7 +75,7 @@ class TravelContract(StoreCase):
         write_a_bit_of_everything(scribe)
         second = scribe.export()
         for lines, added in ((first, 1), (second, scribe.store.head(OPERATOR).pos - 1), (second, 0), (first, 0)):
-            assert adopt(other.store, OPERATOR, lambda lines=lines: lines, clock=other.clock).events == added
+            assert adopt(other.store, OPERATOR, partial(list, lines), clock=other.clock).events == added
         assert other.export() == second
         assert other.digest() == scribe.digest()
 
@@ -106,7 +108,7 @@ class TravelContract(StoreCase):
         assert damaged != lines
         for bad in (damaged, lines[:-1], [*lines, lines[-1]], lines[:5] + lines[6:]):
             with pytest.raises(Corrupt):
-                adopt(other.store, OPERATOR, lambda bad=bad: bad, clock=other.clock)
+                adopt(other.store, OPERATOR, partial(list, bad), clock=other.clock)
         with pytest.raises(Invalid):
             adopt(other.store, STRANGER, lambda: lines, clock=other.clock)
         assert other.store.head(OPERATOR).pos == 0

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import apsw
 
 from weft.backends.sqlite import rows
-from weft.backends.sqlite.query import first, one
+from weft.backends.sqlite.guards import marks
+from weft.backends.sqlite.query import every, first, one
 from weft.types import EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
 
+SEPARATOR = "\x1f"  # begins a shared slot, joins the parts of an edge's own
 _LIVE_AFTER = "v.retired_pos IS NULL AND (v.valid_to IS NULL OR v.valid_to > ?)"
 
 
@@ -57,16 +61,46 @@ class SqliteView:
         return tuple(map(rows.node_of, self._db.execute(query, (node_id,))))
 
     def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
-        if slot.startswith("\x1f"):
+        if slot.startswith(SEPARATOR):
             parts, which = [slot], "v.slot = ?"
         else:
-            parts, which = slot.split("\x1f"), "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
+            parts, which = slot.split(SEPARATOR), "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
         query = f"{rows.select_edges(self._p)} WHERE {which} AND {_LIVE_AFTER} ORDER BY v.valid_from"
         return tuple(map(rows.edge_of, self._db.execute(query, (*parts, after))))
 
     def transaction(self, tx_id: str) -> Tx | None:
         row = first(self._db, f"{rows.select_tx(self._p)} WHERE id = ?", (tx_id,))
         return None if row is None else rows.tx_of(row)
+
+    def open_changes(self) -> tuple[str, ...]:
+        found = every(self._db, f"SELECT id FROM {self._p}tx WHERE long AND closed_pos IS NULL")
+        return tuple(tx for (tx,) in found)
+
+    def toucher_of_nodes(self, slot: str, changes: Sequence[str]) -> str | None:
+        p = self._p
+        alone = f"{p}node n JOIN {p}node_version v ON v.node = n.key WHERE n.id = ? AND v.slot IS NULL"
+        return self._toucher(f"{p}node_version", alone, [slot], slot, changes)
+
+    def toucher_of_edges(self, slot: str, changes: Sequence[str]) -> str | None:
+        p = self._p
+        alone = f"""{p}edge e JOIN {p}node a ON a.key = e.src JOIN {p}node b ON b.key = e.dst
+            JOIN {p}edge_version v ON v.edge = e.key WHERE a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"""
+        return self._toucher(f"{p}edge_version", alone, slot.split(SEPARATOR), slot, changes)
+
+    def _toucher(
+        self, versions: str, alone: str, names: Sequence[str], slot: str, changes: Sequence[str]
+    ) -> str | None:
+        if slot.startswith(SEPARATOR):  # live rows and retired ones each have their index
+            begun = f"(SELECT min(opened_pos) FROM {self._p}tx WHERE id IN ({marks(changes)}))"
+            rows = f"""SELECT v.tx, v.retired_tx FROM {versions} v WHERE v.slot = ? AND v.retired_pos IS NULL
+                UNION ALL SELECT v.tx, v.retired_tx FROM {versions} v WHERE v.slot = ? AND v.retired_pos >= {begun}"""
+            params = [slot, slot, *changes]
+        else:
+            rows, params = f"SELECT v.tx, v.retired_tx FROM {alone}", [*names]
+        query = f"""SELECT t.id FROM ({rows}) v JOIN {self._p}tx t ON t.key = v.tx OR t.key = v.retired_tx
+            WHERE t.id IN ({marks(changes)}) LIMIT 1"""
+        row = first(self._db, query, (*params, *changes))
+        return None if row is None else row[0]
 
     def next_rows(self) -> tuple[int, int]:
         query = f"""SELECT (SELECT ifnull(max(row), 0) + 1 FROM {self._p}node_version),

@@ -1,0 +1,114 @@
+"""A process that does what it is told, one line of JSON at a time: `python -m concurrency.servant DIRECTORY`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from weft.append import Writer, append
+from weft.backends.sqlite import turnstile
+from weft.backends.sqlite.store import SqliteStore
+from weft.errors import WeftError
+from weft.instants import SystemClock
+from weft.lexical import query_terms
+from weft.log.chain import commit_genesis
+from weft.log.draft import Draft
+from weft.log.kinds import graph
+from weft.slices import append_in_slices
+from weft.types import NOW, Actor, TextQuery
+
+from .member import ACCOUNT, OPERATOR
+
+
+def node(number: int, text: str = "a thread of the long change") -> Draft:
+    said = graph.NodeAssertion(id=f"long:{number}", kind="Note", text=f"{text} {number}")
+    return Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(said,)))
+
+
+def author(session: str) -> Writer:
+    return Writer(account=ACCOUNT, session=session, actor=Actor(agent=session))
+
+
+class SkewedClock:
+    """The machine's clock, off by so much."""
+
+    def __init__(self, skew_us: int) -> None:
+        self._clock, self._skew_us = SystemClock(), skew_us
+
+    def now_us(self) -> int:
+        return self._clock.now_us() + self._skew_us
+
+
+class Servant:
+    """Its methods are the orders it takes."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.store = SqliteStore(directory, commit_genesis)
+        self.held: list[int] = []
+
+    def create(self, name: str, session: str) -> int:
+        """Writes into a store of its own, which another is making too."""
+        store = SqliteStore(self.directory / name, commit_genesis)
+        said = graph.NodeAssertion(id=session, kind="Note", text="first")
+        draft = Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(said,)))
+        pos = append(store, author(session), [draft], clock=SystemClock()).events[0].pos
+        store.close()
+        return pos
+
+    def write(self, node_id: str, text: str, slot: str | None = None, skew_us: int = 0) -> int:
+        said = graph.NodeAssertion(id=node_id, kind="Note", text=text, slot=slot)
+        draft = Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(said,)))
+        return append(self.store, author("small"), [draft], clock=SkewedClock(skew_us)).events[0].recorded_at
+
+    def search(self, words: str) -> list[str]:
+        query = TextQuery(terms=query_terms(words))
+        return [hit.node.id for hit in self.store.search_text(OPERATOR, NOW, query, limit=10).hits]
+
+    def hold(self, which: str) -> bool:
+        """Takes one of the two locks and keeps it."""
+        path = self.directory / "accounts" / f"{ACCOUNT}.{which}"
+        self.held.append(turnstile._flock(path, turnstile.fcntl.LOCK_EX))
+        return True
+
+    def slices(self, count: int, die_after: int | None = None, resume: str | None = None, slice_ms: int = 50) -> Any:
+        """Writes a long change of `count` nodes; dies by SIGKILL when so many drafts were asked for."""
+
+        def drafts() -> Iterator[Draft]:
+            for number in range(count):
+                if number == die_after:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                yield node(number)
+
+        done = append_in_slices(
+            self.store,
+            author("long"),
+            drafts(),
+            clock=SystemClock(),
+            viewer=OPERATOR,
+            tx_kind="incremental",
+            slice_ms=slice_ms,
+            resume=resume,
+        )
+        return {"tx": done.tx, "drafts": done.drafts, "skipped": done.skipped, "commits": done.commits}
+
+
+def main(directory: str) -> None:
+    servant = Servant(Path(directory))
+    print("ready", flush=True)
+    for line in sys.stdin:
+        order, arguments = json.loads(line)
+        try:
+            told = {"answer": getattr(servant, order)(**arguments)}
+        except WeftError as problem:
+            told = {"error": problem.code, "message": str(problem)}
+        print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
