@@ -40,6 +40,7 @@ bench: $(VENV)/made-dev ## measure; results go to benchmarks/results
 
 chaos: $(VENV)/made-dev ## long reliability runs
 	$(BIN)/python benchmarks/chaos/kill.py --rounds 1000
+	$(BIN)/python benchmarks/chaos/many.py --minutes 10
 
 reference: $(VENV)/made ## write docs/reference from the registry
 	$(BIN)/python docs/generate_reference.py

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 
 VOCABULARY = 60_000
-SYLLABLES = "ba be bi bo da de di do fa fe ga ge ka ke la le li lo ma me mi na ne no pa pe ra re ri ro sa se ta te va ve".split()
+SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "aeio")
 
 
 class Words:

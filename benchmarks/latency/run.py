@@ -1,4 +1,7 @@
-"""Append, bulk, rebuild and text search, beside the floor each stands on. `python -m benchmarks.latency.run --rows 100000`."""
+"""Append, bulk, rebuild and text search, beside the floor each stands on.
+
+python -m benchmarks.latency.run --rows 100000
+"""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ WRITER = """
 import sys, time, weft
 from pathlib import Path
 from benchmarks.latency.scale import environment
-with weft.open(directory=sys.argv[1], environment=environment(Path(sys.argv[1])) | {"WEFT_EMBEDDER": "none", "WEFT_SESSION": "noise"}) as mem:
+here = Path(sys.argv[1])
+own = {"WEFT_EMBEDDER": "none", "WEFT_SESSION": "noise"}
+with weft.open(directory=here, environment=environment(here) | own) as mem:
     while True:
         mem.remember("noise from another process")
         time.sleep(0.02)

@@ -143,7 +143,8 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
     if toml is not None:
         for name, value in _read_toml(toml).items():
             if name in known:
-                _take(found, defects, known[name], value, str(toml))
+                here = _anchored(value, toml.parent) if name == "store" else value
+                _take(found, defects, known[name], here, str(toml))
             else:
                 defects.append(f"{toml}: unknown setting {name!r}; known are {', '.join(known)}")
     for setting in SETTINGS:
@@ -155,6 +156,14 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
     if defects:
         raise Misconfigured("; ".join(defects), hint="fix the settings; `weft config` lists them all")
     return Settings(**{name: each.value for name, each in found.items()}, root=root, origins=found)
+
+
+def _anchored(url: Any, directory: Path) -> Any:
+    """A store's path in a file is relative to that file, not to where weft happens to run."""
+    scheme, separator, path = str(url).partition("://")
+    if scheme != "sqlite" or not path or path.startswith(("/", "~")):
+        return url
+    return f"{scheme}{separator}{directory / path}"
 
 
 def _take(found: dict[str, Effective], defects: list[str], setting: Setting, value: Any, origin: str) -> None:

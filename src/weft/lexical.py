@@ -29,6 +29,7 @@ MAX_CACHED_WORDS = 200_000
 MAX_QUERY_TERMS = 8
 COMMON_SHARE = 0.01  # a term in more of the texts than this may be dropped
 KEEP_RARER_TERMS = 3  # as long as this many rarer ones remain
+MAX_MATCHES = 3_000  # texts that a question's terms may match together
 COMMON_FLOOR = 200  # in a small store nothing is too common to look up
 
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
@@ -180,16 +181,6 @@ def term_hashes(vector: bytes) -> Collection[int]:
     return held[0] if len(held) == 1 else set().union(*held)
 
 
-def weighted_frequency(fields: Sequence[tuple[memoryview, memoryview]], key: int) -> float:
-    """How often a stem occurs, each field by its weight."""
-    total = 0.0
-    for (hashes, counts), weight in zip(fields, FIELD_WEIGHTS, strict=True):
-        at = bisect_left(hashes, key)
-        if at < len(hashes) and hashes[at] == key:
-            total += weight * counts[at]
-    return total
-
-
 def idf(population: int, document_frequency: int) -> float:
     """Never negative, so that a match never costs."""
     return math.log(1.0 + max(population - document_frequency + 0.5, 0.5) / (document_frequency + 0.5))
@@ -200,7 +191,8 @@ def choose_terms(
 ) -> tuple[tuple[TermStat, ...], tuple[str, ...]]:
     """At most eight terms, rarest first; common ones go while three rarer remain. Returns (used, dropped).
 
-    Terms of no live text come last: they match only what a question about the past can see.
+    Every text that matches is looked at, so the terms together match MAX_MATCHES texts at most, unless one alone has
+    more. Terms of no live text come last: they match only what a question about the past can see.
     """
     stats = [
         TermStat(term=term, weight=weight, document_frequency=df, idf=idf(population, df))
@@ -211,12 +203,15 @@ def choose_terms(
     common = max(COMMON_FLOOR, int(population * COMMON_SHARE))
     used: list[TermStat] = []
     dropped: list[str] = []
+    matches = 0
     for stat in stats:
         too_common = stat.document_frequency > common and len(used) >= KEEP_RARER_TERMS
-        if too_common or len(used) >= MAX_QUERY_TERMS:
+        too_many = used and matches + stat.document_frequency > MAX_MATCHES
+        if too_common or too_many or len(used) >= MAX_QUERY_TERMS:
             dropped.append(stat.term)
         else:
             used.append(stat)
+            matches += stat.document_frequency
     return tuple(used), tuple(dropped)
 
 
@@ -230,10 +225,15 @@ class Bm25:
 
     def score(self, vector: bytes, length: int) -> tuple[float, tuple[tuple[str, float], ...]]:
         """The score and what each term gave to it."""
-        fields = unpack(vector)
+        fields = [(*field, weight) for field, weight in zip(unpack(vector), FIELD_WEIGHTS, strict=True) if field[0]]
         norm = self._k1 * (1.0 - self._b + self._b * length / self._mean_length)
         parts = []
         for term, key, weight in self._terms:
-            if frequency := weighted_frequency(fields, key):
+            frequency = 0.0
+            for hashes, counts, field_weight in fields:
+                at = bisect_left(hashes, key)
+                if at < len(hashes) and hashes[at] == key:
+                    frequency += field_weight * counts[at]
+            if frequency:
                 parts.append((term, weight * frequency * (self._k1 + 1.0) / (frequency + norm)))
         return sum(part for _, part in parts), tuple(parts)

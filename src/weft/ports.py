@@ -114,6 +114,10 @@ class LockedView(Protocol):
         """Unretired versions of one node, by `valid_from`."""
         ...
 
+    def live_edge_versions(self, src: str, rel: str, dst: str) -> tuple[EdgeVersion, ...]:
+        """Unretired versions of one edge, by `valid_from`."""
+        ...
+
     def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
         """The same for a slot of edges."""
         ...

@@ -1,8 +1,8 @@
 """Forward push: personalised PageRank that touches only what the walk reaches.
 
 Each round pushes every node that holds more than EPSILON, all at once in numpy, until none does: what it costs is what
-the walk touches, whatever the size of the graph. Only visible nodes and edges count, in the degree too, so that what a viewer may not
-see cannot change what it is shown.
+the walk touches, whatever the size of the graph. Only visible nodes and edges count, in the degree too, so that what a
+viewer may not see cannot change what it is shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from weft.types import DAMPING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EPSILON = 1e-4
+EPSILON = 3e-4
 MAX_ROUNDS = 60
 MAX_FRONTIER = 20_000  # nodes pushed in one round, most held first
 
@@ -66,4 +66,5 @@ def _once(nodes: NDArray[np.int64], stamp: NDArray[np.int64]) -> NDArray[np.int6
     """Each node once, in no time: the last to write its place in `stamp` is the one that stays."""
     places = np.arange(nodes.size)
     stamp[nodes] = places
-    return nodes[stamp[nodes] == places]
+    unique: NDArray[np.int64] = nodes[stamp[nodes] == places]
+    return unique

@@ -24,7 +24,7 @@ from weft.log.kinds import memory
 from weft.types import NOW, SCOPES, Actor, TextQuery, Viewer
 
 ACCOUNT = "fleet"
-SMALL_RESTART_PAGES = 500
+SMALL_RESTART_PAGES = 1_000
 SMALL_BOUND_BYTES = 2 * SMALL_RESTART_PAGES * wal.PAGE_BYTES
 OPERATOR = Viewer(account=ACCOUNT, scopes=frozenset(SCOPES), sensitive=True)
 WORDS = ("warp", "weft", "loom", "shuttle", "heddle", "reed", "thread", "selvedge")

@@ -61,6 +61,19 @@ class Servant:
         store.close()
         return pos
 
+    def take_turns(self, by: str) -> bool:
+        turnstile.HAS_FLOCK = by == "flock"
+        return True
+
+    def look_until(self, name: str, pos: int) -> int:
+        """Opens and reads a store, again and again, while it is being made."""
+        while True:
+            store = SqliteStore(self.directory / name, commit_genesis)
+            found = store.head(OPERATOR).pos
+            store.close()
+            if found >= pos:
+                return found
+
     def write(self, node_id: str, text: str, slot: str | None = None, skew_us: int = 0) -> int:
         said = graph.NodeAssertion(id=node_id, kind="Note", text=text, slot=slot)
         draft = Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(said,)))

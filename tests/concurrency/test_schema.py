@@ -20,14 +20,19 @@ from .servant import author, node
 ROUNDS = 25
 
 
-def test_three_processes_make_one_store_at_once(tmp_path: Path) -> None:
-    with Hand(tmp_path) as one, Hand(tmp_path) as two, Hand(tmp_path) as three:
-        hands = (one, two, three)
+@pytest.mark.parametrize("turns", ["flock", "none"])
+def test_processes_make_and_read_one_store_at_once(turns: str, tmp_path: Path) -> None:
+    with Hand(tmp_path) as one, Hand(tmp_path) as two, Hand(tmp_path) as three, Hand(tmp_path) as reader:
+        writers = (one, two, three)
+        for hand in (*writers, reader):
+            hand.do("take_turns", by=turns)
         for number in range(ROUNDS):
-            for name, hand in zip("abc", hands, strict=True):
+            reader.begin("look_until", name=f"store-{number}", pos=3)
+            for name, hand in zip("abc", writers, strict=True):
                 hand.begin("create", name=f"store-{number}", session=name)
-            told = [hand.result() for hand in hands]
+            told = [hand.result() for hand in writers]
             assert sorted(each.get("answer", 0) for each in told) == [1, 2, 3], told
+            assert reader.result() == {"answer": 3}
 
 
 def test_an_old_process_meets_a_newer_schema(tmp_path: Path) -> None:

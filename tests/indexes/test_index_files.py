@@ -1,4 +1,4 @@
-"""Index files are derived: lost, cut short, foreign or damaged ones are made again, and no answer is wrong meanwhile."""
+"""Index files are derived: lost or damaged ones are made again, and no answer is wrong meanwhile."""
 
 from __future__ import annotations
 
@@ -69,12 +69,18 @@ def walked(store: SqliteStore, viewer: Viewer) -> tuple[list[tuple[str, float]],
     return [(name, round(score, 6)) for name, score in found.scores], found.notes
 
 
-def answers(store: SqliteStore) -> tuple[object, ...]:
+def answers(store: SqliteStore) -> tuple[list[set[str]], list[list[tuple[str, float]]]]:
     viewers = (OPERATOR, PUBLIC)
-    return (
-        [asked(store, viewer, number)[0] for viewer in viewers for number in range(0, COUNT, 20)],
-        [sorted(walked(store, viewer)[0]) for viewer in viewers],
-    )
+    found = [set(asked(store, viewer, number)[0]) for viewer in viewers for number in range(0, COUNT, 20)]
+    return found, [sorted(walked(store, viewer)[0]) for viewer in viewers]
+
+
+def check_same(store: SqliteStore, exact: tuple[list[set[str]], list[list[tuple[str, float]]]]) -> None:
+    """Walks are exact; HNSW may miss one in fifty."""
+    found, walks = answers(store)
+    assert walks == exact[1]
+    shared = sum(len(mine & theirs) for mine, theirs in zip(found, exact[0], strict=True))
+    assert shared >= 0.98 * sum(map(len, exact[0]))
 
 
 def generations(path: Path) -> list[Path]:
@@ -95,7 +101,7 @@ def test_published_indexes_answer_as_the_tables_do(filled: Path) -> None:
     made = publish(filled)
     assert any(line.startswith("vectors-") for line in made)
     assert any(line.startswith("adjacency-") for line in made)
-    assert answers(store_at(filled)) == exact
+    check_same(store_at(filled), exact)
 
 
 def test_what_is_written_after_publishing_is_in_the_next_answer(filled: Path) -> None:
@@ -144,11 +150,11 @@ def test_damaged_generations_are_passed_over_said_so_and_made_again(filled: Path
     for path in generations(filled):
         damage(path)
     store = store_at(filled)
-    assert answers(store) == exact
+    assert answers(store) == exact, "everything is tail now, and exact"
     store.close()
     made = publish(filled)
     assert len(made) == 2
-    assert answers(store_at(filled)) == exact
+    check_same(store_at(filled), exact)
 
 
 def test_the_answer_says_that_an_index_was_damaged(filled: Path) -> None:
@@ -165,7 +171,7 @@ def test_a_rebuild_makes_old_snapshots_void(filled: Path) -> None:
     store = store_at(filled)
     expected = answers(store)
     Scribe(store, ManualClock()).rebuild()
-    assert answers(store) == expected
+    check_same(store, expected)
 
 
 def test_half_written_generations_are_never_seen(filled: Path) -> None:

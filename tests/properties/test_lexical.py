@@ -14,6 +14,7 @@ from weft.backends.sqlite import words
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
+from weft.types import TermStat
 
 from .running import SqlitePlace, memory_store
 
@@ -40,14 +41,16 @@ def test_packing_and_unpacking_keep_every_count(name: str, summary: str, body: s
 
 @given(WORDY, WORDY, WORDY)
 def test_weights_of_fields_add_up(name: str, summary: str, body: str) -> None:
-    fields = lexical.unpack(lexical.lex(name, summary, body).vector)
+    text = lexical.lex(name, summary, body)
     for stem in lexical.stems(f"{name} {summary} {body}"):
-        key = lexical.term_hash(stem)
-        expected = sum(
-            weight * sum(lexical.term_hash(each) == key for each in lexical.stems(text))
-            for weight, text in zip(lexical.FIELD_WEIGHTS, (name, summary, body), strict=True)
+        frequency = sum(
+            weight * sum(lexical.term_hash(each) == lexical.term_hash(stem) for each in lexical.stems(field))
+            for weight, field in zip(lexical.FIELD_WEIGHTS, (name, summary, body), strict=True)
         )
-        assert lexical.weighted_frequency(fields, key) == expected
+        known = TermStat(term=stem, weight=1.0, document_frequency=1, idf=1.0)
+        score, parts = lexical.Bm25([known], mean_length=text.length, k1=1.0, b=0.0).score(text.vector, text.length)
+        assert score == pytest.approx(2.0 * frequency / (frequency + 1.0))
+        assert parts == ((stem, score),)
 
 
 @given(st.tuples(WORDY, WORDY, WORDY), st.tuples(WORDY, WORDY, WORDY))

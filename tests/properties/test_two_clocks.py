@@ -280,7 +280,6 @@ def test_catches_a_rebuild_that_differs() -> None:
     run_and_fail(Broken, "rebuild differs")
 
 
-@pytest.mark.xfail(reason="graph.ended looks for an edge in its own slot only (projection/weave.py, EndEdge)")
 def test_an_edge_in_a_shared_slot_can_be_ended() -> None:
     clock = ManualClock()
     scribe = Scribe(memory_store(clock), clock)

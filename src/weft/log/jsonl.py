@@ -122,12 +122,21 @@ def _event_fields(event: Event) -> dict[str, Any]:
         "conversation": event.conversation,
         "request_id": event.request_id,
         # The payload travels as text: its bytes are what was hashed.
-        "payload": None if event.payload is None else event.payload.decode(),
+        "payload": None if event.payload is None else _as_text(event),
         "salt": None if event.salt is None else event.salt.hex(),
         "payload_hash": event.payload_hash.hex(),
         "prev_hash": event.prev_hash.hex(),
         "hash": event.hash.hex(),
     }
+
+
+def _as_text(event: Event) -> str:
+    try:
+        return (event.payload or b"").decode()
+    except UnicodeDecodeError as problem:
+        raise Corrupt(
+            f"the payload of {event.citation} is damaged", hint="`weft log verify` says how far the log is sound"
+        ) from problem
 
 
 def _commit(fields: dict[str, Any]) -> Commit:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.log.chain import commit_digest, commit_genesis, header_hash, payload_digest, session_genesis
 from weft.ports import Store
 from weft.types import MAX_READ_EVENTS, Commit, Event, Viewer
@@ -64,6 +65,8 @@ class ChainChecker:
             return f"{name} belongs to account {event.account}, not {self.account}"
         if event.known_at != commit.at:
             return f"{name} has another time than its commit"
+        if not all(t is None or MIN_INSTANT_US <= t <= MAX_INSTANT_US for t in (event.recorded_at, event.occurred_at)):
+            return f"{name}: the header has a time that does not exist"
         seq, prev_hash = sessions.get(event.session, (0, session_genesis(self.account, event.session)))
         if event.seq != seq + 1:
             return (

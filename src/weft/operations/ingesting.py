@@ -17,7 +17,7 @@ from weft.log.kinds import document
 from weft.loom import Loom
 from weft.operations.fields import Tags
 from weft.operations.registry import Operation
-from weft.types import MAX_LIMIT, Find, Scope, When
+from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, Scope, When
 
 SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst"})
 MAX_FILE_BYTES = 524_288
@@ -120,29 +120,37 @@ def _ingest_file(loom: Loom, given: Ingest, file: Path, source: str) -> Skipped 
         return None
     sections = read_sections(text, markdown=file.suffix.lower() in (".md", ".markdown"))
     made = _section_texts(document_id, sections)
-    ids = {section.id for section in made}
+    guard = Guard(project=project, scope=given.scope, agents=tuple(sorted(set(given.agents))))
     before = loom.store.find(
         loom.viewer,
         When(),
         Find(kinds=("Section",), projects=(project,), props={"source": source}),
         limit=MAX_LIMIT * 100,
     ).nodes
+    standing = {node.id: node for node in before}
     payload = document.Ingested(
         id=document_id,
         source=source,
         title=next((section.title for section in sections if section.title), file.name),
         sha256=sha256,
-        sections=made,
-        ended=tuple(sorted({node.id for node in before} - ids)),
+        sections=tuple(section for section in made if not _stands(section, standing.get(section.id), guard)),
+        ended=tuple(sorted(set(standing) - {section.id for section in made})),
         project=project,
-        scope=given.scope,
-        agents=tuple(sorted(set(given.agents))),
+        scope=guard.scope,
+        agents=guard.agents,
     )
     try:
         loom.append([Draft(kind="document.ingested", payload=payload)])
     except Invalid as problem:
         return Skipped(path=source, reason=problem.message)
     return len(made)
+
+
+def _stands(section: document.SectionText, node: NodeVersion | None, guard: Guard) -> bool:
+    """The section is there already: same words, same lines, same rights."""
+    if node is None or node.guard != guard or (node.name, node.text) != (section.title, section.text):
+        return False
+    return all(node.props.get(name) == getattr(section, name) for name in ("line", "end_line", "level"))
 
 
 def _section_texts(document_id: str, sections: tuple[Section, ...]) -> tuple[document.SectionText, ...]:

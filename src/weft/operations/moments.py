@@ -33,7 +33,8 @@ def looks_like_tx(written: str) -> bool:
 def looks_like_sha(written: str) -> bool:
     """Seven or more hexadecimal digits that no date could be."""
     hexadecimal = all(c in "0123456789abcdef" for c in written)
-    return hexadecimal and len(written) in SHA_CHARACTERS
+    compact_date = len(written) == 8 and written.isdigit()
+    return hexadecimal and len(written) in SHA_CHARACTERS and not compact_date
 
 
 def tx_time(loom: Loom, tx_id: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from weft.log.canonical import canonical
 from weft.types import Guard
 
 
@@ -74,6 +75,10 @@ def edge_slot(src: str, rel: str, dst: str) -> str:
     return SEPARATOR.join((src, rel, dst))
 
 
-def shared_slot(name: str) -> str:
-    """A slot by name, in which several nodes or edges take turns."""
-    return SEPARATOR + name
+def shared_slot(name: str, guard: Guard) -> str:
+    """A slot by name, in which several nodes or edges take turns.
+
+    Each guard has its own: what a viewer may not see must neither end what it sees, nor be ended by what it writes.
+    """
+    parts = (guard.project, guard.scope, guard.agents, guard.sensitive, name)
+    return SEPARATOR + canonical(parts).decode()

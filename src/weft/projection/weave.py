@@ -128,10 +128,7 @@ class _Weaver:
             case EndEdge():
                 for end in (move.src, move.dst):
                     self._identity(end)  # raises Forbidden where the viewer may not know of it
-                slot = edge_slot(move.src, move.rel, move.dst)
-                self._check_edge_slot(slot)
-                rows = self._edges.live(slot, move.at)
-                self._edges.cut(timeline.end(rows, move.at), event, self._tx)
+                self._end_edge(event, move)
             case SetDeleted():
                 known = self._identity(move.id)
                 if known is None:
@@ -208,8 +205,8 @@ class _Weaver:
     def _put_edge(self, event: Event, move: PutEdge) -> None:
         label = f"{move.src} -{move.rel}-> {move.dst}"
         alone = move.slot == edge_slot(move.src, move.rel, move.dst)
-        if SEPARATOR in move.rel or (not alone and SEPARATOR in move.slot.removeprefix(SEPARATOR)):
-            raise Invalid(f"{label!r} has a relation or slot with a unit separator in it", hint="remove it")
+        if SEPARATOR in move.rel:
+            raise Invalid(f"{label!r} has a relation with a unit separator in it", hint="remove it")
         _check_interval(label, move.valid_from, move.valid_to)
         for end in (move.src, move.dst):
             if self._identity(end) is None:
@@ -252,6 +249,15 @@ class _Weaver:
             self._check_node_slot(slot)
             own = [row for row in self._nodes.live(slot, move.at) if row.id == move.id]
             self._nodes.cut(timeline.end(own, move.at), event, self._tx)
+
+    def _end_edge(self, event: Event, move: EndEdge) -> None:
+        name = (move.src, move.rel, move.dst)
+        standing = {row.slot for row in self._view.live_edge_versions(*name)}
+        standing |= {row.slot for row in self._edges.made.values() if (row.src, row.rel, row.dst) == name}
+        for slot in sorted(standing | {edge_slot(*name)}):
+            self._check_edge_slot(slot)
+            own = [row for row in self._edges.live(slot, move.at) if (row.src, row.rel, row.dst) == name]
+            self._edges.cut(timeline.end(own, move.at), event, self._tx)
 
     def _check_node_slot(self, slot: str) -> None:
         if self._others and (change := self._view.toucher_of_nodes(slot, self._others)):

@@ -191,9 +191,18 @@ class GuardsContract(StoreCase):
         assert list(scribe.store.citations(ANN, (1, 2, 3, 4, 5))) == []
 
     def test_an_assertion_that_took_no_moment_stays_hidden(self, scribe: Scribe) -> None:
-        scribe.one(node("x", slot="s", at=day(0), until=day(10)))
-        scribe.one(node("y", slot="s", at=day(5)))
+        scribe.one(node("x", slot="s", at=day(0), until=day(10), sensitive=True))
+        scribe.one(node("y", slot="s", at=day(5), sensitive=True))
         hidden = scribe.one(node("z", "hidden words", slot="s", at=day(4), sensitive=True))
         assert scribe.store.history(OPERATOR, "z", limit=9) == ()
         assert hidden not in scribe.store.events(STAFF, session=None, after_seq=0, limit=9)
         assert hidden in scribe.store.events(OPERATOR, session=None, after_seq=0, limit=9)
+
+    def test_a_slot_is_not_shared_across_guards(self, scribe: Scribe) -> None:
+        scribe.one(node("secret", "the real one", slot="role", at=day(-9), scope="admin"))
+        scribe.one(node("open", "the public one", slot="role", at=day(-5)))
+        scribe.one(node("later", "another secret", slot="role", at=day(-3), scope="admin"))
+        now = scribe.texts("secret", "open", "later")
+        assert now == {"open": "the public one", "later": "another secret"}, "one holds in each guard"
+        then = scribe.texts("secret", "open", valid_at=day(-4))
+        assert then == {"secret": "the real one", "open": "the public one"}

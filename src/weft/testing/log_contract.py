@@ -16,7 +16,7 @@ from weft.testing.case import StoreCase
 from weft.testing.clock import HOUR_US, START_US
 from weft.testing.scribe import Scribe, edge, ended, node
 from weft.testing.viewers import OPERATOR, PUBLIC, STAFF, STRANGER
-from weft.types import NOW, Actor, Find, TextQuery, When
+from weft.types import NOW, Actor, Find, Guard, TextQuery, When
 
 
 class LogContract(StoreCase):
@@ -163,7 +163,7 @@ class LogContract(StoreCase):
             assert view.event_hash("main", 4) is None
             assert [event.pos for event in view.request("r1")] == [1, 2]
             assert view.request("r2") == ()
-            assert [row.id for row in view.live_nodes(shared_slot("s"), START_US)] == ["a"]
+            assert [row.id for row in view.live_nodes(shared_slot("s", Guard(scope="public")), START_US)] == ["a"]
             assert [row.slot for row in view.live_versions("b")] == ["b"]
             assert view.identity("nobody") is None
             assert view.next_rows() == (3, 2)

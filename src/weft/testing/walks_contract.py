@@ -98,6 +98,16 @@ class WalksContract(StoreCase):
         scribe.clock.step()
         assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a"}
 
+    def test_what_came_after_the_first_walk_ends_by_itself_too(self, scribe: Scribe) -> None:
+        scribe.one(node("a", at=day(-9)))
+        scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10)
+        soon = scribe.clock.now_us() + 1_000_000
+        scribe.write(node("b", at=day(-9), until=soon), node("c", at=soon))
+        scribe.write(edge("a", "CALLS", "b", at=day(-9)), edge("a", "CALLS", "c", at=day(-9)))
+        assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a", "b"}
+        scribe.clock.step()
+        assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a", "c"}
+
     def test_an_earlier_moment_is_walked_as_it_was(self, scribe: Scribe) -> None:
         scribe.write(node("a"), node("b"), edge("a", "CALLS", "b"))
         known = scribe.store.head(OPERATOR).at

@@ -104,8 +104,14 @@ class Snapshot(Struct, frozen=True):
 
 
 class Overlay(Struct, frozen=True):
-    """What is different now: wards by node, edges that are gone, edges that came."""
+    """What is different at `pos`: wards by node, edges that are gone, edges that came.
 
+    `timed` if some of it begins or ends by itself, so that it must be worked out again for each moment.
+    """
+
+    pos: int
+    unfinished: tuple[int, ...]
+    timed: bool
     node_ward: Any
     structural: Any
     gone: Any
@@ -169,7 +175,7 @@ class Adjacency:
         self._generations = Generations(directory, "adjacency")
         self._lock = threading.Lock()
         self._base: Base | None = None
-        self._overlay: tuple[tuple[int, tuple[int, ...]], Overlay] | None = None
+        self._overlay: Overlay | None = None
 
     def refresh(self, db: apsw.Connection, moment: Moment) -> Snapshot | None:
         """The graph of this moment; None for one before the base was made."""
@@ -177,11 +183,12 @@ class Adjacency:
             base, notes = self._choose_base(db)
             if moment.pos < base.pos or moment.valid_at < base.made_at:
                 return None
-            key = (moment.pos, moment.unfinished)
-            timed = bool(len(base.later) or len(base.later_nodes))
-            if self._overlay is None or self._overlay[0] != key or timed:
-                self._overlay = (key, _overlay(db, base, moment))
-            overlay = self._overlay[1]
+            overlay = self._overlay
+            timed = bool(len(base.later) or len(base.later_nodes)) or (overlay is not None and overlay.timed)
+            if overlay is None or overlay.pos != moment.pos or overlay.unfinished != moment.unfinished or timed:
+                follows = overlay is not None and overlay.pos <= moment.pos and not (timed or moment.unfinished)
+                earlier = overlay if follows and overlay is not None and not overlay.unfinished else None
+                self._overlay = overlay = _overlay(db, base, moment, earlier)
             if len(overlay.came.target) > 2 * PUBLISH_AT:
                 self._base = None  # grown out of: the next walk builds anew
             return Snapshot(base, overlay, notes)
@@ -264,10 +271,10 @@ def _map(generation: Generation) -> Base | None:
     )
 
 
-def _overlay(db: apsw.Connection, base: Base, moment: Moment) -> Overlay:
-    """What changed since the base, and what began or ended by itself."""
+def _overlay(db: apsw.Connection, base: Base, moment: Moment, earlier: Overlay | None) -> Overlay:
+    """What changed since the base, and what began or ended by itself. Goes on from an earlier overlay where it can."""
     size = max(len(base.node_ward), one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0])
-    since = (base.pos,)
+    since = base.pos if earlier is None else earlier.pos
     touched = {
         key
         for query in (
@@ -275,16 +282,20 @@ def _overlay(db: apsw.Connection, base: Base, moment: Moment) -> Overlay:
             "SELECT DISTINCT node FROM node_version WHERE retired_pos > ?",
             "SELECT key FROM node WHERE changed_pos > ?",
         )
-        for (key,) in every(db, query, since)
+        for (key,) in every(db, query, (since,))
     } | {int(key) for key in base.later_nodes}
-    node_ward, structural = base.node_ward, base.structural
+    node_ward, structural = (
+        (base.node_ward, base.structural) if earlier is None else (earlier.node_ward, earlier.structural)
+    )
     if touched or size > len(node_ward):
         node_ward = np.concatenate([node_ward, np.full(size - len(node_ward), HIDDEN, np.int32)])
         structural = np.concatenate([structural, np.zeros(size - len(structural), bool)])
         _set_wards(db, node_ward, structural, touched, moment)
-    gone = [key for (key,) in every(db, "SELECT edge FROM edge_version WHERE retired_pos > ?", since)]
-    known, holds = guards.known(moment), guards.holds(moment)
-    fresh = Sql("v.born > ?", since) & known & holds
+    timed = any(_begins_or_ends(db, table, base.pos, moment.valid_at) for table in ("node_version", "edge_version"))
+    if earlier is not None and not _edges_changed(db, since):
+        return Overlay(moment.pos, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
+    gone = [key for (key,) in every(db, "SELECT edge FROM edge_version WHERE retired_pos > ?", (base.pos,))]
+    fresh = Sql("v.born > ?", (base.pos,)) & guards.known(moment) & guards.holds(moment)
     came = [_collect(db, f"{_EDGES} {fresh.text}", fresh.params, 5)]
     if moment.unfinished and gone:
         came.append(_standing_edges(db, gone, moment))
@@ -292,7 +303,22 @@ def _overlay(db: apsw.Connection, base: Base, moment: Moment) -> Overlay:
         begun = (base.later[:, 5] <= moment.valid_at) & (base.later[:, 6] > moment.valid_at)
         still = begun & ~np.isin(base.later[:, 4], gone)
         came.append(base.later[still][:, :5])
-    return Overlay(node_ward, structural, np.unique(np.array(gone, np.int64)), Edges.of(size, np.concatenate(came)))
+    arrived = Edges.of(size, np.concatenate(came))
+    left = np.unique(np.array(gone, np.int64))
+    return Overlay(moment.pos, moment.unfinished, timed, node_ward, structural, left, arrived)
+
+
+def _begins_or_ends(db: apsw.Connection, table: str, since: int, now_us: int) -> bool:
+    """Does a live row made since begin or end after now?"""
+    query = f"""SELECT EXISTS (SELECT 1 FROM {table} WHERE born > ? AND retired_pos IS NULL
+        AND (valid_from > ? OR valid_to > ?))"""
+    return bool(one(db, query, (since, now_us, now_us))[0])
+
+
+def _edges_changed(db: apsw.Connection, since: int) -> bool:
+    query = """SELECT EXISTS (SELECT 1 FROM edge_version WHERE born > ?)
+        OR EXISTS (SELECT 1 FROM edge_version WHERE retired_pos > ?)"""
+    return bool(one(db, query, (since, since))[0])
 
 
 def _standing_edges(db: apsw.Connection, gone: list[int], moment: Moment) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from weft.backends.sqlite.schema import APPLICATION_ID, LOG_TABLES, SCHEMA_VERSI
 from weft.errors import Busy, Corrupt, DiskFull, NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
 
 BUSY_TIMEOUT_MS = 5_000
+RETRY_S = 0.005
 CACHE_KIB = 65_536
 WAL_CHECKPOINT_PAGES = 2_000
 MMAP_BYTES = 1 << 30
@@ -143,9 +145,22 @@ def _refuse_unread_commits(path: Path) -> None:
 def _configure(connection: apsw.Connection) -> None:
     # One call each: apsw stops at the first statement of a script that returns a row.
     for name, value in _PRAGMAS:
-        connection.pragma(name, value)
+        _set_pragma(connection, name, value)
     if connection.pragma("synchronous") != 2:
         raise StoreError("the database does not sync to disk", hint="this SQLite ignores PRAGMA synchronous")
+
+
+def _set_pragma(connection: apsw.Connection, name: str, value: str) -> None:
+    """Tries again where SQLite does not wait: of two processes that switch a new file to WAL at once, one fails."""
+    deadline_s = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.pragma(name, value)
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline_s:
+                raise
+            time.sleep(RETRY_S)
 
 
 def _check_identity(connection: apsw.Connection, path: Path) -> None:

@@ -53,6 +53,10 @@ def citations(db: apsw.Connection, viewer: Viewer, positions: Sequence[int]) -> 
 
 def session_heads(db: apsw.Connection, viewer: Viewer, limit: int) -> tuple[SessionHead, ...]:
     """Heads of the sessions the viewer can see an event of, latest first."""
+    if viewer.operator:  # every session, also one whose events are gone: that is what verify looks for
+        query = """SELECT s.name, s.seq, s.hash FROM session s ORDER BY
+            (SELECT max(e.pos) FROM event e WHERE e.session = s.key) DESC LIMIT ?"""
+        return tuple(SessionHead(session=name, seq=seq, hash=head) for name, seq, head in every(db, query, (limit,)))
     seen = _event_open(viewer)
     query = f"""SELECT s.name, s.seq, s.hash FROM event e JOIN session s ON s.key = e.session WHERE {seen.text}
         GROUP BY s.key ORDER BY max(e.pos) DESC LIMIT ?"""

@@ -401,7 +401,8 @@ def _check_directory(path: Path) -> None:
     if path.is_file():
         raise NotAStore(f"{path} is a file", hint="a store is a directory; name one that is empty or new")
     try:
-        if path.is_dir() and not (path / MARKER).is_file() and any(path.iterdir()):
+        # In this order: another process may be making the store, and the marker is the first thing it puts there.
+        if path.is_dir() and any(path.iterdir()) and not (path / MARKER).is_file():
             raise NotAStore(
                 f"{path} holds other things and no {MARKER}", hint="name an empty or new directory for the store"
             )

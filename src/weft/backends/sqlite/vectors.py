@@ -36,6 +36,7 @@ GATHER_SHARE = 0.1  # of all vectors, likewise
 FETCH_FIRST = 128
 FETCH_GROWTH = 8
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
+ADD_AT_ONCE = 5_000
 INDEX_FILE = "vectors.usearch"
 
 
@@ -89,8 +90,9 @@ class VectorCache:
         with self._lock:
             notes = self._open_generation()
             last = int(self._keys[-1]) if self._keys.size else self._watermark
-            query = "SELECT key, data FROM vector WHERE model = ? AND key > ? ORDER BY key"
-            found = every(db, query, (self._model, last))
+            # The plus keeps the planner off the index by model, which would read every vector to find the last few.
+            query = "SELECT key, data FROM vector WHERE key > ? AND +model = ? ORDER BY key"
+            found = every(db, query, (last, self._model))
             if found:
                 fresh = _matrix([data for _, data in found])
                 self._keys = np.concatenate([self._keys, np.array([key for key, _ in found], np.int64)])
@@ -150,9 +152,11 @@ class VectorCache:
         if self._generation is not None:
             index.load(str(self._generation.path / INDEX_FILE))
         keys, tail = self._keys, self._tail
-        for start in range(0, len(keys), 5_000):
-            index.add(keys[start : start + 5_000], tail[start : start + 5_000])
-            progress(min(start + 5_000, len(keys)), len(keys))
+        for start in range(0, len(keys), ADD_AT_ONCE):
+            end = start + ADD_AT_ONCE
+            # Threads that add to an almost empty graph do not see each other's nodes, and some stay out of reach.
+            index.add(keys[start:end], tail[start:end], threads=1 if len(index) < ADD_AT_ONCE else 0)
+            progress(min(end, len(keys)), len(keys))
 
         def write(path: Path) -> dict[str, Any]:
             index.save(str(path / INDEX_FILE))

@@ -60,6 +60,11 @@ class SqliteView:
         query = f"{rows.select_nodes(self._p)} WHERE n.id = ? AND v.retired_pos IS NULL ORDER BY v.valid_from"
         return tuple(map(rows.node_of, self._db.execute(query, (node_id,))))
 
+    def live_edge_versions(self, src: str, rel: str, dst: str) -> tuple[EdgeVersion, ...]:
+        query = f"""{rows.select_edges(self._p)} WHERE a.id = ? AND e.rel = ? AND b.id = ? AND v.retired_pos IS NULL
+            ORDER BY v.valid_from"""
+        return tuple(map(rows.edge_of, self._db.execute(query, (src, rel, dst))))
+
     def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
         if slot.startswith(SEPARATOR):
             parts, which = [slot], "v.slot = ?"

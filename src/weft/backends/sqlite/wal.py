@@ -24,8 +24,9 @@ from weft.backends.sqlite.connection import BUSY_TIMEOUT_MS, WAL_CHECKPOINT_PAGE
 
 PAGE_BYTES: Final = 4_096
 WAL_RESTART_PAGES: Final = 8_000
-RESTART_WAIT_MS: Final = 50  # once over for each WAL_RESTART_PAGES that the file holds
-# The file stays under this while no read lasts longer than RESTART_WAIT_MS and commits are a few megabytes at most.
+RESTART_WAIT_MS: Final = 250  # at most, and once over for each WAL_RESTART_PAGES that the file holds
+MOST_RESTART_WAIT_MS: Final = 1_000
+# The file stays under this while no read lasts half of RESTART_WAIT_MS and commits are a few megabytes at most.
 WAL_BOUND_BYTES: Final = 2 * WAL_RESTART_PAGES * PAGE_BYTES
 
 
@@ -45,7 +46,7 @@ class Wal:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._copy_pages: int = db.pragma("wal_autocheckpoint") or WAL_CHECKPOINT_PAGES
-        self._restart_pages = WAL_RESTART_PAGES
+        self._failed_at = 0  # pages in the log when it could not be begun anew
         db.wal_autocheckpoint(0)
         db.pragma("journal_size_limit", WAL_BOUND_BYTES)  # a file that grew longer shrinks when it begins anew
 
@@ -56,15 +57,16 @@ class Wal:
     def shorten(self) -> None:
         """Begins the file anew if it is long. In the turn to write, before the transaction."""
         logged, copied = self.frames()
-        if logged < WAL_RESTART_PAGES:
-            self._restart_pages = WAL_RESTART_PAGES
-        if logged < self._restart_pages or copied < logged // 2:
+        if logged < self._failed_at:
+            self._failed_at = 0  # somebody else did
+        # Once it failed, not again before those who read then are gone: the pages of that time are all copied.
+        if logged < WAL_RESTART_PAGES or copied < max(logged // 2, self._failed_at):
             return
-        self._db.set_busy_timeout(RESTART_WAIT_MS * (logged // WAL_RESTART_PAGES))
+        self._db.set_busy_timeout(min(RESTART_WAIT_MS * (logged // WAL_RESTART_PAGES), MOST_RESTART_WAIT_MS))
         try:
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
-        except apsw.Error:  # readers were slower (or the disk failed): not again before it has grown some more
-            self._restart_pages = logged + self._copy_pages
+        except apsw.Error:
+            self._failed_at = logged
         finally:
             self._db.set_busy_timeout(BUSY_TIMEOUT_MS)
 

@@ -65,7 +65,8 @@ def _remembered(answer: Remembered) -> None:
 def _recalled(answer: Recalled) -> None:
     for number, hit in enumerate(answer.hits, start=1):
         click.echo(f"{number:2}. {hit.score:.3f}  {_heading(hit.node)}")
-        click.echo(f"    {_one_line(hit.node.text or hit.node.summary)}")
+        if text := hit.node.text or hit.node.summary:
+            click.echo(f"    {_one_line(text)}")
         click.echo(_dim(f"    {hit.node.citation}  {_validity(hit.node)}"))
         for source in hit.why:
             parts = (
