@@ -29,7 +29,7 @@ lint: $(VENV)/made-dev ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/lint-imports
 
 format: $(VENV)/made-dev ## rewrite in the house form
 	$(BIN)/ruff check --fix .
@@ -41,9 +41,11 @@ bench: $(VENV)/made-dev ## measure; results go to benchmarks/results
 chaos: $(VENV)/made-dev ## long reliability runs
 	$(BIN)/python benchmarks/chaos/kill.py --rounds 1000
 	$(BIN)/python benchmarks/chaos/many.py --minutes 10
+	$(BIN)/python benchmarks/chaos/many.py --minutes 10
 
 reference: $(VENV)/made ## write docs/reference from the registry
 	$(BIN)/python docs/generate_reference.py
+	$(BIN)/python docs/generate_benchmarks.py
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import lru_cache
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from weft.errors import TooLarge, WeftError
@@ -34,6 +36,7 @@ class Embedding:
         self._lock = threading.Lock()
         self._rest_until = 0
         self._problem = ""
+        self._ahead: tuple[str, Future[tuple[bytes | None, str]]] | None = None
         self._query = lru_cache(maxsize=QUERIES_KEPT)(self._embed_query)
 
     @property
@@ -41,8 +44,27 @@ class Embedding:
         """The space's name; None when no embedder is configured."""
         return None if self._embedder is None else self._embedder.model
 
+    def begin(self, text: str) -> None:
+        """Starts on a question's vector in the background, so that it is ready, or nearly, when `query` asks for it."""
+        if self._embedder is not None and not self._resting():
+            with self._lock:
+                self._ahead = (text, Future())
+                work = self._ahead
+            Thread(target=self._work_ahead, args=work, daemon=True).start()
+
+    def _work_ahead(self, text: str, done: Future[tuple[bytes | None, str]]) -> None:
+        try:
+            done.set_result(self._ask(text))
+        except BaseException as problem:  # noqa: BLE001 - not lost: `query` raises it where it is asked for
+            done.set_exception(problem)
+
     def query(self, text: str) -> tuple[bytes | None, str]:
         """The question's vector, or None and why not."""
+        with self._lock:
+            ahead, self._ahead = self._ahead, None
+        return ahead[1].result() if ahead is not None and ahead[0] == text else self._ask(text)
+
+    def _ask(self, text: str) -> tuple[bytes | None, str]:
         if self._embedder is None:
             return None, "no embedder is configured: words and names only"
         if resting := self._resting():

@@ -11,6 +11,8 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from weft.errors import Forbidden
+
 Scope = Literal["public", "shared", "admin"]
 Audience = Literal["internal", "public"]
 Direction = Literal["out", "in", "both"]
@@ -94,6 +96,16 @@ class Viewer(Struct, frozen=True, kw_only=True):
     def operator(self) -> bool:
         """May read the whole log: every scope, sensitive rows included."""
         return self.audience == "internal" and self.sensitive and self.scopes >= set(SCOPES)
+
+    def must_be_operator(self, what: str) -> None:
+        """Raises Forbidden unless the viewer may see everything."""
+        if not self.operator:
+            raise Forbidden(f"only an operator may {what}", hint="needs all scopes and the right to sensitive rows")
+
+    def must_be_internal(self, what: str) -> None:
+        """Raises Forbidden for public viewers and those without scope admin."""
+        if self.audience != "internal" or "admin" not in self.scopes:
+            raise Forbidden(f"only an internal viewer with scope admin may {what}")
 
 
 class Actor(Struct, frozen=True, kw_only=True):

@@ -18,8 +18,8 @@ import pytest
 
 from weft import lexical
 from weft.append import append
+from weft.backends.sqlite.directory import ACCOUNTS, MARKER
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.backends.sqlite.store import ACCOUNTS, MARKER
 from weft.errors import NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
 from weft.log.jsonl import write_lines
 from weft.log.verify import read_commits, verify

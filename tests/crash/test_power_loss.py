@@ -12,7 +12,7 @@ import pytest
 
 from weft.append import append
 from weft.backends.sqlite import connection
-from weft.backends.sqlite.store import ACCOUNTS, MARKER
+from weft.backends.sqlite.directory import ACCOUNTS, MARKER
 from weft.errors import WeftError
 from weft.log.draft import Draft
 from weft.log.kinds import graph

@@ -16,7 +16,8 @@ from weft.append import Writer, append
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite import connection, rebuild, words
 from weft.backends.sqlite import store as sqlite_store
-from weft.backends.sqlite.store import ACCOUNTS, SqliteStore
+from weft.backends.sqlite.directory import ACCOUNTS
+from weft.backends.sqlite.store import SqliteStore
 from weft.log import draft as drafting
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft

@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from weft import append
-from weft.backends import memory
 from weft.backends.memory import MemoryStore
+from weft.backends.memory.account import Account
+from weft.backends.memory.visible import Sight
 from weft.instants import Clock
 from weft.log import chain, draft, verify
 from weft.log.chain import commit_genesis
@@ -152,7 +153,7 @@ def stamps_the_clocks_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forgets_request_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory._Account, "request", lambda _self, _request_id: ())
+    monkeypatch.setattr(Account, "request", lambda _self, _request_id: ())
 
 
 # Guards
@@ -195,9 +196,17 @@ def walks_anywhere(clock: Clock) -> Store:
     return _WalksAnywhere(commit_genesis, clock=clock)
 
 
+class _SightOfThePast(Sight):
+    def sees(self, row: NodeVersion) -> bool:
+        return self.graph.identities[row.id].deleted_at is None and self.viewer.admits(row.recorded_guard)
+
+    def steps_on(self, row: NodeVersion) -> bool:
+        return self.sees(row)
+
+
 class _JudgesByThePast(MemoryStore):
-    def _node_visible(self, viewer: Viewer, graph: Any, row: NodeVersion, *, structural: bool) -> bool:
-        return graph.identities[row.id].deleted_at is None and viewer.admits(row.recorded_guard)
+    def _sight(self, viewer: Viewer) -> Sight:
+        return _SightOfThePast(viewer, self._account(viewer))
 
 
 def judges_by_recorded_rights(clock: Clock) -> Store:
@@ -224,11 +233,16 @@ def shows_deleted_nodes_in_the_past(clock: Clock) -> Store:
     return _ShowsTheDeleted(commit_genesis, clock=clock)
 
 
+class _SightOfNodelessEvents(Sight):
+    def sees_event(self, event: Event) -> bool:
+        made = any(row.born == event.pos == row.event for row in self.graph.nodes.values())
+        insider = self.viewer.audience == "internal" and "admin" in self.viewer.scopes
+        return super().sees_event(event) if made else insider
+
+
 class _OpensNodelessEvents(MemoryStore):
-    def _event_visible(self, viewer: Viewer, place: Any, event: Event) -> bool:
-        made = any(row.born == event.pos == row.event for row in place.graph.nodes.values())
-        insider = viewer.audience == "internal" and "admin" in viewer.scopes
-        return super()._event_visible(viewer, place, event) if made else insider
+    def _sight(self, viewer: Viewer) -> Sight:
+        return _SightOfNodelessEvents(viewer, self._account(viewer))
 
 
 def opens_nodeless_events_to_insiders(clock: Clock) -> Store:

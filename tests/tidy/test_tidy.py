@@ -26,7 +26,7 @@ REFERENCE = REPOSITORY / "docs" / "reference"
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 70
 # Files that are longer today, with how long. A number here may be lowered, never raised; nothing may be added.
-LONGER_TODAY = {"backends/memory.py": 719, "backends/sqlite/store.py": 445}
+LONGER_TODAY: dict[str, int] = {}
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "base", "manager", "engine"}
 HEAVY = ("apsw", "numpy", "rich", "markdown_it", "onnxruntime", "tokenizers", "numba", "mcp")
 

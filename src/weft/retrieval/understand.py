@@ -11,11 +11,12 @@ from weft.retrieval.pipeline import Answer
 
 
 class Understand(Struct, frozen=True):
-    """Stems and weights of the question's words."""
+    """Stems and weights of the question's words; its vector is begun meanwhile."""
 
     name: str = "understand"
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        loom.embedding.begin(answer.ask.query)
         terms = query_terms(answer.ask.query)
         notes = () if terms else ("the question holds no words to look for",)
         return replace(answer, terms=terms, notes=answer.notes + notes)

@@ -309,7 +309,7 @@ def _overlay(db: apsw.Connection, base: Base, moment: Moment, earlier: Overlay |
 
 
 def _begins_or_ends(db: apsw.Connection, table: str, since: int, now_us: int) -> bool:
-    """Does a live row made since begin or end after now?"""
+    """Whether a live row made since then begins or ends after now."""
     query = f"""SELECT EXISTS (SELECT 1 FROM {table} WHERE born > ? AND retired_pos IS NULL
         AND (valid_from > ? OR valid_to > ?))"""
     return bool(one(db, query, (since, now_us, now_us))[0])

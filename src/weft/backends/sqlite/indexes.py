@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
@@ -13,6 +13,7 @@ from weft.backends.sqlite.adjacency import Adjacency
 from weft.backends.sqlite.generations import indexer_lock
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.vector_rows import model_key
 from weft.backends.sqlite.vectors import VectorCache
 from weft.types import VectorMatches, VectorQuery, Viewer, Walked
 
@@ -30,11 +31,15 @@ class Indexes:
         self, db: apsw.Connection, viewer: Viewer, moment: Moment, query: VectorQuery, *, limit: int
     ) -> VectorMatches:
         """Best nodes by cosine."""
-        model = vectors.model_key(db, query.model)
+        model = model_key(db, query.model)
         if model is None:
             texts: int = one(db, "SELECT ifnull(max(id), 0) FROM text")[0]
             return VectorMatches(hits=(), pending=texts)
         return vectors.search(db, self._cache(model), viewer, moment, query, limit=limit)
+
+    def cosines(self, db: apsw.Connection, query: VectorQuery, hashes: Sequence[bytes]) -> dict[bytes, float]:
+        """Cosines of these texts."""
+        return vectors.cosines(db, query, hashes)
 
     def _cache(self, model: int) -> VectorCache:
         with self._lock:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
 from weft.backends.sqlite import diff as differ
 from weft.backends.sqlite import reading, rows, words
 from weft.backends.sqlite.apply import GraphWriter, write_log
+from weft.backends.sqlite.backup import back_up
 from weft.backends.sqlite.connection import check_schema, end, open_file, translated
+from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory
 from weft.backends.sqlite.guards import Moment
-from weft.backends.sqlite.indexes import Indexes
 from weft.backends.sqlite.query import every
 from weft.backends.sqlite.rebuild import Rebuild, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
 from weft.backends.sqlite.turnstile import Turnstile
-from weft.backends.sqlite.vectors import cosines, write_vectors
+from weft.backends.sqlite.vector_rows import write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.backends.sqlite.wal import Wal
 from weft.backends.sqlite.walk_then import walk_then
-from weft.errors import Corrupt, Forbidden, Invalid, NotAStore, ReadOnly, StoreError
+from weft.errors import Corrupt, ReadOnly, StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, FoldLog, Plan
 from weft.types import (
@@ -53,8 +53,9 @@ from weft.types import (
     When,
 )
 
-MARKER = "weft-store.json"
-ACCOUNTS = "accounts"
+if TYPE_CHECKING:
+    from weft.backends.sqlite.indexes import Indexes
+
 MAX_PROBLEMS = 20  # of each sort that a check lists
 NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
 
@@ -72,7 +73,7 @@ class SqliteStore:
         self._opened_lock = threading.Lock()
         self._turnstiles: dict[str, Turnstile] = {}
         self._derived: dict[str, Indexes] = {}
-        _check_directory(path)
+        check_directory(path)
 
     # Connections: one per thread and account
 
@@ -87,7 +88,7 @@ class SqliteStore:
         if not file.exists():
             if not create:
                 return None
-            _make_directory(self._path)
+            make_directory(self._path)
         connection = open_file(file, create=create, vfs=self._vfs)
         if connection is None:
             return None
@@ -140,7 +141,7 @@ class SqliteStore:
         if self._vfs is not None:
             return nullcontext()
         if not (self._path / ACCOUNTS).is_dir():
-            _make_directory(self._path)
+            make_directory(self._path)
         return self._turnstiles.setdefault(account, Turnstile(self._path / ACCOUNTS, account)).turn()
 
     def _wals(self) -> dict[str, Wal]:
@@ -163,7 +164,7 @@ class SqliteStore:
             write_vectors(db, vectors)
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
-        operator_only(viewer, "rebuild the graph")
+        viewer.must_be_operator("rebuild the graph")
         if not self._file(viewer.account).exists():
             return
         with self._writing(viewer.account) as db:
@@ -212,7 +213,7 @@ class SqliteStore:
             return () if db is None else reading.session_heads(db, viewer, limit)
 
     def log(self, viewer: Viewer, *, after: int, limit: int) -> tuple[tuple[Commit, tuple[Event, ...]], ...]:
-        operator_only(viewer, "read the whole log")
+        viewer.must_be_operator("read the whole log")
         with self._reading(viewer) as db:
             return () if db is None else tuple(read_log(db, viewer.account, after=after, limit=limit))
 
@@ -279,14 +280,14 @@ class SqliteStore:
 
     def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
         with self._reading(viewer) as db:
-            return {} if db is None else cosines(db, query, hashes)
+            return {} if db is None else self._indexes(viewer.account).cosines(db, query, hashes)
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
         with self._reading(viewer) as db:
             return tuple(hashes) if db is None else reading.without_vectors(db, model, hashes)
 
     def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
-        operator_only(viewer, "read every text")
+        viewer.must_be_operator("read every text")
         with self._reading(viewer) as db:
             return () if db is None else reading.unembedded(db, model, after, limit)
 
@@ -299,13 +300,15 @@ class SqliteStore:
             return found or walk_then(db, viewer, moment, seeds, limit)
 
     def reindex(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
-        operator_only(viewer, "make the indexes again")
+        viewer.must_be_operator("make the indexes again")
         with self._reading(viewer) as db:
             if db is None:
                 return ()
             return self._indexes(viewer.account).publish(db, progress)
 
     def _indexes(self, account: str) -> Indexes:
+        from weft.backends.sqlite.indexes import Indexes  # brings numpy: only for those who search by meaning or walk
+
         with self._opened_lock:
             if account not in self._derived:
                 self._derived[account] = Indexes(self._path / ACCOUNTS / f"{account}.index")
@@ -314,17 +317,17 @@ class SqliteStore:
     # Transactions
 
     def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
-        internal_only(viewer, "list transactions")
+        viewer.must_be_internal("list transactions")
         with self._reading(viewer) as db:
             return () if db is None else differ.transactions(db, limit, git_commit)
 
     def transaction(self, viewer: Viewer, tx_id: str) -> Tx | None:
-        internal_only(viewer, "read a transaction")
+        viewer.must_be_internal("read a transaction")
         with self._reading(viewer) as db:
             return None if db is None else SqliteView(db, viewer.account, b"").transaction(tx_id)
 
     def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
-        internal_only(viewer, "compare moments")
+        viewer.must_be_internal("compare moments")
         with self._reading(viewer) as db:
             if db is None:
                 return Diff(added=(), removed=(), modified=(), edges_added=(), edges_removed=(), truncated=False)
@@ -354,35 +357,22 @@ class SqliteStore:
             return () if db is None else reading.indexes(db, viewer, self._moment(db, When()))
 
     def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
-        operator_only(viewer, "read every version")
+        viewer.must_be_operator("read every version")
         with self._reading(viewer) as db:
             if db is not None:
                 yield from map(rows.node_of, db.execute(f"{rows.select_nodes()} ORDER BY v.row"))
                 yield from map(rows.edge_of, db.execute(f"{rows.select_edges()} ORDER BY v.row"))
 
     def backup(self, viewer: Viewer, target: Path) -> Path:
-        operator_only(viewer, "back up the store")
+        viewer.must_be_operator("back up the store")
         source = self._connection(viewer.account)
         if source is None:
             raise StoreError(f"account {viewer.account} has nothing to back up yet")
-        file = target / ACCOUNTS / f"{viewer.account}.db"
-        if file.exists():
-            raise Invalid(f"{file} exists already", hint="back up into a new directory")
-        with translated(file):
-            _check_directory(target)
-            _make_directory(target)
-            copy = apsw.Connection(str(file))
-            try:
-                with copy.backup("main", source, "main") as work:
-                    while not work.done:
-                        work.step(1_000)
-                copy.pragma("journal_mode", "delete")  # one file, whole, to carry away
-            finally:
-                copy.close()
+        back_up(source, viewer.account, target)
         return target
 
     def check(self, viewer: Viewer) -> tuple[str, ...]:
-        operator_only(viewer, "check the files")
+        viewer.must_be_operator("check the files")
         with self._reading(viewer) as db:
             if db is None:
                 return ()
@@ -395,52 +385,3 @@ class SqliteStore:
         for connection in opened:
             connection.close()
         self._local = threading.local()
-
-
-def _check_directory(path: Path) -> None:
-    if path.is_file():
-        raise NotAStore(f"{path} is a file", hint="a store is a directory; name one that is empty or new")
-    try:
-        # In this order: another process may be making the store, and the marker is the first thing it puts there.
-        if path.is_dir() and any(path.iterdir()) and not (path / MARKER).is_file():
-            raise NotAStore(
-                f"{path} holds other things and no {MARKER}", hint="name an empty or new directory for the store"
-            )
-    except PermissionError as problem:
-        raise StoreError(f"{path} cannot be read", hint="check its permissions") from problem
-
-
-def _make_directory(path: Path) -> None:
-    """The marker comes first, so that one cut short is still known as a store; all of it is synced."""
-    try:
-        made = [each for each in (path / ACCOUNTS, path, *path.parents) if not each.exists()]
-        path.mkdir(parents=True, exist_ok=True)
-        if not (path / MARKER).exists():
-            (path / MARKER).write_text(json.dumps({"format": "weft", "layout": 1}) + "\n", encoding="utf-8")
-        (path / ACCOUNTS).mkdir(exist_ok=True)
-        for entry in dict.fromkeys((path / MARKER, path, *(each.parent for each in made))):
-            _sync(entry)
-    except PermissionError as problem:
-        raise ReadOnly(f"{path} cannot be created or written", hint="check the permissions of its parent") from problem
-    except OSError as problem:
-        raise StoreError(f"{path} cannot be created: {problem}", hint="check the disk and the path") from problem
-
-
-def _sync(entry: Path) -> None:
-    descriptor = os.open(entry, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def operator_only(viewer: Viewer, what: str) -> None:
-    """Raises Forbidden unless the viewer may see everything."""
-    if not viewer.operator:
-        raise Forbidden(f"only an operator may {what}", hint="needs all scopes and the right to sensitive rows")
-
-
-def internal_only(viewer: Viewer, what: str) -> None:
-    """Raises Forbidden for public viewers and those without scope admin."""
-    if viewer.audience != "internal" or "admin" not in viewer.scopes:
-        raise Forbidden(f"only an internal viewer with scope admin may {what}")

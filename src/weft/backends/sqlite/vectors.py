@@ -20,8 +20,8 @@ from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.generations import Generation, Generations
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
-from weft.errors import Invalid
-from weft.types import Vector, VectorHit, VectorMatches, VectorQuery, Viewer
+from weft.backends.sqlite.vector_rows import model_key
+from weft.types import VectorHit, VectorMatches, VectorQuery, Viewer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,38 +38,6 @@ FETCH_GROWTH = 8
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 ADD_AT_ONCE = 5_000
 INDEX_FILE = "vectors.usearch"
-
-
-def write_vectors(db: apsw.Connection, vectors: Sequence[Vector]) -> None:
-    """Adds vectors; a text that has one of this model keeps it. Inside a write transaction."""
-    models: dict[str, int] = {}
-    for vector in vectors:
-        if vector.model not in models:
-            models[vector.model] = _model_key(db, vector.model, len(vector.data) // 2)
-        db.execute(
-            "INSERT OR IGNORE INTO vector(model, hash, data) VALUES (?,?,?)",
-            (models[vector.model], vector.content_hash, vector.data),
-        )
-
-
-def _model_key(db: apsw.Connection, name: str, dimensions: int) -> int:
-    known = first(db, "SELECT key, dimensions FROM model WHERE name = ?", (name,))
-    if known is None:
-        insert = "INSERT INTO model(name, dimensions) VALUES (?,?) RETURNING key, dimensions"
-        known = one(db, insert, (name, dimensions))
-    if known[1] != dimensions:
-        raise Invalid(
-            f"vectors of {name} have {known[1]} dimensions here, not {dimensions}",
-            hint="another model needs another name: spaces are never mixed",
-        )
-    key: int = known[0]
-    return key
-
-
-def model_key(db: apsw.Connection, name: str) -> int | None:
-    """The model's number here, or None if it has no vectors yet."""
-    known = first(db, "SELECT key FROM model WHERE name = ?", (name,))
-    return None if known is None else known[0]
 
 
 class VectorCache:

@@ -16,6 +16,7 @@ until it has ended. The last connection that is closed removes the file.
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import apsw
@@ -46,29 +47,44 @@ class Wal:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._copy_pages: int = db.pragma("wal_autocheckpoint") or WAL_CHECKPOINT_PAGES
-        self._failed_at = 0  # pages in the log when it could not be begun anew
+        self._note = Path(db.filename).with_suffix(".lock")  # the turnstile's, which is empty otherwise
         db.wal_autocheckpoint(0)
         db.pragma("journal_size_limit", WAL_BOUND_BYTES)  # a file that grew longer shrinks when it begins anew
 
     def frames(self) -> Frames:
-        """Looks, and does nothing else."""
-        return Frames(*self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP))
+        """Looks, and does nothing else; sees none while another process is writing just there."""
+        try:
+            return Frames(*self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP))
+        except apsw.Error:
+            return Frames(0, 0)
 
     def shorten(self) -> None:
         """Begins the file anew if it is long. In the turn to write, before the transaction."""
         logged, copied = self.frames()
-        if logged < self._failed_at:
-            self._failed_at = 0  # somebody else did
-        # Once it failed, not again before those who read then are gone: the pages of that time are all copied.
-        if logged < WAL_RESTART_PAGES or copied < max(logged // 2, self._failed_at):
+        if logged < WAL_RESTART_PAGES or copied < logged // 2:
+            return
+        # Where it failed, nobody tries again before those who read then are gone: the pages of that time are copied.
+        failed_at = self._failed_at()
+        if copied < failed_at <= logged:
             return
         self._db.set_busy_timeout(min(RESTART_WAIT_MS * (logged // WAL_RESTART_PAGES), MOST_RESTART_WAIT_MS))
         try:
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
         except apsw.Error:
-            self._failed_at = logged
+            self._set_failed_at(logged)
         finally:
             self._db.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def _failed_at(self) -> int:
+        """How many pages the log held when it could last not be begun anew. All processes share the note."""
+        try:
+            return int(self._note.read_bytes() or b"0")
+        except (OSError, ValueError):
+            return 0
+
+    def _set_failed_at(self, logged: int) -> None:
+        with suppress(OSError):
+            self._note.write_bytes(str(logged).encode())
 
     def copy(self) -> None:
         """Copies pages into the database if enough wait. After the turn to write, beside readers and writers."""

@@ -1,0 +1,168 @@
+"""The state of one account: its log, and the graph that a fold makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from weft.errors import Invalid
+from weft.ports import Batch, Changes, LexedText
+from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx, Vector
+
+
+class Graph:
+    """The derived half of an account: what a fold makes, and nothing else."""
+
+    def __init__(self) -> None:
+        self.identities: dict[str, Identity] = {}
+        self.edge_guards: dict[tuple[str, str, str], Guard] = {}
+        self.nodes: dict[int, NodeVersion] = {}
+        self.edges: dict[int, EdgeVersion] = {}
+        self.texts: dict[bytes, LexedText] = {}
+        self.transactions: dict[str, Tx] = {}
+
+    def apply(self, changes: Changes) -> None:
+        for identity in changes.identities:
+            self.identities[identity.id] = identity
+        for text in changes.texts:
+            self.texts[text.content_hash] = text
+        for node in changes.nodes:
+            self.nodes[node.row] = node
+        for edge in changes.edges:
+            self.edges[edge.row] = edge
+            if edge.born == edge.event:  # a copy of an older version must not bring its rights back
+                self.edge_guards[edge.src, edge.rel, edge.dst] = edge.guard
+        for gone in changes.nodes_retired:
+            self.nodes[gone.row] = replace(
+                self.nodes[gone.row], retired_at=gone.at, retired_pos=gone.pos, retired_tx=gone.tx
+            )
+        for gone in changes.edges_retired:
+            self.edges[gone.row] = replace(
+                self.edges[gone.row], retired_at=gone.at, retired_pos=gone.pos, retired_tx=gone.tx
+            )
+        for tx in changes.transactions:
+            self.transactions[tx.id] = tx
+
+    def today(self, row: NodeVersion) -> NodeVersion:
+        """A row with what guards judge today."""
+        identity = self.identities[row.id]
+        return replace(row, guard=identity.guard, deleted_at=identity.deleted_at)
+
+
+class Account:
+    """One account. Implements `weft.ports.LockedView`: it is what plans see."""
+
+    def __init__(self, genesis: bytes) -> None:
+        self.genesis = genesis
+        self.commits: list[Commit] = []
+        self.log: list[Event] = []
+        self.heads: dict[str, SessionHead] = {}
+        self.vectors: dict[tuple[str, bytes], bytes] = {}
+        self.graph = Graph()
+
+    # Writing
+
+    def apply(self, batch: Batch) -> None:
+        if batch.commit is None:
+            return
+        self.graph.apply(batch.changes)
+        self.put_vectors(batch.vectors)
+        self.commits.append(batch.commit)
+        self.log.extend(batch.events)
+        for event in batch.events:
+            self.heads.pop(event.session, None)  # the latest stands last
+            self.heads[event.session] = SessionHead(session=event.session, seq=event.seq, hash=event.hash)
+
+    def put_vectors(self, vectors: Sequence[Vector]) -> None:
+        for vector in vectors:
+            sizes = {len(data) for (model, _), data in self.vectors.items() if model == vector.model}
+            if sizes and len(vector.data) not in sizes:
+                raise Invalid(f"vectors of {vector.model} have another dimension here", hint="spaces are never mixed")
+            self.vectors.setdefault((vector.model, vector.content_hash), vector.data)
+
+    # The log
+
+    def head(self) -> Head:
+        if not self.commits:
+            return Head(pos=0, at=0, digest=self.genesis)
+        last = self.commits[-1]
+        return Head(pos=last_pos(last), at=last.at, digest=last.digest)
+
+    def position_at(self, at: int) -> int:
+        """Where the log stood at a time."""
+        return max((last_pos(commit) for commit in self.commits if commit.at <= at), default=0)
+
+    def whole_commits(self, pos: int) -> int:
+        """The end of the last commit that is complete at a position."""
+        return max((last_pos(commit) for commit in self.commits if last_pos(commit) <= pos), default=0)
+
+    def events_of(self, commit: Commit) -> tuple[Event, ...]:
+        return tuple(self.log[commit.first_pos - 1 : last_pos(commit)])
+
+    def session_head(self, session: str) -> SessionHead | None:
+        return self.heads.get(session)
+
+    def event_hash(self, session: str, seq: int) -> bytes | None:
+        return next((event.hash for event in self.log if (event.session, event.seq) == (session, seq)), None)
+
+    def request(self, request_id: str) -> tuple[Event, ...]:
+        return tuple(event for event in self.log if event.request_id == request_id)
+
+    # The graph
+
+    def identity(self, node_id: str) -> Identity | None:
+        return self.graph.identities.get(node_id)
+
+    def live_nodes(self, slot: str, after: int) -> tuple[NodeVersion, ...]:
+        rows = (row for row in self.graph.nodes.values() if row.slot == slot)
+        return tuple(sorted((row for row in rows if _live_after(row, after)), key=_begins))
+
+    def live_versions(self, node_id: str) -> tuple[NodeVersion, ...]:
+        rows = (row for row in self.graph.nodes.values() if row.id == node_id and row.retired_pos is None)
+        return tuple(sorted(rows, key=_begins))
+
+    def live_edge_versions(self, src: str, rel: str, dst: str) -> tuple[EdgeVersion, ...]:
+        rows = (row for row in self.graph.edges.values() if (row.src, row.rel, row.dst) == (src, rel, dst))
+        return tuple(sorted((row for row in rows if row.retired_pos is None), key=_begins))
+
+    def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
+        rows = (row for row in self.graph.edges.values() if row.slot == slot)
+        return tuple(sorted((row for row in rows if _live_after(row, after)), key=_begins))
+
+    def transaction(self, tx_id: str) -> Tx | None:
+        return self.graph.transactions.get(tx_id)
+
+    def open_changes(self) -> tuple[str, ...]:
+        return tuple(tx.id for tx in self.graph.transactions.values() if tx.closed_pos is None)
+
+    def toucher_of_nodes(self, slot: str, changes: Sequence[str]) -> str | None:
+        return _toucher((row for row in self.graph.nodes.values() if row.slot == slot), changes)
+
+    def toucher_of_edges(self, slot: str, changes: Sequence[str]) -> str | None:
+        return _toucher((row for row in self.graph.edges.values() if row.slot == slot), changes)
+
+    def next_rows(self) -> tuple[int, int]:
+        return len(self.graph.nodes) + 1, len(self.graph.edges) + 1
+
+    def has_text(self, content_hash: bytes) -> bool:
+        return content_hash in self.graph.texts
+
+
+def last_pos(commit: Commit) -> int:
+    """The position of a commit's last event."""
+    return commit.first_pos + commit.count - 1
+
+
+def _toucher(rows: Iterable[NodeVersion] | Iterable[EdgeVersion], changes: Sequence[str]) -> str | None:
+    touched = (tx for row in rows for tx in (row.tx, row.retired_tx) if tx in changes)
+    return next(touched, None)
+
+
+def _begins(row: NodeVersion | EdgeVersion) -> int:
+    return row.interval.valid_from
+
+
+def _live_after(row: NodeVersion | EdgeVersion, after: int) -> bool:
+    ends = row.interval.valid_to
+    return row.retired_pos is None and (ends is None or ends > after)

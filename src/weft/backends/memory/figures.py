@@ -1,0 +1,42 @@
+"""Counts of what a viewer sees."""
+
+from __future__ import annotations
+
+from weft.backends.memory.visible import Moment, Sight
+from weft.types import KindStat, NodeVersion, StoreStats, views_of
+
+
+def stats(sight: Sight, now: Moment) -> StoreStats:
+    """Nodes and edges that stand now; versions, texts and events of all times."""
+    nodes = list(sight.nodes_at(now))
+    ids = {row.id for row in nodes}
+    edges = [edge for edge in sight.edges_at(now) if {edge.src, edge.dst} <= ids]
+    versions = [row for row in sight.graph.nodes.values() if sight.sees(row)]
+    events = [event for event in sight.account.log if sight.sees_event(event)]
+    return StoreStats(
+        nodes=len(nodes),
+        edges=len(edges),
+        node_versions=len(versions),
+        events=len(events),
+        sessions=len({event.session for event in events}),
+        texts=len({row.content_hash for row in versions}),
+        bytes_on_disk=0,
+        backend="memory",
+        schema_version=0,
+    )
+
+
+def kinds(sight: Sight, now: Moment) -> tuple[KindStat, ...]:
+    """What can be found now, kind by kind."""
+    by_kind: dict[str, list[NodeVersion]] = {}
+    for row in sight.nodes_at(now):
+        by_kind.setdefault(row.kind, []).append(row)
+    return tuple(
+        KindStat(
+            kind=kind,
+            views=views_of(kind),
+            nodes=len(rows),
+            props=tuple(sorted({key for row in rows for key in row.props})),
+        )
+        for kind, rows in sorted(by_kind.items())
+    )

@@ -1,0 +1,136 @@
+"""Reads of the log and the graph, as a viewer sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from weft import lexical
+from weft.backends.memory.account import Account
+from weft.backends.memory.visible import Moment, Sight
+from weft.types import (
+    STRUCTURAL_KINDS,
+    Commit,
+    Direction,
+    EdgeVersion,
+    Event,
+    Find,
+    Found,
+    Neighbour,
+    NodeVersion,
+    SessionHead,
+)
+
+# The log
+
+
+def whole_log(account: Account, after: int, limit: int) -> tuple[tuple[Commit, tuple[Event, ...]], ...]:
+    """Whole commits in order, until there are `limit` events or more."""
+    found: list[tuple[Commit, tuple[Event, ...]]] = []
+    taken = 0
+    for commit in account.commits:
+        if commit.first_pos > after and taken < limit:
+            found.append((commit, account.events_of(commit)))
+            taken += commit.count
+    return tuple(found)
+
+
+def session_heads(sight: Sight, limit: int) -> tuple[SessionHead, ...]:
+    """Sessions with a visible event, the latest first."""
+    heads = sight.account.heads
+    if sight.viewer.operator:  # every session, also one whose events are gone: that is what verify looks for
+        return tuple(reversed(heads.values()))[:limit]
+    latest = {event.session: event.pos for event in sight.account.log if sight.sees_event(event)}
+    order = sorted(latest, key=lambda session: -latest[session])
+    return tuple(heads[session] for session in order[:limit])
+
+
+def events(
+    sight: Sight, ordered: Iterable[Event], session: str | None, after_seq: int, limit: int
+) -> tuple[Event, ...]:
+    """Visible events, in the order given."""
+    wanted = (event for event in ordered if session in (None, event.session) and event.seq > after_seq)
+    found = [event for event in wanted if sight.sees_event(event)]
+    return tuple(found[:limit])
+
+
+def citations(sight: Sight, positions: Sequence[int]) -> Mapping[int, str]:
+    """Citations of those events that made something the viewer may at least step on."""
+    made = {row.event for row in sight.graph.nodes.values() if sight.steps_on(row)}
+    return {pos: sight.account.log[pos - 1].citation for pos in positions if pos in made}
+
+
+# The graph
+
+
+def nodes(sight: Sight, moment: Moment, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+    """In the order asked for, each once; what is not visible is left out."""
+    found = {row.id: row for row in sight.nodes_at(moment)}
+    return tuple(found[each] for each in dict.fromkeys(ids) if each in found)
+
+
+def versions(sight: Sight, wanted: Callable[[NodeVersion], bool], limit: int) -> tuple[NodeVersion, ...]:
+    """Versions of every moment, oldest first."""
+    rows = [row for row in sight.graph.nodes.values() if wanted(row) and sight.sees(row)]
+    return tuple(sight.graph.today(row) for row in rows[:limit])
+
+
+def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:
+    """Nodes that pass the filter, the newest row first."""
+    rows = list(sight.nodes_at(moment))
+    keys = None if wanted.names is None else {lexical.name_key(name) for name in wanted.names}
+    kept = [
+        row
+        for row in rows
+        if (keys is None or lexical.name_key(row.name) in keys)
+        and (wanted.kinds is None or row.kind in wanted.kinds)
+        and (wanted.projects is None or row.guard.project in wanted.projects)
+        and all(key in row.props and _same_json(row.props[key], value) for key, value in wanted.props.items())
+    ]
+    kept.sort(key=lambda row: -row.row)
+    present = {key for row in rows for key in row.props}
+    unknown = tuple(sorted(key for key in wanted.props if key not in present))
+    return Found(nodes=tuple(kept[:limit]), unknown_props=unknown)
+
+
+def _same_json(left: object, right: object) -> bool:
+    """Equal as JSON: 1 and 1.0 are the same number, true and 1 are not the same value."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same_json(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(_same_json, left, right))
+    return left == right
+
+
+def neighbours(
+    sight: Sight,
+    moment: Moment,
+    ids: Sequence[str],
+    rels: tuple[str, ...] | None,
+    direction: Direction,
+    limit: int,
+) -> tuple[Neighbour, ...]:
+    """Up to `limit` steps from each start, the heaviest edge first."""
+    reached = {row.id: row for row in sight.stepping_stones_at(moment)}
+    starts = {row.id for row in sight.nodes_at(moment)}
+    starts |= {row.id for row in reached.values() if row.kind in STRUCTURAL_KINDS}
+    edges = [edge for edge in sight.edges_at(moment) if rels is None or edge.rel in rels]
+    edges.sort(key=lambda edge: (-edge.weight, edge.row))
+    steps: list[Neighbour] = []
+    for start in dict.fromkeys(ids):
+        found = []
+        for edge in edges:
+            other = _other_end(edge, start, direction)
+            if start in starts and other in reached:
+                found.append(Neighbour(start=start, edge=edge, node=reached[other]))
+        steps.extend(found[:limit])
+    return tuple(steps)
+
+
+def _other_end(edge: EdgeVersion, start: str, direction: Direction) -> str | None:
+    if edge.src == start and direction in ("out", "both"):
+        return edge.dst
+    if edge.dst == start and direction in ("in", "both"):
+        return edge.src
+    return None

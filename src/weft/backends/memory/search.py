@@ -1,0 +1,89 @@
+"""Search by words and by vectors, over every text."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+
+from weft import lexical
+from weft.backends.memory.account import Account
+from weft.backends.memory.visible import Moment, Sight
+from weft.types import TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
+
+# Words
+
+
+def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> TextMatches:
+    """Scores rest on what the viewer may see, never on words it may not."""
+    graph = sight.graph
+    live = [
+        row
+        for row in graph.nodes.values()
+        if row.retired_pos is None
+        and sight.sees(row)
+        and (query.projects is None or graph.identities[row.id].guard.project in query.projects)
+    ]
+    texts = [graph.texts[row.content_hash] for row in live]
+    held = [set(lexical.term_hashes(text.vector)) for text in texts]
+    frequencies = {term: sum(lexical.term_hash(term) in one for one in held) for term, _ in query.terms}
+    used, dropped = lexical.choose_terms(query.terms, frequencies, len(live))
+    mean_length = sum(text.length for text in texts) / len(texts) if texts else 0.0
+    bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
+    hits = []
+    for row in sight.nodes_at(moment):
+        if query.projects is not None and row.guard.project not in query.projects:
+            continue
+        if query.kinds is not None and row.kind not in query.kinds:
+            continue
+        text = graph.texts[row.content_hash]
+        score, parts = bm25.score(text.vector, text.length)
+        if parts:
+            hits.append(TextHit(node=row, score=score, parts=parts))
+    hits.sort(key=lambda hit: (-hit.score, -hit.node.row))
+    return TextMatches(hits=tuple(hits[:limit]), used=used, dropped=dropped, population=len(live), truncated=False)
+
+
+# Vectors
+
+
+def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) -> VectorMatches:
+    """The nearest visible nodes, by comparing with every one."""
+    account = sight.account
+    rows = [
+        row
+        for row in sight.nodes_at(moment)
+        if (query.projects is None or row.guard.project in query.projects)
+        and (query.kinds is None or row.kind in query.kinds)
+    ]
+    near = cosines(account, query, [row.content_hash for row in rows])
+    hits = [VectorHit(node=row, cosine=near[row.content_hash]) for row in rows if row.content_hash in near]
+    hits.sort(key=lambda hit: (-hit.cosine, -hit.node.row))
+    made = sum(model == query.model for model, _ in account.vectors)
+    return VectorMatches(hits=tuple(hits[:limit]), pending=max(0, len(account.graph.texts) - made))
+
+
+def cosines(account: Account, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+    """How near each text is; those without a vector are left out."""
+    wanted = struct.unpack(f"{len(query.data) // 4}f", query.data)
+    found = {}
+    for each in hashes:
+        data = account.vectors.get((query.model, each))
+        if data is not None:
+            values = struct.unpack(f"<{len(data) // 2}e", data)
+            found[each] = sum(a * b for a, b in zip(values, wanted, strict=True))
+    return found
+
+
+def without_vectors(account: Account, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Those of the texts that have no vector of this model."""
+    return tuple(each for each in hashes if (model, each) not in account.vectors)
+
+
+def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+    """Texts with no vector of this model, in the order they came: number, hash, what to embed."""
+    found = [
+        (at, key, lexical.text_to_embed(text.name, text.summary, text.body))
+        for at, (key, text) in enumerate(account.graph.texts.items(), start=1)
+        if at > after and (model, key) not in account.vectors
+    ]
+    return tuple(found[:limit])

@@ -1,0 +1,241 @@
+"""The store: accounts behind one lock, and for each question the function that answers it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from weft.backends.memory import changes, figures, reading, search
+from weft.backends.memory.account import Account, last_pos
+from weft.backends.memory.visible import Moment, Sight
+from weft.backends.memory.walk import walk
+from weft.errors import StoreError
+from weft.instants import Clock, SystemClock
+from weft.ports import Batch, FoldLog, Plan
+from weft.types import (
+    Commit,
+    Diff,
+    Direction,
+    EdgeVersion,
+    Event,
+    Find,
+    Found,
+    Head,
+    KindStat,
+    Neighbour,
+    NodeVersion,
+    SessionHead,
+    StoreStats,
+    TextMatches,
+    TextQuery,
+    Tx,
+    Vector,
+    VectorMatches,
+    VectorQuery,
+    Viewer,
+    Walked,
+    When,
+)
+
+GenesisDigest = Callable[[str], bytes]
+
+
+class MemoryStore:
+    """Implements `weft.ports.Store` for one process."""
+
+    def __init__(self, genesis: GenesisDigest, *, clock: Clock | None = None) -> None:
+        self._genesis = genesis
+        self._clock = clock or SystemClock()
+        self._accounts: dict[str, Account] = {}
+        self._lock = threading.RLock()
+
+    def _account(self, viewer: Viewer) -> Account:
+        return self._accounts.get(viewer.account) or Account(self._genesis(viewer.account))
+
+    def _sight(self, viewer: Viewer) -> Sight:
+        return Sight(viewer, self._account(viewer))
+
+    def _moment(self, viewer: Viewer, when: When) -> Moment:
+        pinned = self.pin(viewer, when)
+        return Moment(valid_at=pinned.valid_at or 0, pos=self.position_at(viewer, pinned.known_at or 0))
+
+    @contextmanager
+    def _seeing(self, viewer: Viewer, when: When) -> Iterator[tuple[Sight, Moment]]:
+        with self._lock:
+            yield self._sight(viewer), self._moment(viewer, when)
+
+    # Writing
+
+    def commit(self, account: str, plan: Plan) -> Batch:
+        with self._lock:
+            place = self._accounts.get(account) or Account(self._genesis(account))
+            batch = plan(place)
+            place.apply(batch)
+            if batch.commit is not None:
+                self._accounts[account] = place
+            return batch
+
+    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
+        with self._lock:
+            place = self._accounts.get(account)
+            if place is not None:
+                place.put_vectors(vectors)
+
+    def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
+        viewer.must_be_operator("rebuild the graph")
+        with self._lock:
+            place = self._account(viewer)
+            side = Account(place.genesis)
+            for commit in place.commits:
+                events = place.events_of(commit)
+                side.apply(Batch(commit=commit, events=events, changes=fold(side, events)))
+                progress(last_pos(commit), len(place.log))
+            place.graph = side.graph
+
+    def reindex(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        viewer.must_be_operator("make the indexes again")
+        return ()
+
+    # The log
+
+    def accounts(self) -> tuple[str, ...]:
+        with self._lock:
+            return tuple(sorted(self._accounts))
+
+    def pin(self, viewer: Viewer, when: When) -> When:
+        head = self.head(viewer)
+        return When(
+            valid_at=max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at,
+            known_at=head.at if when.known_at is None else when.known_at,
+        )
+
+    def head(self, viewer: Viewer) -> Head:
+        with self._lock:
+            return self._account(viewer).head()
+
+    def position_at(self, viewer: Viewer, at: int) -> int:
+        with self._lock:
+            return self._account(viewer).position_at(at)
+
+    def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
+        with self._lock:
+            return reading.session_heads(self._sight(viewer), limit)
+
+    def log(self, viewer: Viewer, *, after: int, limit: int) -> tuple[tuple[Commit, tuple[Event, ...]], ...]:
+        viewer.must_be_operator("read the whole log")
+        with self._lock:
+            return reading.whole_log(self._account(viewer), after, limit)
+
+    def events(
+        self, viewer: Viewer, *, session: str | None, after_seq: int, limit: int, newest_first: bool = False
+    ) -> tuple[Event, ...]:
+        with self._lock:
+            sight = self._sight(viewer)
+            ordered = reversed(sight.account.log) if newest_first else iter(sight.account.log)
+            return reading.events(sight, ordered, session, after_seq, limit)
+
+    def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
+        with self._lock:
+            return reading.citations(self._sight(viewer), positions)
+
+    # The graph
+
+    def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return reading.nodes(sight, moment, ids)
+
+    def history(self, viewer: Viewer, node_id: str, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._lock:
+            return reading.versions(self._sight(viewer), lambda row: row.id == node_id, limit)
+
+    def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._lock:
+            return reading.versions(self._sight(viewer), lambda row: row.born == pos and row.event == pos, limit)
+
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
+        with self._seeing(viewer, when) as (sight, moment):
+            return reading.find(sight, moment, find, limit)
+
+    def neighbours(
+        self,
+        viewer: Viewer,
+        when: When,
+        ids: Sequence[str],
+        *,
+        rels: tuple[str, ...] | None = None,
+        direction: Direction = "both",
+        limit: int = 20,
+    ) -> tuple[Neighbour, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return reading.neighbours(sight, moment, ids, rels, direction, limit)
+
+    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
+        with self._seeing(viewer, when) as (sight, moment):
+            return walk(sight, moment, seeds, limit)
+
+    def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
+        with self._seeing(viewer, when) as (sight, moment):
+            return search.search_text(sight, moment, query, limit)
+
+    def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
+        with self._seeing(viewer, when) as (sight, moment):
+            return search.search_vector(sight, moment, query, limit)
+
+    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+        with self._lock:
+            return search.cosines(self._account(viewer), query, hashes)
+
+    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+        with self._lock:
+            return search.without_vectors(self._account(viewer), model, hashes)
+
+    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+        viewer.must_be_operator("read every text")
+        with self._lock:
+            return search.unembedded(self._account(viewer), model, after, limit)
+
+    # Transactions
+
+    def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
+        viewer.must_be_internal("list transactions")
+        with self._lock:
+            return changes.transactions(self._account(viewer), limit, git_commit)
+
+    def transaction(self, viewer: Viewer, tx_id: str) -> Tx | None:
+        viewer.must_be_internal("read a transaction")
+        with self._lock:
+            return self._account(viewer).transaction(tx_id)
+
+    def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
+        viewer.must_be_internal("compare moments")
+        with self._seeing(viewer, When()) as (sight, now):
+            return changes.diff(sight, now, since_pos, agent, limit)
+
+    # Figures and upkeep
+
+    def stats(self, viewer: Viewer) -> StoreStats:
+        with self._seeing(viewer, When()) as (sight, now):
+            return figures.stats(sight, now)
+
+    def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
+        with self._seeing(viewer, When()) as (sight, now):
+            return figures.kinds(sight, now)
+
+    def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
+        viewer.must_be_operator("read every version")
+        with self._lock:
+            graph = self._account(viewer).graph
+            rows: list[NodeVersion | EdgeVersion] = [graph.today(row) for row in graph.nodes.values()]
+            rows.extend(graph.edges.values())
+        yield from rows
+
+    def backup(self, viewer: Viewer, target: Path) -> Path:
+        raise StoreError("a store in memory has no files to back up", hint="use `weft log export`, or a sqlite store")
+
+    def check(self, viewer: Viewer) -> tuple[str, ...]:
+        return ()
+
+    def close(self) -> None:
+        """Nothing to release."""

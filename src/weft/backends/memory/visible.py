@@ -1,0 +1,97 @@
+"""What a viewer sees of an account: guards, judged as they are today, and the two clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from weft.backends.memory.account import Account, Graph
+from weft.types import STRUCTURAL_KINDS, EdgeVersion, Event, Interval, NodeVersion, Viewer
+
+
+class Moment(NamedTuple):
+    """Both clocks of a read: when it holds, and how far into the log it is known."""
+
+    valid_at: int
+    pos: int
+
+
+class Sight:
+    """One viewer before one account. Every read goes through here, row by row."""
+
+    def __init__(self, viewer: Viewer, account: Account) -> None:
+        self.viewer = viewer
+        self.account = account
+
+    @property
+    def graph(self) -> Graph:
+        return self.account.graph
+
+    # Guards
+
+    def sees(self, row: NodeVersion) -> bool:
+        """The node may be an answer."""
+        identity = self.graph.identities[row.id]
+        return identity.deleted_at is None and self.viewer.admits(identity.guard)
+
+    def steps_on(self, row: NodeVersion) -> bool:
+        """Layer 3 for expansion: untagged structure may be stepped on by an agent limited to its tags."""
+        identity = self.graph.identities[row.id]
+        passes = not identity.guard.agents and identity.kind in STRUCTURAL_KINDS
+        admitted = self.viewer.admits(identity.guard) or (passes and self._untagged.admits(identity.guard))
+        return identity.deleted_at is None and admitted
+
+    def sees_edge(self, edge: EdgeVersion) -> bool:
+        guard = self.graph.edge_guards[edge.src, edge.rel, edge.dst]
+        return self.viewer.admits(guard) or (not guard.agents and self._untagged.admits(guard))
+
+    def sees_event(self, event: Event) -> bool:
+        """All that it asserted is visible; an event that asserted no node is for operators."""
+        rows = [row for row in self.graph.nodes.values() if row.born == event.pos and row.event == event.pos]
+        return all(self.sees(row) for row in rows) if rows else self.viewer.operator
+
+    @property
+    def _untagged(self) -> Viewer:
+        """The same viewer, not limited to what is tagged for it."""
+        return replace(self.viewer, audience="internal")
+
+    # Guards and clocks
+
+    def nodes_at(self, moment: Moment) -> Iterator[NodeVersion]:
+        for row in self.graph.nodes.values():
+            if self.sees(row) and self._stands(row, moment):
+                yield self.graph.today(row)
+
+    def stepping_stones_at(self, moment: Moment) -> Iterator[NodeVersion]:
+        for row in self.graph.nodes.values():
+            if self.steps_on(row) and self._stands(row, moment):
+                yield self.graph.today(row)
+
+    def edges_at(self, moment: Moment) -> Iterator[EdgeVersion]:
+        for edge in self.graph.edges.values():
+            if self.sees_edge(edge) and self._stands(edge, moment):
+                yield edge
+
+    def _stands(self, row: NodeVersion | EdgeVersion, moment: Moment) -> bool:
+        return known(self.graph, row, moment.pos) and holds(row.interval, moment.valid_at)
+
+
+def known(graph: Graph, row: NodeVersion | EdgeVersion, pos: int) -> bool:
+    """Record time: made by then, not retired by then; changes still open at that position do not count."""
+
+    def landed(made: int, tx_id: str) -> bool:
+        tx = graph.transactions[tx_id]
+        if tx.opened_pos <= made and tx.closed_pos is not None:
+            return made <= pos and tx.closed_pos <= pos
+        return False
+
+    if not landed(row.born, row.tx):
+        return False
+    return row.retired_pos is None or row.retired_tx is None or not landed(row.retired_pos, row.retired_tx)
+
+
+def holds(interval: Interval, at: int) -> bool:
+    """Valid time: half open."""
+    return interval.valid_from <= at and (interval.valid_to is None or at < interval.valid_to)

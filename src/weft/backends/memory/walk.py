@@ -1,0 +1,38 @@
+"""The random walk, worked out by iterating until nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weft.backends.memory.visible import Moment, Sight
+from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RECORD_KINDS, RELATION_WEIGHTS, Walked
+
+
+def walk(sight: Sight, moment: Moment, seeds: Mapping[str, float], limit: int) -> Walked:
+    """Over what may be stepped on; records of weft's own working are no ground to walk on."""
+    nodes = {row.id for row in sight.stepping_stones_at(moment) if row.kind not in RECORD_KINDS}
+    steps: dict[str, list[tuple[str, float]]] = {node: [] for node in nodes}
+    for edge in sight.edges_at(moment):
+        weight = edge.weight * RELATION_WEIGHTS.get(edge.rel, DEFAULT_RELATION_WEIGHT)
+        if {edge.src, edge.dst} <= nodes and weight > 0:
+            steps[edge.src].append((edge.dst, weight))
+            steps[edge.dst].append((edge.src, weight))
+    started = {node: weight for node, weight in seeds.items() if node in nodes and weight > 0}
+    order = sorted(_iterate(steps, started).items(), key=lambda each: (-each[1], each[0]))
+    return Walked(scores=tuple(order[:limit]))
+
+
+def _iterate(steps: Mapping[str, list[tuple[str, float]]], seeds: Mapping[str, float]) -> dict[str, float]:
+    """What stays with each node of a walk that goes on with probability DAMPING and ends where there is no way on."""
+    total = sum(seeds.values())
+    held = {node: weight / total for node, weight in seeds.items()}
+    stays: dict[str, float] = {}
+    while held and max(held.values()) > 1e-12:
+        moved: dict[str, float] = {}
+        for node, share in held.items():
+            degree = sum(weight for _, weight in steps[node])
+            stays[node] = stays.get(node, 0.0) + share * (1.0 - DAMPING if degree else 1.0)
+            for other, weight in steps[node]:
+                moved[other] = moved.get(other, 0.0) + DAMPING * share * weight / degree
+        held = moved
+    return stays
