@@ -27,14 +27,6 @@ MAX_LIMIT: Final = 100
 MAX_READ_EVENTS: Final = 10_000
 MAX_IDS_PER_READ: Final = 1_000
 
-# Kinds that carry structure rather than content: an agent limited to what is tagged for it may still
-# pass through these when they are untagged (a section's document, a symbol's file).
-STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
-    {"Document", "Section", "File", "Project", "Focus", "Conversation", "Session"}
-)
-# Records about weft's own working: never in adjacency, never in default recall.
-RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback"})
-
 # How readily a walk follows a relation, either way; others count as much as CONTAINS.
 RELATION_WEIGHTS: Final[Mapping[str, float]] = {
     "CALLS": 0.9,
@@ -47,21 +39,6 @@ RELATION_WEIGHTS: Final[Mapping[str, float]] = {
 }
 DEFAULT_RELATION_WEIGHT: Final = 0.5
 DAMPING: Final = 0.85  # the probability that a walk goes on
-
-# Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
-VIEWS: Final[Mapping[str, frozenset[str]]] = {
-    "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference"}),
-    "entity": frozenset({"Person", "Organization", "Entity", "Service", "Place", "Product"}),
-    "temporal": frozenset({"Event", "Fact", "Episode", "Message", "Memory"}),
-    "causal": frozenset({"Cause"}),
-    "code": frozenset({"File", "Class", "Function", "Import", "Test"}),
-    "work": frozenset({"Task", "Feature", "Claim", "Decision", "Pattern", "Learning"}),
-}
-
-
-def views_of(kind: str) -> tuple[str, ...]:
-    """The views a kind belongs to, in the order of VIEWS."""
-    return tuple(view for view, kinds in VIEWS.items() if kind in kinds) or ("semantic",)
 
 
 class Guard(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field
 from weft.append import Appended
 from weft.errors import Invalid
 from weft.instants import MIN_INSTANT_US, parse_instant, to_iso
+from weft.kinds import RECORD_KINDS
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
@@ -16,7 +17,7 @@ from weft.loom import Loom
 from weft.operations.fields import KindName, Label, Moment, Name, Tags
 from weft.operations.moments import check_interval
 from weft.operations.registry import Operation
-from weft.types import RECORD_KINDS, Find, Scope, When
+from weft.types import Find, Scope, When
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the words to keep, verbatim")]
 Props = dict[str, str | int | float | bool | None]

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from weft.instants import to_iso
+from weft.kinds import views_of
 from weft.log.canonical import decode
 from weft.log.citation import file_citation
 from weft.loom import Loom
-from weft.types import Event, NodeVersion, views_of
+from weft.types import Event, NodeVersion
 
 
 class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):

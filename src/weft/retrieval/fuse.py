@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.retrieval.pipeline import Answer, Candidate, Find, Source
-from weft.types import RECORD_KINDS, VectorQuery
+from weft.types import VectorQuery
 
 EXACT = 0.15
 MIN_GATE = 0.1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from weft.backends.memory.visible import Moment, Sight
-from weft.types import KindStat, NodeVersion, StoreStats, views_of
+from weft.kinds import views_of
+from weft.types import KindStat, NodeVersion, StoreStats
 
 
 def stats(sight: Sight, now: Moment) -> StoreStats:

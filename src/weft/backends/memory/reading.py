@@ -7,18 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from weft import lexical
 from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Moment, Sight
-from weft.types import (
-    STRUCTURAL_KINDS,
-    Commit,
-    Direction,
-    EdgeVersion,
-    Event,
-    Find,
-    Found,
-    Neighbour,
-    NodeVersion,
-    SessionHead,
-)
+from weft.kinds import STRUCTURAL_KINDS
+from weft.types import Commit, Direction, EdgeVersion, Event, Find, Found, Neighbour, NodeVersion, SessionHead
 
 # The log
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from weft.backends.memory.account import Account, Graph
-from weft.types import STRUCTURAL_KINDS, EdgeVersion, Event, Interval, NodeVersion, Viewer
+from weft.kinds import STRUCTURAL_KINDS
+from weft.types import EdgeVersion, Event, Interval, NodeVersion, Viewer
 
 
 class Moment(NamedTuple):

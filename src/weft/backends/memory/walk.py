@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weft.backends.memory.visible import Moment, Sight
-from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RECORD_KINDS, RELATION_WEIGHTS, Walked
+from weft.kinds import RECORD_KINDS
+from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Walked
 
 
 def walk(sight: Sight, moment: Moment, seeds: Mapping[str, float], limit: int) -> Walked:

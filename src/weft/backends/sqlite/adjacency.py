@@ -21,14 +21,9 @@ from weft.backends.sqlite import guards
 from weft.backends.sqlite.generations import Generation, Generations
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, one
+from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS
 from weft.push import forward_push
-from weft.types import (
-    DEFAULT_RELATION_WEIGHT,
-    RECORD_KINDS,
-    RELATION_WEIGHTS,
-    STRUCTURAL_KINDS,
-    Viewer,
-)
+from weft.types import DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Viewer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

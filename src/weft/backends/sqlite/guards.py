@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from weft.types import STRUCTURAL_KINDS, Viewer
+from weft.kinds import STRUCTURAL_KINDS
+from weft.types import Viewer
 
 
 class Sql(Struct, frozen=True):

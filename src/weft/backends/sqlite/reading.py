@@ -11,8 +11,9 @@ import orjson
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
+from weft.kinds import views_of
 from weft.lexical import name_key, text_to_embed
-from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer, views_of
+from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer
 
 
 def _event_open(viewer: Viewer) -> Sql:

@@ -18,7 +18,7 @@ from weft.backends.sqlite.view import SqliteView
 from weft.ports import FoldLog
 from weft.types import Commit, Event
 
-SLICE_EVENTS = 500
+SLICE_EVENTS = 150
 
 
 class Rebuild:

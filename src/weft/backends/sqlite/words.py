@@ -26,7 +26,7 @@ from weft.errors import Corrupt
 from weft.ports import LexedText
 from weft.types import TermStat, TextHit, TextMatches, TextQuery, Viewer
 
-SETTLE_AT = 256  # journal entries
+SETTLE_AT = 64  # journal entries: more would make the commit that settles them hold the lock for long
 CANDIDATES = 400
 _BM25 = f"bm25(text_index, {', '.join(map(str, lexical.FIELD_WEIGHTS))})"
 

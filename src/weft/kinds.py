@@ -1,0 +1,29 @@
+"""Kinds of nodes: which carry structure, which are weft's own records, and the views they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# Kinds that carry structure rather than content: an agent limited to what is tagged for it may still
+# pass through these when they are untagged (a section's document, a symbol's file).
+STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
+    {"Document", "Section", "File", "Project", "Focus", "Conversation", "Session"}
+)
+# Records about weft's own working: never in adjacency, never in default recall.
+RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback"})
+
+# Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
+VIEWS: Final[Mapping[str, frozenset[str]]] = {
+    "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference"}),
+    "entity": frozenset({"Person", "Organization", "Entity", "Service", "Place", "Product"}),
+    "temporal": frozenset({"Event", "Fact", "Episode", "Message", "Memory"}),
+    "causal": frozenset({"Cause"}),
+    "code": frozenset({"File", "Class", "Function", "Import", "Test"}),
+    "work": frozenset({"Task", "Feature", "Claim", "Decision", "Pattern", "Learning"}),
+}
+
+
+def views_of(kind: str) -> tuple[str, ...]:
+    """The views a kind belongs to, in the order of VIEWS."""
+    return tuple(view for view, kinds in VIEWS.items() if kind in kinds) or ("semantic",)
