@@ -224,3 +224,10 @@ def test_hnsw_finds_what_exact_search_finds(tmp_path: Path, monkeypatch: pytest.
         query = VectorQuery(model=MODEL, data=rows[number].tobytes())
         hits += len(exact & {hit.node.id for hit in store.search_vector(OPERATOR, NOW, query, limit=10).hits})
     assert hits / 500 >= 0.98
+
+
+def test_index_and_embedder_live_in_one_process_whichever_comes_first() -> None:
+    """Versions of the HNSW library are known that crash a process in which the embedder's runtime is loaded later."""
+    for order in ("usearch.index, onnxruntime", "onnxruntime, usearch.index"):
+        done = subprocess.run([sys.executable, "-c", f"import {order}"], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
