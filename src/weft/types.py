@@ -329,11 +329,16 @@ class Walked(Struct, frozen=True, kw_only=True):
 
 
 class Find(Struct, frozen=True, kw_only=True):
-    """A filter over nodes. Every part given must hold; `props` compares properties for equality."""
+    """A filter over nodes. Every part given must hold; `props` compares properties for equality.
+
+    Names, shared slots and the beginning of an id are looked up; kinds and properties are read through.
+    """
 
     names: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     projects: tuple[str | None, ...] | None = None
+    slots: tuple[str, ...] | None = None
+    id_prefix: str | None = None
     props: Mapping[str, Any] = {}
 
 

@@ -125,6 +125,12 @@ def flip(file: Path) -> None:
     file.write_bytes(bytes(raw))
 
 
+def flip_one(file: Path) -> None:
+    raw = bytearray(file.read_bytes())
+    raw[len(raw) * 2 // 3] ^= 8
+    file.write_bytes(bytes(raw))
+
+
 DAMAGES = {
     "missing file": lambda path: next(f for f in path.iterdir() if f.name != META).unlink(),
     "no meta": lambda path: (path / META).unlink(),
@@ -132,6 +138,7 @@ DAMAGES = {
     "meta is a list": lambda path: (path / META).write_text("[]"),
     "cut short": lambda path: [f.write_bytes(f.read_bytes()[: f.stat().st_size // 2]) for f in path.iterdir()],
     "header flipped": lambda path: [flip(f) for f in path.iterdir() if f.name != META],
+    "one bit flipped": lambda path: [flip_one(f) for f in path.iterdir() if f.name != META],
     "emptied": lambda path: [f.write_bytes(b"") for f in path.iterdir()],
     "foreign": lambda path: [f.write_bytes(b"x" * f.stat().st_size) for f in path.iterdir() if f.name != META],
     "newer format": lambda path: (path / META).write_text(

@@ -9,11 +9,12 @@ import pytest
 from weft.log.draft import Draft
 from weft.log.kinds import document, graph
 from weft.ports import Store
+from weft.projection.moves import shared_slot
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, edge, ended, memory_of, node
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW, Find, When
+from weft.types import NOW, Find, Guard, When
 
 
 def found(store: Store, limit: int = 50, **parts: object) -> list[str]:
@@ -178,6 +179,13 @@ class ReadingContract(StoreCase):
         assert (stats.nodes, stats.edges, stats.events, stats.sessions) == (2, 0, 6, 2)
         assert stats.texts == 3, "equal texts are kept once"
         assert stats.node_versions == 6, "three first versions, c's cut and its next, b's cut"
+
+    def test_nodes_are_found_by_slot_and_by_the_beginning_of_their_id(self, scribe: Scribe) -> None:
+        scribe.write(node("p/a#1", slot="s"), node("p/a#2"), node("p/ab"), node("q"))
+        by_slot = Find(slots=(shared_slot("s", Guard(scope="public")), "q"))
+        assert sorted(found.id for found in scribe.store.find(OPERATOR, NOW, by_slot, limit=9).nodes) == ["p/a#1", "q"]
+        by_prefix = Find(id_prefix="p/a#")
+        assert sorted(n.id for n in scribe.store.find(OPERATOR, NOW, by_prefix, limit=9).nodes) == ["p/a#1", "p/a#2"]
 
     def test_kinds_are_open_and_discovered(self, scribe: Scribe) -> None:
         scribe.write(

@@ -74,10 +74,12 @@ def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:
         if (keys is None or lexical.name_key(row.name) in keys)
         and (wanted.kinds is None or row.kind in wanted.kinds)
         and (wanted.projects is None or row.guard.project in wanted.projects)
+        and (wanted.slots is None or row.slot in wanted.slots)
+        and (wanted.id_prefix is None or row.id.startswith(wanted.id_prefix))
         and all(key in row.props and _same_json(row.props[key], value) for key, value in wanted.props.items())
     ]
     kept.sort(key=lambda row: -row.row)
-    present = {key for row in rows for key in row.props}
+    present = {key for row in kept or rows for key in row.props}
     unknown = tuple(sorted(key for key in wanted.props if key not in present))
     return Found(nodes=tuple(kept[:limit]), unknown_props=unknown)
 

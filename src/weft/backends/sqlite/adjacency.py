@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 
 from weft.backends.sqlite import guards
-from weft.backends.sqlite.generations import Generation, Generations
+from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, one
 from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS
@@ -239,6 +239,8 @@ def _arrays(base: Base) -> dict[str, Any]:
 
 def _map(generation: Generation) -> Base | None:
     """The generation's arrays, memory-mapped; None if they cannot be read or do not fit together."""
+    if not is_sound(generation):
+        return None
     try:
         names = ("node_ward", "structural", "start", "target", "weight", "ward", "edge", "later", "later_nodes")
         # Plain views: indexing an np.memmap costs several times as much.

@@ -92,6 +92,13 @@ def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit:
         which &= Sql(f"t.name_key IN ({marks(keys)}) AND t.name_key <> ''", keys)
     if find.kinds is not None:
         which &= Sql(f"n.kind IN ({marks(find.kinds)})", find.kinds)
+    if find.slots is not None:
+        # Rows of a node alone in its slot hold NULL there, and are found by its id.
+        which &= Sql(
+            f"(v.slot IN ({marks(find.slots)}) OR (v.slot IS NULL AND n.id IN ({marks(find.slots)})))", find.slots * 2
+        )
+    if find.id_prefix is not None:
+        which &= Sql("n.id >= ? AND n.id < ?", (find.id_prefix, find.id_prefix + "\U0010ffff"))
     for key, value in find.props.items():
         same = _same_json(value)
         which &= Sql(
@@ -99,7 +106,7 @@ def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit:
         )
     query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.row DESC LIMIT ?"
     found = tuple(map(rows.node_of, db.execute(query, (*which.params, limit))))
-    return Found(nodes=found, unknown_props=_unknown_props(db, base, find))
+    return Found(nodes=found, unknown_props=() if found else _unknown_props(db, base, find))
 
 
 def _same_json(value: Any) -> Sql:

@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 
 from weft.backends.sqlite import guards, rows
-from weft.backends.sqlite.generations import Generation, Generations
+from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.vector_rows import model_key
@@ -150,6 +150,8 @@ def _new_index(dimensions: int) -> Index:
 
 def _map(generation: Generation) -> Index | None:
     """The file, memory-mapped; None if it cannot be read or is not what its meta says."""
+    if not is_sound(generation):
+        return None
     try:
         index = _new_index(generation.meta["dimensions"])
         index.view(str(generation.path / INDEX_FILE))
