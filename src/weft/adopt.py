@@ -3,6 +3,9 @@
 Into an empty store, or one that holds the beginning of the same log, the log continues exactly: same positions,
 times, heads, graph. Into a store with a history of its own, sessions it lacks are appended: those events become
 known now, and keep their own times, hashes and citations.
+
+The file is checked as a whole first, its graph is not: folding may refuse a commit midway. What was taken in until then
+stays, commit by commit, and a repeated import goes on from there.
 """
 
 from __future__ import annotations

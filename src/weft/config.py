@@ -1,6 +1,8 @@
 """Settings: typed, validated, from `weft.toml` and `WEFT_*`. The only reader of the environment.
 
-Later sources win: built-in default, the nearest `weft.toml` above the working directory, the environment.
+Later sources win: built-in default, the user's `~/.config/weft/weft.toml`, the nearest `weft.toml` above the working
+directory, the environment. A project's file comes with the project, from whoever wrote it: it may say what the project
+is called, never who is asking, where memories live or where texts are sent.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     read: Callable[[Any], Any]
     summary: str
     secret: bool = False
+    project_file: bool = False  # may a project's own weft.toml set it?
 
     @property
     def variable(self) -> str:
@@ -115,7 +118,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
         name="store", read=_text, summary="where memories live: sqlite:///path, or memory:// for a throw-away store"
     ),
-    Setting(name="project", read=_name, summary="the project of what is written here; the directory's name if unset"),
+    Setting(
+        name="project",
+        read=_name,
+        summary="the project of what is written here; the directory's name if unset",
+        project_file=True,
+    ),
     Setting(name="account", read=_name, summary="whose memory this is; accounts never see each other"),
     Setting(name="accounts", read=_names, summary="the accounts that may be used here; any if unset"),
     Setting(name="agent", read=_name, summary="the name under which this process writes"),
@@ -138,24 +146,55 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
     root = find_root(directory)
     found = _defaults(root, environment)
     defects: list[str] = []
-    known = {setting.name: setting for setting in SETTINGS}
+    user_file = _user_toml(environment)
+    if user_file.is_file():
+        _take_file(found, defects, user_file, SETTINGS)
     toml = _find_toml(directory)
-    if toml is not None:
-        for name, value in _read_toml(toml).items():
-            if name in known:
-                here = _anchored(value, toml.parent) if name == "store" else value
-                _take(found, defects, known[name], here, str(toml))
-            else:
-                defects.append(f"{toml}: unknown setting {name!r}; known are {', '.join(known)}")
+    if toml is not None and not _same_file(toml, user_file):
+        allowed = tuple(setting for setting in SETTINGS if setting.project_file)
+        _take_file(found, defects, toml, allowed, elsewhere=user_file)
     for setting in SETTINGS:
         if (written := environment.get(setting.variable)) is not None:
             _take(found, defects, setting, written, setting.variable)
+    defects.extend(_misspelt(environment))
     account, accounts = found["account"].value, found["accounts"].value
     if accounts and account not in accounts:
         defects.append(f"account {account!r} is not among the configured accounts: {', '.join(accounts)}")
     if defects:
         raise Misconfigured("; ".join(defects), hint="fix the settings; `weft config` lists them all")
     return Settings(**{name: each.value for name, each in found.items()}, root=root, origins=found)
+
+
+def _misspelt(environment: Mapping[str, str]) -> list[str]:
+    """Variables that are almost a setting: WEFT_SCOPE left unread would open what WEFT_SCOPES was meant to close."""
+    import difflib
+
+    known = [setting.variable for setting in SETTINGS]
+    strange = [name for name in environment if name.startswith("WEFT_") and name not in known]
+    close = {name: difflib.get_close_matches(name, known, n=1, cutoff=0.85) for name in sorted(strange)}
+    return [f"{name} is no setting; did you mean {near[0]}?" for name, near in close.items() if near]
+
+
+def _take_file(
+    found: dict[str, Effective],
+    defects: list[str],
+    file: Path,
+    allowed: tuple[Setting, ...],
+    *,
+    elsewhere: Path | None = None,
+) -> None:
+    """Takes a file's settings; one that is not allowed in it is a defect that says where it belongs."""
+    here = {setting.name: setting for setting in allowed}
+    known = {setting.name: setting for setting in SETTINGS}
+    for name, value in _read_toml(file).items():
+        if name in here:
+            _take(found, defects, here[name], _anchored(value, file.parent) if name == "store" else value, str(file))
+        elif name in known:
+            defects.append(
+                f"{file}: a project's file may not set {name}; set it in {elsewhere} or as {known[name].variable}"
+            )
+        else:
+            defects.append(f"{file}: unknown setting {name!r}; known are {', '.join(known)}")
 
 
 def _anchored(url: Any, directory: Path) -> Any:
@@ -174,9 +213,8 @@ def _take(found: dict[str, Effective], defects: list[str], setting: Setting, val
 
 
 def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective]:
-    data_home = environment.get("XDG_DATA_HOME") or str(Path(environment.get("HOME", "~")) / ".local" / "share")
     values = {
-        "store": f"sqlite://{Path(data_home).expanduser() / 'weft'}",
+        "store": f"sqlite://{_user_directory(environment, 'XDG_DATA_HOME', '.local/share')}",
         "project": project_name(root),
         "account": "default",
         "accounts": (),
@@ -191,6 +229,20 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "embedder_key": "",
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
+
+
+def _user_directory(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
+    """The user's directory of weft for data or for settings, where the desktop standard puts it."""
+    base = environment.get(variable) or str(Path(environment.get("HOME", "~")) / below_home)
+    return Path(base).expanduser() / "weft"
+
+
+def _user_toml(environment: Mapping[str, str]) -> Path:
+    return _user_directory(environment, "XDG_CONFIG_HOME", ".config") / TOML_NAME
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
 
 
 def find_root(directory: Path) -> Path:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 REST_US = 30_000_000  # how long a failed embedder is left alone
 QUERIES_KEPT = 512
+MAX_AHEAD = 16  # questions whose vectors are begun and not asked for yet; the oldest is let go
 MAX_EMBEDDED_CHARACTERS = 200_000
 
 
@@ -36,7 +37,7 @@ class Embedding:
         self._lock = threading.Lock()
         self._rest_until = 0
         self._problem = ""
-        self._ahead: tuple[str, Future[tuple[bytes | None, str]]] | None = None
+        self._ahead: dict[str, Future[tuple[bytes | None, str]]] = {}
         self._query = lru_cache(maxsize=QUERIES_KEPT)(self._embed_query)
 
     @property
@@ -46,11 +47,16 @@ class Embedding:
 
     def begin(self, text: str) -> None:
         """Starts on a question's vector in the background, so that it is ready, or nearly, when `query` asks for it."""
-        if self._embedder is not None and not self._resting():
-            with self._lock:
-                self._ahead = (text, Future())
-                work = self._ahead
-            Thread(target=self._work_ahead, args=work, daemon=True).start()
+        if self._embedder is None or self._resting():
+            return
+        with self._lock:
+            before = self._ahead.pop(text, None)
+            work = Future() if before is None or before.done() else before
+            self._ahead[text] = work
+            if len(self._ahead) > MAX_AHEAD:
+                del self._ahead[next(iter(self._ahead))]
+        if work is not before:
+            Thread(target=self._work_ahead, args=(text, work), daemon=True).start()
 
     def _work_ahead(self, text: str, done: Future[tuple[bytes | None, str]]) -> None:
         try:
@@ -61,8 +67,15 @@ class Embedding:
     def query(self, text: str) -> tuple[bytes | None, str]:
         """The question's vector, or None and why not."""
         with self._lock:
-            ahead, self._ahead = self._ahead, None
-        return ahead[1].result() if ahead is not None and ahead[0] == text else self._ask(text)
+            work = self._ahead.get(text)
+        if work is None:
+            return self._ask(text)
+        try:
+            return work.result()
+        finally:
+            with self._lock:  # not before: another thread with the same question waits for the same work
+                if self._ahead.get(text) is work:
+                    del self._ahead[text]
 
     def _ask(self, text: str) -> tuple[bytes | None, str]:
         if self._embedder is None:

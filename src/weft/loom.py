@@ -38,12 +38,17 @@ class Loom(Struct, frozen=True, kw_only=True):
     progress: Progress = no_progress
 
     def operator(self, what: str) -> Viewer:
-        """The viewer that may see everything, for upkeep. Raises Forbidden unless this process is the operator's."""
-        if self.writer.actor.role != "operator" or self.viewer.audience != "internal":
+        """The viewer that may see everything, for upkeep: this one, and sensitive rows too.
+
+        Raises Forbidden unless this process is the operator's, internal, and holds every scope.
+        """
+        internal = self.viewer.audience == "internal"
+        if self.writer.actor.role != "operator" or not internal or not self.viewer.scopes >= set(SCOPES):
             raise Forbidden(
-                f"only the operator may {what}", hint="run it as the operator: unset WEFT_ROLE and WEFT_AUDIENCE"
+                f"only the operator may {what}",
+                hint="run it as the operator, with all scopes: unset WEFT_ROLE, WEFT_AUDIENCE and WEFT_SCOPES",
             )
-        return replace(self.viewer, scopes=frozenset(SCOPES), sensitive=True)
+        return replace(self.viewer, sensitive=True)
 
     def append(
         self, drafts: Sequence[Draft], *, request_id: str | None = None, expected_head: int | None = None

@@ -65,7 +65,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
     environment: Mapping[str, str] | None = None,
     clock: Clock | None = None,
 ) -> Memory:
-    """Opens the memory of a directory: settings from its `weft.toml` and the environment; `url` names another store."""
+    """Opens the memory of a directory: settings from the environment and `weft.toml`; `url` names another store."""
     settings = load_settings(Path(directory), environment)
     if url is not None:
         given = Effective(value=url, origin="argument")

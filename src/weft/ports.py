@@ -194,11 +194,14 @@ class Store(Protocol):
     def events(
         self, viewer: Viewer, *, session: str | None, after_seq: int, limit: int, newest_first: bool = False
     ) -> tuple[Event, ...]:
-        """Events the viewer may read: those all of whose nodes it may see; with none, those open to an operator."""
+        """Events the viewer may read: those all of whose nodes it may see.
+
+        Events that made no node, and those of changes still open, are for operators.
+        """
         ...
 
     def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
-        """The citations of these events, as far as the viewer may see a node that each made."""
+        """The citations of these events, as far as the viewer may see a node that each made. None of open changes."""
         ...
 
     def nodes(self, viewer: Viewer, when: When, ids: Sequence[str]) -> tuple[NodeVersion, ...]:
@@ -206,11 +209,14 @@ class Store(Protocol):
         ...
 
     def history(self, viewer: Viewer, node_id: str, *, limit: int) -> tuple[NodeVersion, ...]:
-        """Every version of a node the viewer may see, retired ones included, by record time."""
+        """Every version of a node the viewer may see, retired ones included, by record time.
+
+        What a change still open made or retired does not count yet.
+        """
         ...
 
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
-        """The first versions that the event at `pos` made."""
+        """The first versions that the event at `pos` made; none while its change is open."""
         ...
 
     def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found: ...
@@ -233,15 +239,21 @@ class Store(Protocol):
         ...
 
     def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
-        """Best nodes by cosine in the space of one model: as many as the filter leaves, up to `limit`."""
+        """Best nodes by cosine in the space of one model: as many as the filter leaves, up to `limit`.
+
+        `pending` is 0 for all but internal viewers with scope admin.
+        """
         ...
 
     def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
-        """Cosines of texts that the viewer was shown, by content hash; those without a vector are left out."""
+        """Cosines by content hash, of those texts that have a vector and that the viewer may find a node of."""
         ...
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-        """Which of these texts have no vector of this model yet."""
+        """Which of these texts have no vector of this model yet, as far as the viewer may know.
+
+        A text of which it may find no node counts as having none, whether it is there or not.
+        """
         ...
 
     def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:

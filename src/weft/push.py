@@ -1,8 +1,8 @@
 """Forward push: personalised PageRank that touches only what the walk reaches.
 
-Each round pushes every node that holds more than EPSILON, all at once in numpy, until none does: what it costs is what
-the walk touches, whatever the size of the graph. Only visible nodes and edges count, in the degree too, so that what a
-viewer may not see cannot change what it is shown.
+Each round pushes every node that holds more than EPSILON, all at once in numpy, until none does. The work of a round
+is what it touches; before the first, three arrays as long as the graph has nodes are allocated. Only visible nodes
+and edges count, in the degree too, so that what a viewer may not see cannot change what it is shown.
 """
 
 from __future__ import annotations

@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import pytest
 
+from weft.append import Writer, append
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Conflict, NotFound
+from weft.errors import Conflict, Invalid, NotFound
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.testing.clock import ManualClock, day
-from weft.testing.scribe import Scribe, closed, continued, deleted, edge, edge_ended, ended, node
+from weft.testing.scribe import Scribe, closed, continued, deleted, edge, edge_ended, ended, node, opened, restored
 from weft.testing.viewers import OPERATOR
-from weft.types import When
+from weft.types import Actor, When
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -94,6 +95,49 @@ def test_deleting_needs_no_slot(scribe: Scribe) -> None:
     scribe.open_change(node("a", "new"))
     scribe.one(deleted("a"))
     assert scribe.texts("a") == {}
+
+
+AT_ONCE = {
+    "a guard that opens": node("secret", "hidden", at=day(-9), scope="public"),
+    "a guard that closes": node("a", "old", at=day(-9), scope="admin"),
+    "a deletion": deleted("a"),
+    "a restoration": restored("gone"),
+    "a restoration by a new version": node("gone", "again"),
+}
+
+
+@pytest.mark.parametrize("slice_of", ["first", "middle", "last"])
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_what_holds_at_once_needs_a_commit_of_its_own(name: str, slice_of: str, scribe: Scribe) -> None:
+    def write(*drafts: Draft) -> str:
+        writer = Writer(account=OPERATOR.account, session="main", actor=Actor(agent="writer"))
+        scribe.clock.step()
+        done = append(scribe.store, writer, drafts, clock=scribe.clock, viewer=OPERATOR)
+        return f"tx-{done.events[0].hash.hex()[:16]}"
+
+    write(node("secret", "hidden", at=day(-9), scope="admin"), node("gone", "was here"))
+    write(deleted("gone"))
+    change = write(opened(), node("z", "new"))
+    begin = {"first": opened(), "middle": continued(change), "last": closed(change)}[slice_of]
+    before = scribe.digest(), scribe.store.head(OPERATOR)
+    with pytest.raises(Invalid, match="in a commit of its own"):
+        write(begin, AT_ONCE[name])
+    assert (scribe.digest(), scribe.store.head(OPERATOR)) == before
+    write(begin, node("a", "new words"), node("new", "brief"), deleted("new"))  # what only this change knows may change
+    write(AT_ONCE[name]) if slice_of == "last" or name != "a guard that closes" else write(deleted("b"))
+    digest = scribe.digest()
+    scribe.rebuild()
+    assert scribe.digest() == digest
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, 1_000_000.5, 1e300])
+def test_a_weight_has_bounds(weight: float, scribe: Scribe) -> None:
+    before = scribe.store.head(OPERATOR)
+    with pytest.raises(Invalid, match="has the weight"):
+        scribe.one(edge("a", "KNOWS", "c", weight=weight))
+    assert scribe.store.head(OPERATOR) == before
+    scribe.one(edge("a", "KNOWS", "c", weight=1_000_000.0))
+    scribe.one(edge("b", "KNOWS", "c", weight=1e-9))
 
 
 @pytest.mark.parametrize("seed", range(6))

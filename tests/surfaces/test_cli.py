@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import weft
-from weft.operations import OPERATIONS
+from weft.operations import OPERATIONS, upkeep
 from weft.version import __version__
 
 from .conftest import Cli, every_command
@@ -454,10 +454,14 @@ def test_init_names_the_project_once(cli: Cli) -> None:
 
 
 def test_settings_show_their_origin(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    (cli.root / "weft.toml").write_text('agent = "filed"\n')
+    own = cli.home / ".config" / "weft" / "weft.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('agent = "filed"\n')
+    (cli.root / "weft.toml").write_text('project = "raft"\n')
     monkeypatch.setenv("WEFT_SESSION", "shell")
     shown = {each["name"]: each for each in answer(cli, "config")["settings"]}
-    assert shown["agent"]["origin"] == str(cli.root / "weft.toml")
+    assert shown["agent"]["origin"] == str(own)
+    assert shown["project"]["origin"] == str(cli.root / "weft.toml")
     assert shown["session"]["origin"] == "WEFT_SESSION"
     assert shown["store"]["value"] == f"sqlite://{cli.data / 'weft'}"
 
@@ -469,6 +473,25 @@ def test_agents_may_read_but_not_maintain(cli: Cli, monkeypatch: pytest.MonkeyPa
     body = answer(cli, "rebuild", code=1)
     assert body["error_code"] == "forbidden"
     assert "WEFT_ROLE" in body["hint"]
+
+
+def test_a_rebuild_beside_writers_is_no_problem(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "words")
+    real = upkeep.graph_digest
+
+    def digest_then_write(rows: Any) -> str:
+        found = real(rows)
+        with weft.open() as other:
+            other.remember("written meanwhile")
+        return found
+
+    monkeypatch.setattr(upkeep, "graph_digest", digest_then_write)
+    body = answer(cli, "rebuild")
+    assert body["equal"] is None
+    assert "meanwhile" in body["notes"][0]
+    shown = cli("rebuild")
+    assert shown.exit_code == 0
+    assert "meanwhile" in shown.output
 
 
 def test_the_python_api_and_the_command_line_share_one_store(cli: Cli) -> None:

@@ -298,8 +298,7 @@ def test_session_role_and_agent_come_from_the_settings_if_set(bench: Bench) -> N
         cited = await session.call_tool("cite", {"citation": citation})
         assert "by operator (operator)" in text_of(cited)
 
-    (bench.root / "weft.toml").write_text('session = "harbour-log"\n', encoding="utf-8")
-    bench.run(story, role="operator", agent="operator")
+    bench.run(story, role="operator", agent="operator", session="harbour-log")
 
 
 def test_recalled_text_cannot_leave_its_quotation(bench: Bench) -> None:

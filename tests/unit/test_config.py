@@ -21,6 +21,11 @@ def write_toml(directory: Path, text: str) -> Path:
     return file
 
 
+def own(directory: Path) -> dict[str, str]:
+    """An environment whose user keeps settings in `config` below."""
+    return HOME | {"XDG_CONFIG_HOME": str(directory / "config")}
+
+
 def test_defaults_need_no_set_up(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, HOME)
     assert settings.store == "sqlite:///home/ada/.local/share/weft"
@@ -35,21 +40,40 @@ def test_the_data_directory_follows_the_desktop_standard(tmp_path: Path) -> None
     assert load_settings(tmp_path, HOME | {"XDG_DATA_HOME": ""}).store == "sqlite:///home/ada/.local/share/weft"
 
 
-def test_the_environment_wins_over_the_file_and_the_file_over_defaults(tmp_path: Path) -> None:
-    file = write_toml(tmp_path, 'agent = "from-file"\naccount = "from-file"\n')
-    settings = load_settings(tmp_path, HOME | {"WEFT_ACCOUNT": "from-env"})
+def test_the_environment_wins_over_the_user_s_file_and_that_over_defaults(tmp_path: Path) -> None:
+    file = write_toml(tmp_path / "config" / "weft", 'agent = "from-file"\naccount = "from-file"\n')
+    settings = load_settings(tmp_path, own(tmp_path) | {"WEFT_ACCOUNT": "from-env"})
     assert (settings.session, settings.agent, settings.account) == ("operator", "from-file", "from-env")
     origins = {name: settings.origins[name].origin for name in ("session", "agent", "account")}
     assert origins == {"session": "default", "agent": str(file), "account": "WEFT_ACCOUNT"}
 
 
+def test_the_user_s_file_is_found_below_home(tmp_path: Path) -> None:
+    file = write_toml(tmp_path / "home" / ".config" / "weft", 'project = "usual"\nstore = "sqlite://kept/here"\n')
+    (tmp_path / "work").mkdir()
+    settings = load_settings(tmp_path / "work", {"HOME": str(tmp_path / "home")})
+    assert (settings.project, settings.origins["project"].origin) == ("usual", str(file))
+    assert settings.store == f"sqlite://{file.parent / 'kept/here'}", "relative to the file, not to the directory"
+    write_toml(tmp_path / "work", 'project = "special"\n')
+    assert load_settings(tmp_path / "work", {"HOME": str(tmp_path / "home")}).project == "special"
+    assert load_settings(file.parent, {"HOME": str(tmp_path / "home")}).project == "usual", "still the user's own"
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in SETTINGS if setting.name != "project"])
+def test_a_project_s_file_may_only_name_the_project(tmp_path: Path, name: str) -> None:
+    file = write_toml(tmp_path, f'{name} = "public"\n')
+    with pytest.raises(Misconfigured, match=f"a project's file may not set {name};") as caught:
+        load_settings(tmp_path, HOME)
+    for part in (str(file), "/home/ada/.config/weft/weft.toml", f"WEFT_{name.upper()}"):
+        assert part in caught.value.message
+
+
 def test_the_nearest_file_above_counts(tmp_path: Path) -> None:
-    write_toml(tmp_path, 'agent = "outer"\nsession = "outer"\n')
-    write_toml(tmp_path / "a" / "b", 'agent = "inner"\n')
+    write_toml(tmp_path, 'project = "outer"\n')
+    write_toml(tmp_path / "a" / "b", 'project = "inner"\n')
     (tmp_path / "a" / "b" / "c").mkdir()
     settings = load_settings(tmp_path / "a" / "b" / "c", HOME)
-    assert settings.agent == "inner"
-    assert settings.session == "operator", "files are not merged: the nearest is the one that counts"
+    assert settings.project == "inner"
     assert settings.root == tmp_path / "a" / "b"
 
 
@@ -82,9 +106,9 @@ def test_bad_values_stop_the_start_and_say_which(tmp_path: Path, given: dict[str
     ["scopes = 5", "scopes = [1]", "accounts = true", "agent = 7", "sensitive = 'maybe'", "audience = ['public']"],
 )
 def test_wrong_types_in_the_file_are_named(tmp_path: Path, line: str) -> None:
-    file = write_toml(tmp_path, line)
+    file = write_toml(tmp_path / "config" / "weft", line)
     with pytest.raises(Misconfigured, match=line.split(maxsplit=1)[0]) as caught:
-        load_settings(tmp_path, HOME)
+        load_settings(tmp_path, own(tmp_path))
     assert str(file) in caught.value.message
 
 
@@ -112,11 +136,11 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, raw: bytes) -> None
 
 
 def test_an_account_that_is_not_configured_cannot_be_used(tmp_path: Path) -> None:
-    write_toml(tmp_path, 'accounts = ["acme", "globex"]\naccount = "acme"\n')
-    assert load_settings(tmp_path, HOME).account == "acme"
-    assert load_settings(tmp_path, HOME | {"WEFT_ACCOUNT": "globex"}).account == "globex"
+    write_toml(tmp_path / "config" / "weft", 'accounts = ["acme", "globex"]\naccount = "acme"\n')
+    assert load_settings(tmp_path, own(tmp_path)).account == "acme"
+    assert load_settings(tmp_path, own(tmp_path) | {"WEFT_ACCOUNT": "globex"}).account == "globex"
     with pytest.raises(Misconfigured, match="'initech' is not among the configured accounts: acme, globex"):
-        weft.open("memory://", directory=tmp_path, environment=HOME | {"WEFT_ACCOUNT": "initech"})
+        weft.open("memory://", directory=tmp_path, environment=own(tmp_path) | {"WEFT_ACCOUNT": "initech"})
 
 
 @pytest.mark.parametrize(("written", "read_as"), [("1", True), ("TRUE", True), ("off", False), ("no", False)])

@@ -396,13 +396,13 @@ def test_a_public_agent_sees_only_what_is_tagged_for_it(place: Place) -> None:
 def test_a_hidden_subject_cannot_be_taken_over(place: Place) -> None:
     place.open().add_fact("Mira", "role", "lead")
     guest = place.open(scopes="public", role="agent", agent="guest", session="guest")
-    with pytest.raises(Forbidden):
-        guest.add_fact("Mira", "role", "intern", scope="public")
-    assert texts(place.open().recall("Mira role", kinds=["Fact"])) == ["Mira role lead"]
+    guest.add_fact("Mira", "role", "intern", scope="public")
+    assert set(texts(place.open().recall("Mira role", kinds=["Fact"]))) == {"Mira role lead", "Mira role intern"}
+    assert texts(guest.recall("Mira role", kinds=["Fact"])) == ["Mira role intern"]
 
 
 @pytest.mark.parametrize("name", ["log_verify", "log_head", "log_export", "log_import", "rebuild", "backup", "doctor"])
-@pytest.mark.parametrize("identity", [{"role": "agent"}, {"audience": "public"}], ids=["agent", "public"])
+@pytest.mark.parametrize("identity", [{"role": "agent"}, {"audience": "public"}, {"scopes": "public"}], ids=str)
 def test_upkeep_is_the_operator_s(place: Place, tmp_path: Path, name: str, identity: dict[str, str]) -> None:
     place.open().remember("words")
     (tmp_path / "log.jsonl").write_text("{}")
@@ -461,11 +461,11 @@ def test_a_file_that_changed_or_vanished_is_told(place: Place, memory: weft.Memo
     assert changed.matches is False
     assert "changed since it was ingested on 2026-01-01" in changed.notes[0]
     assert changed.nodes[0].text == "# Two\n\nsecond"
-    assert changed.lines == ("# Two", "", "second, rewritten")
+    assert changed.lines == ("# Two", "", "second"), "what was never ingested is not printed"
     file.unlink()
     gone = memory.cite("file://a.md:5")
     assert gone.matches is False
-    assert "not there" in gone.notes[0]
+    assert "is gone" in gone.notes[0]
     assert gone.lines == ("# Two", "", "second")
 
 

@@ -87,7 +87,7 @@ def _decode(number: int, line: bytes) -> dict[str, Any]:
         raise Corrupt(f"line {number} is longer than {MAX_LINE_BYTES:,} bytes")
     try:
         value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise Corrupt(f"line {number} is not JSON: {problem}", hint="the file is damaged or cut short") from problem
     if not isinstance(value, dict):
         raise Corrupt(f"line {number} is not an object")

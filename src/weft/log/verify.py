@@ -42,22 +42,21 @@ class ChainChecker:
             return f"the commit at position {commit.first_pos} says {commit.count} events and has {len(events)}"
         if commit.at <= self.at:
             return f"the commit at position {commit.first_pos} is not later than the one before it"
-        sessions = dict(self.sessions)
+        moved: dict[str, tuple[int, bytes]] = {}  # only these: there may be many sessions, and a commit has few
         for offset, event in enumerate(events):
-            problem = self._check_event(event, self.pos + 1 + offset, commit, sessions)
+            problem = self._check_event(event, self.pos + 1 + offset, commit, moved)
             if problem:
                 return problem
         if commit_digest(self.digest, commit.first_pos, commit.at, [e.hash for e in events]) != commit.digest:
             return f"the commit at position {commit.first_pos} does not match its digest: order or events were changed"
-        self.pos, self.at, self.digest, self.sessions = self.pos + len(events), commit.at, commit.digest, sessions
+        self.pos, self.at, self.digest = self.pos + len(events), commit.at, commit.digest
+        self.sessions.update(moved)
         self.commits += 1
         self.events += len(events)
         self.erased += sum(event.payload is None for event in events)
         return None
 
-    def _check_event(
-        self, event: Event, pos: int, commit: Commit, sessions: dict[str, tuple[int, bytes]]
-    ) -> str | None:
+    def _check_event(self, event: Event, pos: int, commit: Commit, moved: dict[str, tuple[int, bytes]]) -> str | None:
         name = f"{event.citation} (position {event.pos})"
         if event.pos != pos:
             return f"position {pos} is missing or out of order: found {name}"
@@ -67,7 +66,8 @@ class ChainChecker:
             return f"{name} has another time than its commit"
         if not all(t is None or MIN_INSTANT_US <= t <= MAX_INSTANT_US for t in (event.recorded_at, event.occurred_at)):
             return f"{name}: the header has a time that does not exist"
-        seq, prev_hash = sessions.get(event.session, (0, session_genesis(self.account, event.session)))
+        before = moved.get(event.session) or self.sessions.get(event.session)
+        seq, prev_hash = before or (0, session_genesis(self.account, event.session))
         if event.seq != seq + 1:
             return (
                 f"session {event.session} jumps from {seq} to {event.seq}: an event is missing, doubled or out of order"
@@ -80,7 +80,7 @@ class ChainChecker:
             return f"{name}: the payload was changed"
         if header_hash(event) != event.hash:
             return f"{name}: the header was changed"
-        sessions[event.session] = (event.seq, event.hash)
+        moved[event.session] = (event.seq, event.hash)
         return None
 
 

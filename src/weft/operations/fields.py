@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from weft.types import MAX_LIMIT, MAX_QUERY_CHARACTERS
+from weft.types import MAX_LIMIT, MAX_QUERY_CHARACTERS, Scope
 
 Limit = Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="how many at most")]
 Query = Annotated[
@@ -18,3 +18,4 @@ Label = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9]
 Tags = Annotated[tuple[Label, ...], Meta(max_length=64)]
 KindName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 KindNames = Annotated[tuple[KindName, ...], Meta(max_length=64, description="only nodes of these kinds")]
+ScopeAsked = Annotated[Scope | None, Meta(description="who may see it; the narrowest scope you hold if unset")]

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
-from weft.errors import Invalid, NotFound
+from weft import git
+from weft.errors import Conflict, Forbidden, Invalid, NotFound, StoreError
 from weft.extract.sections import Section, read_sections
 from weft.log.draft import Draft
-from weft.log.kinds import document
+from weft.log.kinds import document, transaction
 from weft.loom import Loom
-from weft.operations.fields import Tags
+from weft.operations.fields import ScopeAsked, Tags
+from weft.operations.paths import read_path
 from weft.operations.registry import Operation
-from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, Scope, When
+from weft.operations.rights import write_guard
+from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, When
 
 SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst"})
 MAX_FILE_BYTES = 524_288
@@ -28,7 +32,7 @@ class Ingest(Struct, frozen=True, kw_only=True):
     """Input of `ingest`."""
 
     path: Annotated[str, Meta(min_length=1, max_length=4096, description="a file or a directory inside the project")]
-    scope: Annotated[Scope, Meta(description="who may see it")] = "admin"
+    scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
 
 
@@ -53,20 +57,15 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
 
     Hidden folders are passed over. What could not be read is listed with the reason; the rest goes on.
     """
-    start = Path(given.path).expanduser().absolute()
-    root = loom.settings.root
-    if not start.exists():
-        raise NotFound(f"there is no {given.path}", hint="give a file or a directory")
-    if not start.resolve().is_relative_to(root.resolve()):
-        raise Invalid(
-            f"{given.path} is outside the project at {root}",
-            hint="run weft inside that directory, or `weft init` there",
-        )
-    files = list(_files(start))
+    root = loom.settings.root.resolve()
+    start = _start(given.path, root)
+    guard = write_guard(loom, scope=given.scope, agents=given.agents, project=loom.settings.project)
+    commit = git.head_commit(root)
+    files = list(_files(start, root))
     documents = sections = unchanged = 0
     skipped: list[Skipped] = []
     for number, file in enumerate(files, start=1):
-        outcome = _ingest_file(loom, given, file, file.relative_to(root).as_posix())
+        outcome = file if isinstance(file, Skipped) else _ingest_file(loom, file, _source(file, root), guard, commit)
         loom.progress("reading", number, len(files))
         if isinstance(outcome, Skipped):
             skipped.append(outcome)
@@ -78,56 +77,69 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
     return Ingested(documents=documents, sections=sections, unchanged=unchanged, skipped=tuple(skipped))
 
 
-def _files(start: Path) -> Iterator[Path]:
-    """Readable files below, in order; hidden ones and links are passed over."""
+def _start(written: str, root: Path) -> Path:
+    """Where to begin, without links and `..`: a file has one name. Raises NotFound, or Invalid outside the project."""
+    try:
+        start = read_path(written).resolve()
+        there = start.exists()
+    except (OSError, RuntimeError) as problem:  # resolve() raises RuntimeError for a loop of links
+        raise StoreError(f"{written} cannot be read: {problem}", hint="check its name and its rights") from problem
+    if not there:
+        raise NotFound(f"there is no {written}", hint="give a file or a directory")
+    if not start.is_relative_to(root):
+        raise Invalid(
+            f"{written} is outside the project at {root}",
+            hint="run weft inside that directory, or `weft init` there",
+        )
+    return start
+
+
+def _source(file: Path, root: Path) -> str:
+    return file.relative_to(root).as_posix()
+
+
+def _skip(source: str, reason: str) -> Skipped:
+    return Skipped(path=source.encode(errors="replace").decode(), reason=reason)
+
+
+def _files(start: Path, root: Path) -> Iterator[Path | Skipped]:
+    """Readable files below, in order; hidden ones and links are passed over. What cannot be listed is skipped."""
     if start.is_file():
         yield start
         return
     seen = 0
-    for directory, folders, names in os.walk(start):
+    unlisted: list[OSError] = []
+    for directory, folders, names in os.walk(start, onerror=unlisted.append):
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         for name in sorted(names):
             file = Path(directory) / name
-            if not name.startswith(".") and file.suffix.lower() in SUFFIXES and not file.is_symlink():
-                seen += 1
-                if seen > MAX_FILES:
-                    return
-                yield file
+            if name.startswith(".") or file.suffix.lower() not in SUFFIXES or file.is_symlink():
+                continue
+            if seen == MAX_FILES:
+                yield _skip(_source(file, root), f"more than {MAX_FILES:,} files: this one and those after it wait")
+                return
+            seen += 1
+            yield file
+    for problem in unlisted:
+        yield _skip(_source(Path(problem.filename), root), f"cannot be listed: {problem.strerror}")
 
 
-def _ingest_file(loom: Loom, given: Ingest, file: Path, source: str) -> Skipped | int | None:
+def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | int | None:
     """The number of sections, None if unchanged, or why not."""
-    try:
-        source.encode()
-    except UnicodeEncodeError:
-        return Skipped(path=source.encode(errors="replace").decode(), reason="its name is not UTF-8")
-    try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            return Skipped(path=source, reason=f"larger than {MAX_FILE_BYTES:,} bytes")
-        raw = file.read_bytes()
-        text = raw.decode("utf-8-sig")
-    except OSError as problem:
-        return Skipped(path=source, reason=f"cannot be read: {problem.strerror}")
-    except UnicodeDecodeError:
-        return Skipped(path=source, reason="is not UTF-8 text")
-    if "\x00" in text:
-        return Skipped(path=source, reason="holds NUL characters: not a text file")
+    raw = _read_text(file, source)
+    if isinstance(raw, Skipped):
+        return raw
     sha256 = hashlib.sha256(raw).hexdigest()
-    project = loom.settings.project
-    document_id = f"{project}/{source}"
+    document_id = f"{guard.project}/{source}"
     known = loom.store.nodes(loom.viewer, When(), [document_id])
-    if known and known[0].props.get("sha256") == sha256:
+    if known and known[0].props.get("sha256") == sha256 and known[0].guard == guard:
         return None
-    sections = read_sections(text, markdown=file.suffix.lower() in (".md", ".markdown"))
+    sections = read_sections(raw.decode("utf-8-sig"), markdown=file.suffix.lower() in (".md", ".markdown"))
     made = _section_texts(document_id, sections)
-    guard = Guard(project=project, scope=given.scope, agents=tuple(sorted(set(given.agents))))
-    before = loom.store.find(
-        loom.viewer,
-        When(),
-        Find(kinds=("Section",), projects=(project,), props={"source": source}),
-        limit=MAX_LIMIT * 100,
-    ).nodes
-    standing = {node.id: node for node in before}
+    below = Find(kinds=("Section",), id_prefix=f"{document_id}#")
+    before = loom.store.find(loom.viewer, When(), below, limit=MAX_LIMIT * 100).nodes
+    # A file may be called a.md#b.md: its sections begin like those of a.md.
+    standing = {node.id: node for node in before if node.props.get("source") == source}
     payload = document.Ingested(
         id=document_id,
         source=source,
@@ -135,15 +147,41 @@ def _ingest_file(loom: Loom, given: Ingest, file: Path, source: str) -> Skipped 
         sha256=sha256,
         sections=tuple(section for section in made if not _stands(section, standing.get(section.id), guard)),
         ended=tuple(sorted(set(standing) - {section.id for section in made})),
-        project=project,
-        scope=guard.scope,
-        agents=guard.agents,
+        **asdict(guard),
     )
     try:
-        loom.append([Draft(kind="document.ingested", payload=payload)])
-    except Invalid as problem:
-        return Skipped(path=source, reason=problem.message)
+        loom.append([*_provenance(commit, source), Draft(kind="document.ingested", payload=payload)])
+    except (Invalid, Forbidden, Conflict) as problem:
+        return _skip(source, problem.message)
     return len(made)
+
+
+def _provenance(commit: str | None, source: str) -> list[Draft]:
+    """Which git commit the file was read at, where there is one, so that `weft diff <commit>` knows."""
+    if commit is None:
+        return []
+    noted = transaction.Noted(tx_kind="file_change", git_commit=commit, files=(source,))
+    return [Draft(kind="tx.noted", payload=noted)]
+
+
+def _read_text(file: Path, source: str) -> bytes | Skipped:
+    """The file's bytes, which are UTF-8 text, or why not."""
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return _skip(source, "its name is not UTF-8")
+    try:
+        if not file.is_file():
+            return _skip(source, "is not a file")
+        if file.stat().st_size > MAX_FILE_BYTES:
+            return _skip(source, f"larger than {MAX_FILE_BYTES:,} bytes")
+        raw = file.read_bytes()
+        raw.decode("utf-8-sig")
+    except OSError as problem:
+        return _skip(source, f"cannot be read: {problem.strerror}")
+    except UnicodeDecodeError:
+        return _skip(source, "is not UTF-8 text")
+    return _skip(source, "holds NUL characters: not a text file") if b"\x00" in raw else raw
 
 
 def _stands(section: document.SectionText, node: NodeVersion | None, guard: Guard) -> bool:

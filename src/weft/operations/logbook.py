@@ -6,18 +6,20 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, cast
 
 from msgspec import Meta, Struct
 
 from weft.adopt import Adopted, adopt
-from weft.errors import Invalid, NotFound, StoreError
+from weft.errors import Corrupt, Invalid, NotFound, StoreError
 from weft.instants import to_iso
 from weft.log.jsonl import MAX_LINE_BYTES, write_lines
-from weft.log.verify import Verified, read_commits, verify
+from weft.log.verify import ChainChecker, Verified, read_commits, verify
 from weft.loom import Loom
 from weft.operations.fields import Label, Limit
+from weft.operations.paths import read_path
 from weft.operations.registry import Operation
 from weft.operations.showing import EventShown, show_event
 from weft.types import Commit, Event
@@ -31,7 +33,7 @@ class LogShow(Struct, frozen=True, kw_only=True):
     """Input of `log_show`."""
 
     session: Annotated[Label | None, Meta(description="one session only")] = None
-    after: Annotated[int, Meta(ge=0, description="events of the session after this number")] = 0
+    after: Annotated[int, Meta(ge=0, le=2**53 - 1, description="events of the session after this number")] = 0
     limit: Limit = 20
 
 
@@ -99,8 +101,9 @@ class HeadShown(Struct, frozen=True, kw_only=True):
 
 def log_head(loom: Loom, given: LogHead) -> HeadShown:
     """Prints the digest of the whole log, and where its latest sessions stand."""
-    head = loom.store.head(loom.operator("see the head of the log"))
-    sessions = loom.store.session_heads(loom.viewer, limit=given.limit)
+    viewer = loom.operator("see the head of the log")
+    head = loom.store.head(viewer)
+    sessions = loom.store.session_heads(viewer, limit=given.limit)
     return HeadShown(
         account=loom.viewer.account,
         pos=head.pos,
@@ -134,28 +137,33 @@ def log_export(loom: Loom, given: LogExport) -> Exported:
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
     else:
-        _write_whole(Path(given.path), lines)
+        _write_whole(read_path(given.path), lines)
     return Exported(path=given.path, events=head.pos, digest=head.digest.hex())
 
 
 def _reported(loom: Loom, commits: Iterable[Committed], total: int) -> Iterator[Committed]:
+    """Commits as they are read, each checked: a log that was changed is not carried further."""
+    checker = ChainChecker(loom.viewer.account)
     for commit, events in commits:
+        if problem := checker.check(commit, events):
+            raise Corrupt(f"the log was changed: {problem}", hint="restore a backup from before the change")
         yield commit, events
         loom.progress("exporting", commit.first_pos + commit.count - 1, total)
 
 
 def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
     """All of it or nothing: written beside, then renamed."""
-    if path.exists():
-        raise Invalid(f"{path} exists already", hint="choose a new name; nothing is overwritten")
-    beside = path.with_name(path.name + ".part")
+    beside = path.parent / f"{path.name}.part"
     try:
+        if path.exists():
+            raise Invalid(f"{path} exists already", hint="choose a new name; nothing is overwritten")
         with beside.open("wb") as file:
             for line in lines:
                 file.write(line)
         beside.rename(path)
     except OSError as problem:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # it may be what cannot be reached
+            beside.unlink(missing_ok=True)
         raise StoreError(
             f"{path} cannot be written: {problem}", hint="check the directory and the space left"
         ) from problem
@@ -177,20 +185,33 @@ def log_import(loom: Loom, given: LogImport) -> Adopted:
     sessions it lacks are added, known from now on.
     """
     viewer = loom.operator("import a log")
-    path = Path(given.path)
-    if given.path != "-" and not path.is_file():
-        raise NotFound(f"there is no file {given.path}", hint="make one with `weft log export FILE`")
-    with path.open("rb") if given.path != "-" else tempfile.TemporaryFile() as file:
-        if given.path == "-":
-            shutil.copyfileobj(sys.stdin.buffer, file)
+    with _open_log(given.path) as file:
         return adopt(loom.store, viewer, lambda: _read_lines(file), clock=loom.clock)
+
+
+def _open_log(written: str) -> BinaryIO:
+    """The file, or a copy of standard input: a log is read twice."""
+    if written == "-":
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        return cast("BinaryIO", copy)
+    path = read_path(written)
+    try:
+        if not path.is_file():
+            raise NotFound(f"there is no file {written}", hint="make one with `weft log export FILE`")
+        return path.open("rb")
+    except OSError as problem:
+        raise StoreError(f"{written} cannot be read: {problem}", hint="check its name and its rights") from problem
 
 
 def _read_lines(file: BinaryIO) -> Iterator[bytes]:
     """From the beginning, every time: a log is read twice."""
-    file.seek(0)
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        yield line
+    try:
+        file.seek(0)
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            yield line
+    except OSError as problem:
+        raise StoreError(f"the file cannot be read: {problem}", hint="check the disk, or export it again") from problem
 
 
 OPERATIONS = (

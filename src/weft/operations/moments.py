@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft import git
 from weft.errors import Invalid, NotFound
 from weft.instants import parse_instant
 from weft.loom import Loom
@@ -46,11 +47,14 @@ def tx_time(loom: Loom, tx_id: str) -> int:
 
 
 def commit_time(loom: Loom, sha: str) -> int:
-    """When what belongs to a git commit landed."""
+    """When what belongs to a git commit landed here; if nothing does, when the commit was made."""
     found = loom.store.transactions(loom.viewer, limit=1, git_commit=sha)
-    if not found:
-        raise NotFound(f"no transaction belongs to git commit {sha}", hint="give a moment instead, such as 2026-05-08")
-    return found[0].at
+    if found:
+        return found[0].at
+    made = git.commit_time_us(loom.settings.root, sha)
+    if made is None:
+        raise NotFound(f"git commit {sha} is not known here", hint="give a moment instead, such as 2026-05-08")
+    return made
 
 
 def check_interval(valid_from: str | None, valid_to: str | None) -> tuple[int | None, int | None]:

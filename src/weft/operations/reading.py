@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,16 @@ from msgspec import Meta, Struct
 from weft.errors import Invalid, NotFound
 from weft.extract.sections import split_lines
 from weft.instants import to_iso
+from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
 from weft.operations.fields import KindNames, Limit, Moment
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
 from weft.operations.showing import EventShown, NodeShown, show_event, show_nodes
-from weft.types import MAX_LIMIT, Find, NodeVersion, When
+from weft.projection.folds import moves_of
+from weft.projection.moves import PutNode
+from weft.types import MAX_LIMIT, Event, Find, NodeVersion, When
 
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
@@ -159,53 +163,71 @@ def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
     if not found or found[0].seq != citation.seq:
         raise NotFound(f"{written} points at nothing that you may see", hint="`weft log show` lists events")
     event = found[0]
-    matches = citation.prefix is None or event.hash.hex().startswith(citation.prefix)
-    notes = () if matches else (f"the hash does not match: the event is {event.citation}",)
-    nodes = show_nodes(loom, loom.store.asserted_by(loom.viewer, event.pos, limit=MAX_LIMIT))
-    return Cited(citation=event.citation, matches=matches, event=show_event(event), nodes=nodes, notes=notes)
+    nodes = loom.store.asserted_by(loom.viewer, event.pos, limit=MAX_LIMIT)
+    notes = _doubts(citation, event, nodes)
+    shown = show_nodes(loom, nodes)
+    return Cited(citation=event.citation, matches=not notes, event=show_event(event), nodes=shown, notes=notes)
+
+
+def _doubts(citation: EventCitation, event: Event, nodes: Sequence[NodeVersion]) -> tuple[str, ...]:
+    """What speaks against this being what was cited: hashes are worked out again, words compared with the log's."""
+    found = []
+    if citation.prefix is not None and not event.hash.hex().startswith(citation.prefix):
+        found.append(f"the hash does not match: the event is {event.citation}")
+    payload_sound = event.payload is None or (
+        event.salt is not None and payload_digest(event.salt, event.payload) == event.payload_hash
+    )
+    if not payload_sound or header_hash(event) != event.hash:
+        found.append("the event was changed after it was sealed: `weft log verify` says more")
+    asserted = {move.id: move.text for move in moves_of(event) if isinstance(move, PutNode)} if payload_sound else {}
+    if any(node.id in asserted and node.text != asserted[node.id] for node in nodes):
+        found.append("the graph says something else than the log: `weft rebuild` makes it again")
+    return tuple(found)
 
 
 def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
-    find = Find(kinds=("Section", "Document"), props={"source": citation.path})
+    find = Find(kinds=("Section",), id_prefix=f"{loom.settings.project}/{citation.path}#")
     known = loom.store.find(loom.viewer, When(), find, limit=MAX_SECTIONS).nodes
-    inside = [node for node in known if _covers(node, citation.line)]
-    # Two projects may hold a file of the same path: this directory's goes first.
-    here = [node for node in inside if node.guard.project == loom.settings.project]
-    section = max(here or inside, key=lambda node: int(node.props.get("line", 0)), default=None)
+    inside = [node for node in known if node.props.get("source") == citation.path and _covers(node, citation.line)]
+    section = max(inside, key=lambda node: int(node.props["line"]), default=None)
     if section is None:
         raise NotFound(
-            f"{written} points at nothing that was ingested and that you may see", hint="`weft ingest` reads files"
+            f"{written} points at nothing that was ingested in this project and that you may see",
+            hint="`weft ingest` reads files",
         )
-    lines = _read_lines(loom.settings.root, citation.path)
-    stored = split_lines(section.text)
-    first = int(section.props["line"])
-    if lines is None:
-        return Cited(
-            citation=written,
-            matches=False,
-            nodes=show_nodes(loom, [section]),
-            lines=tuple(stored[:MAX_CITED_LINES]),
-            notes=("the file is not there (any more); these are the lines as they were ingested",),
+    first, last = int(section.props["line"]), int(section.props["end_line"])
+    end = min(citation.end_line or last, last, citation.line + MAX_CITED_LINES - 1)
+    on_disk = _read_lines(loom.settings.root, citation.path)
+    matches = on_disk is not None and on_disk[first - 1 : last] == split_lines(section.text)
+    notes: tuple[str, ...] = ()
+    if on_disk is None:
+        notes += ("the file cannot be read or is gone; these are the lines as they were ingested",)
+    elif not matches:
+        day = to_iso(section.recorded_at)[:10]
+        notes += (f"the file changed since it was ingested on {day}; these are the lines as they were then",)
+    if end < (citation.end_line or last):
+        notes += (
+            f"cut after line {end}: the section ends at line {last}, and {MAX_CITED_LINES} lines are shown at most",
         )
-    end = citation.end_line or int(section.props.get("end_line", citation.line))
-    shown = tuple(lines[citation.line - 1 : min(end, citation.line + MAX_CITED_LINES)])
-    on_disk = "\n".join(lines[first - 1 : int(section.props.get("end_line", first))])
-    matches = on_disk.strip() == section.text.strip()
-    notes = () if matches else (f"the file changed since it was ingested on {to_iso(section.recorded_at)[:10]}",)
-    return Cited(citation=written, matches=matches, nodes=show_nodes(loom, [section]), lines=shown, notes=notes)
+    # Where the file still says the same, these are its lines; where it does not, it may say what was never ingested.
+    lines = tuple(split_lines(section.text)[citation.line - first : end - first + 1])
+    return Cited(citation=written, matches=matches, nodes=show_nodes(loom, [section]), lines=lines, notes=notes)
 
 
 def _covers(node: NodeVersion, line: int) -> bool:
-    return node.kind == "Section" and int(node.props.get("line", 0)) <= line <= int(node.props.get("end_line", 0))
+    return int(node.props.get("line", 0)) <= line <= int(node.props.get("end_line", 0))
 
 
 def _read_lines(root: Path, path: str) -> list[str] | None:
-    """The file's lines, or None if it is not there. Never reads outside the project's directory."""
-    target = (root / path).resolve()
-    if not target.is_relative_to(root.resolve()) or not target.is_file():
+    """The file's lines, or None if it cannot be read. Never reads outside the project's directory."""
+    try:
+        target = (root / path).resolve()
+        if not target.is_relative_to(root.resolve()) or not target.is_file():
+            return None
+        with target.open("rb") as file:
+            return split_lines(file.read(MAX_CITED_BYTES).decode("utf-8-sig", errors="replace"))
+    except (OSError, RuntimeError):  # the answer says so in a note; a loop of links is a RuntimeError
         return None
-    with target.open("rb") as file:
-        return split_lines(file.read(MAX_CITED_BYTES).decode("utf-8-sig", errors="replace"))
 
 
 OPERATIONS = (

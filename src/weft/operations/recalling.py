@@ -50,7 +50,7 @@ class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def recall(loom: Loom, given: Recall) -> Recalled:
-    """Finds memories by name and by words, in this project and among what is kept for all projects.
+    """Finds memories by name, words, meaning and relation, in this project and among what is kept for all projects.
 
     Every hit carries its citation (see `weft cite`). With --as-of the answer is what held then, with --known-at what
     weft knew then; --explain shows what each score is made of.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import asdict, replace
 
 from weft.append import Appended
 from weft.errors import Invalid
@@ -14,10 +15,12 @@ from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
 from weft.loom import Loom
-from weft.operations.fields import KindName, Label, Moment, Name, Tags
+from weft.operations.fields import KindName, Label, Moment, Name, ScopeAsked, Tags
 from weft.operations.moments import check_interval
 from weft.operations.registry import Operation
-from weft.types import Find, Scope, When
+from weft.operations.rights import write_guard
+from weft.projection.moves import shared_slot
+from weft.types import Find, Guard, When
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the words to keep, verbatim")]
 Props = dict[str, str | int | float | bool | None]
@@ -49,7 +52,7 @@ class Remember(Struct, frozen=True, kw_only=True):
     text: Text
     name: Annotated[str, Meta(max_length=512, description="a short title")] = ""
     kind: Annotated[KindName, Meta(description="what sort of memory")] = "Memory"
-    scope: Annotated[Scope, Meta(description="who may see it")] = "admin"
+    scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
     sensitive: Annotated[bool, Meta(description="leave it out of ordinary reads")] = False
     valid_from: Annotated[Moment | None, Meta(description="since when it holds; when it happened if unset")] = None
@@ -84,6 +87,8 @@ def remember(loom: Loom, given: Remember) -> Remembered:
     if given.kind in RECORD_KINDS:
         raise Invalid(f"{given.kind} is weft's own kind of record", hint="choose another kind, such as Memory")
     check_interval(given.valid_from, given.valid_to)
+    project = None if given.level == "global" else loom.settings.project
+    guard = write_guard(loom, scope=given.scope, agents=given.agents, sensitive=given.sensitive, project=project)
     node_id = loom.new_id(given.request_id)
     payload = memory.Remembered(
         id=node_id,
@@ -91,10 +96,7 @@ def remember(loom: Loom, given: Remember) -> Remembered:
         node_kind=given.kind,
         name=given.name,
         props=dict(given.props),
-        project=None if given.level == "global" else loom.settings.project,
-        scope=given.scope,
-        agents=tuple(sorted(set(given.agents))),
-        sensitive=given.sensitive,
+        **asdict(guard),
         valid_from=_iso(given.valid_from, "valid_from"),
         valid_to=_iso(given.valid_to, "valid_to"),
     )
@@ -105,7 +107,7 @@ def remember(loom: Loom, given: Remember) -> Remembered:
         status="duplicate_skip" if done.repeated else "saved",
         id=node_id,
         citation=done.events[0].citation,
-        notes=(REPEATED,) if done.repeated else (),
+        notes=_notes(done),
     )
 
 
@@ -121,7 +123,7 @@ class AddFact(Struct, frozen=True, kw_only=True):
     cardinality: Annotated[
         Literal["one", "many"] | None, Meta(description="may it have several values at a time? known predicates say")
     ] = None
-    scope: Annotated[Scope, Meta(description="who may see it")] = "admin"
+    scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
     level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
     request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
@@ -140,36 +142,30 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
     if not subject_key or not predicate:
         raise Invalid("subject and predicate need at least one letter or digit")
     project = None if given.level == "global" else loom.settings.project
-    entity = f"{given.subject_kind.lower()}:{subject_key}"
+    guard = write_guard(loom, scope=given.scope, agents=given.agents, project=project)
+    entity = _entity_id(given.subject_kind, subject_key, guard)
     single = given.cardinality == "one" or (given.cardinality is None and predicate in SINGLE_VALUED)
     slot = f"fact:{project or ''}/{entity}/{predicate}" if single else None
-    older = _holding(loom, slot, given) if slot else ()
+    older = _holding(loom, shared_slot(slot, guard), given) if slot else ()
     node_id = loom.new_id(given.request_id)
-    agents = tuple(sorted(set(given.agents)))
     known = loom.store.nodes(loom.viewer, When(), [entity])
     valid_from = _iso(given.valid_from, "valid_from")
     # A thing has no known beginning, and belongs to no one project: facts about it do.
     thing = graph.NodeAssertion(
-        id=entity, kind=given.subject_kind, name=given.subject, scope=given.scope, agents=agents, valid_from=ALWAYS
+        id=entity,
+        kind=given.subject_kind,
+        name=given.subject,
+        **asdict(replace(guard, project=None)),
+        valid_from=ALWAYS,
     )
-    involves = graph.EdgeAssertion(
-        src=node_id,
-        rel="INVOLVES",
-        dst=entity,
-        project=project,
-        scope=given.scope,
-        agents=agents,
-        valid_from=valid_from,
-    )
+    involves = graph.EdgeAssertion(src=node_id, rel="INVOLVES", dst=entity, **asdict(guard), valid_from=valid_from)
     payload = memory.Remembered(
         id=node_id,
         node_kind="Fact",
         name=f"{given.subject} {predicate}",
         text=f"{given.subject} {predicate.replace('_', ' ')} {given.object}",
         props={"subject": entity, "predicate": predicate, "object": given.object} | ({"slot": slot} if slot else {}),
-        project=project,
-        scope=given.scope,
-        agents=agents,
+        **asdict(guard),
         valid_from=valid_from,
         valid_to=_iso(given.valid_to, "valid_to"),
         slot=slot,
@@ -185,7 +181,15 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
         id=node_id,
         citation=done.events[0].citation,
         supersedes=older,
+        notes=_notes(done),
     )
+
+
+def _entity_id(kind: str, key: str, guard: Guard) -> str:
+    """One thing per name and rights: what is kept under other rights neither stands in the way nor shows itself."""
+    if guard.scope == "admin" and not guard.agents:
+        return f"{kind.lower()}:{key}"
+    return f"{kind.lower()}@{','.join((guard.scope, *guard.agents))}/{key}"  # neither sign is in a kind or a tag
 
 
 def _written_before(loom: Loom, payload: memory.Remembered) -> Remembered | None:
@@ -200,12 +204,12 @@ def _written_before(loom: Loom, payload: memory.Remembered) -> Remembered | None
 def _holding(loom: Loom, slot: str, given: AddFact) -> tuple[str, ...]:
     """The fact that holds in the slot where the new one begins, if another value."""
     begin = None if given.valid_from is None else parse_instant(given.valid_from)
-    found = loom.store.find(loom.viewer, When(valid_at=begin), Find(kinds=("Fact",), props={"slot": slot}), limit=2)
+    found = loom.store.find(loom.viewer, When(valid_at=begin), Find(slots=(slot,)), limit=2)
     return tuple(node.id for node in found.nodes if node.props.get("object") != given.object)
 
 
 def _notes(done: Appended) -> tuple[str, ...]:
-    repeated = ("this request was written before; nothing was written again",) if done.repeated else ()
+    repeated = (REPEATED,) if done.repeated else ()
     return (*repeated, done.note) if done.note else repeated
 
 

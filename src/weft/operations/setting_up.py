@@ -35,7 +35,10 @@ class ConfigShown(Struct, frozen=True, kw_only=True):
 
 
 def config(loom: Loom, given: ConfigInput) -> ConfigShown:
-    """Shows every setting, its value here, and where it came from: default, weft.toml or environment."""
+    """Shows every setting, its value here, and where it came from: default, a weft.toml or the environment.
+
+    A project's weft.toml may only name the project; the rest is set in your own, ~/.config/weft/weft.toml.
+    """
     shown = tuple(
         SettingShown(
             name=setting.name,
@@ -71,7 +74,7 @@ def init(loom: Loom, given: Init) -> Initialised:
     """Writes a weft.toml that names this directory's project. Not needed first: a directory is a project by itself."""
     path = loom.settings.root / TOML_NAME
     project = given.project or loom.settings.project
-    text = f'# Settings of weft for this project; `weft config` lists them all.\nproject = "{project}"\n'
+    text = f'# What weft calls this project; each user sets the rest, see `weft config`.\nproject = "{project}"\n'
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.errors import NotFound, StoreError, WeftError
+from weft.errors import Corrupt, NotFound, StoreError, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.log.verify import verify
 from weft.loom import Loom
 from weft.operations.fields import Label, Limit
 from weft.operations.moments import commit_time, looks_like_sha, looks_like_tx
+from weft.operations.paths import read_path
 from weft.operations.registry import Operation
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
@@ -24,32 +24,48 @@ class Rebuild(Struct, frozen=True, kw_only=True):
     """Input of `rebuild`."""
 
 
-class Rebuilt(Struct, frozen=True, kw_only=True):
-    """The graph before and after."""
+class Rebuilt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The graph before and after; `equal` is None where others wrote meanwhile, so that it cannot be said."""
 
     events: int
-    equal: bool
+    equal: bool | None
     digest_before: str
     digest_after: str
+    notes: tuple[str, ...] = ()
 
 
 def rebuild(loom: Loom, given: Rebuild) -> Rebuilt:
     """Throws graph and text index away and makes them again from the log, beside running agents.
 
-    The two digests are equal unless the graph was damaged: then the one after is right.
+    The log is verified first: a graph is never made from a log that was changed. The two digests are equal unless the
+    graph was damaged; then the one after is right.
     """
     viewer = loom.operator("rebuild the graph")
-    before = _digest_if_readable(loom, viewer)
+    if problem := verify(loom.store, viewer).problem:
+        raise Corrupt(
+            f"the log was changed, so the graph is not made again from it: {problem}",
+            hint="what stands may be the last good copy: restore a backup from before the change",
+        )
+    began = loom.store.head(viewer).pos
+    before, readable = _digest_if_readable(loom, viewer)
     loom.store.rebuild(viewer, weave, progress=lambda done, total: loom.progress("folding", done, total))
     after = graph_digest(loom.store.graph_rows(viewer))
-    return Rebuilt(events=loom.store.head(viewer).pos, equal=before == after, digest_before=before, digest_after=after)
+    events = loom.store.head(viewer).pos
+    moved = readable and before != after and events != began
+    return Rebuilt(
+        events=events,
+        equal=None if moved else before == after,
+        digest_before=before,
+        digest_after=after,
+        notes=(f"{events - began} events were written meanwhile: the two digests cannot be compared",) if moved else (),
+    )
 
 
-def _digest_if_readable(loom: Loom, viewer: Viewer) -> str:
+def _digest_if_readable(loom: Loom, viewer: Viewer) -> tuple[str, bool]:
     try:
-        return graph_digest(loom.store.graph_rows(viewer))
+        return graph_digest(loom.store.graph_rows(viewer)), True
     except StoreError as problem:
-        return f"unreadable: {problem.message}"
+        return f"unreadable: {problem.message}", False
 
 
 class DiffInput(Struct, frozen=True, kw_only=True):
@@ -173,7 +189,12 @@ def backup(loom: Loom, given: Backup) -> BackedUp:
     """Copies the account into another directory while agents go on working. The copy is a store by itself."""
     viewer = loom.operator("back up the store")
     digest = loom.store.head(viewer).digest.hex()
-    target = loom.store.backup(viewer, Path(given.path).expanduser())
+    try:
+        target = loom.store.backup(viewer, read_path(given.path))
+    except OSError as problem:
+        raise StoreError(
+            f"{given.path} cannot be written: {problem}", hint="check the directory and the space left"
+        ) from problem
     return BackedUp(path=str(target), digest=digest)
 
 

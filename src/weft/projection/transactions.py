@@ -55,6 +55,11 @@ def transaction_of(view: LockedView, events: Sequence[Event]) -> Tx:
     return tx
 
 
+def spans_commits(tx: Tx, events: Sequence[Event]) -> bool:
+    """True if this commit is one slice of a longer change: its first, one in between, or its last."""
+    return tx.closed_pos is None or tx.opened_pos != events[0].pos
+
+
 def _open(view: LockedView, tx_id: str) -> Tx:
     found = view.transaction(tx_id)
     if found is None:

@@ -6,6 +6,7 @@ run this same code.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
@@ -18,10 +19,11 @@ from weft.ports import Changes, LexedText, LockedView, Retirement
 from weft.projection import timeline
 from weft.projection.folds import moves_of
 from weft.projection.moves import SEPARATOR, EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
-from weft.projection.transactions import transaction_of
+from weft.projection.transactions import spans_commits, transaction_of
 from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx, Viewer
 
 MAX_ID_CHARACTERS = 2048
+MAX_WEIGHT = 1_000_000.0
 LexedTexts = dict[bytes, LexedText]
 Version = TypeVar("Version", NodeVersion, EdgeVersion)
 
@@ -32,13 +34,16 @@ def weave(
     """Folds the events of one commit. `lexed` holds texts made ready outside the lock; others are made here.
 
     With a viewer, raises Forbidden where the events touch a node that it may not see: writing to a hidden id must
-    not be a way to uncover it. A rebuild and an import fold what was accepted before, and name none.
+    not be a way to uncover it. And raises Invalid where a slice of a longer change would change who may see a node
+    that exists already, delete it or restore it: that holds from its commit on, and cannot wait for the close. A
+    rebuild and an import fold what was accepted before, and name no viewer.
 
     Raises Conflict where the events touch a slot that another change has touched and not closed: to readers that
     change has not happened yet, so the slot would have two answers until it is closed.
     """
     tx = transaction_of(view, events)
     weaver = _Weaver(view, tx.id, lexed or {}, viewer)
+    weaver.keeps_identities = viewer is not None and spans_commits(tx, events)
     for event in events:
         for move in moves_of(event):
             weaver.apply(event, move)
@@ -115,6 +120,7 @@ class _Weaver:
         self._fresh: set[str] = set()  # nodes that this commit brings: nothing stands about them yet
         self._texts: LexedTexts = {}
         self._slots_of: dict[str, set[str]] = {}
+        self.keeps_identities = False
         self._others = tuple(change for change in view.open_changes() if change != tx)
 
     def apply(self, event: Event, move: Move) -> None:
@@ -146,7 +152,13 @@ class _Weaver:
         return self._identities[node_id]
 
     def _set_identity(self, identity: Identity) -> None:
-        if self._identity(identity.id) != identity:
+        known = self._identity(identity.id)
+        if known != identity:
+            if self.keeps_identities and known is not None and identity.id not in self._fresh:
+                raise Invalid(
+                    f"who may see {identity.id!r}, or that it is deleted, cannot change inside a longer change",
+                    hint="do it in a commit of its own",
+                )
             self._identities[identity.id] = self._changed[identity.id] = identity
 
     def _put_node(self, event: Event, move: PutNode) -> None:
@@ -208,6 +220,7 @@ class _Weaver:
         if SEPARATOR in move.rel:
             raise Invalid(f"{label!r} has a relation with a unit separator in it", hint="remove it")
         _check_interval(label, move.valid_from, move.valid_to)
+        _check_weight(label, move.weight)
         for end in (move.src, move.dst):
             if self._identity(end) is None:
                 raise NotFound(f"the edge {label} names {end!r}, which does not exist", hint="assert the node first")
@@ -313,3 +326,8 @@ def _check_interval(label: str, valid_from: int, valid_to: int | None) -> None:
             f"{label!r} would end before it begins",
             hint="valid_to must be later than valid_from (the event's time if absent)",
         )
+
+
+def _check_weight(label: str, weight: float) -> None:
+    if not (math.isfinite(weight) and 0.0 < weight <= MAX_WEIGHT):
+        raise Invalid(f"{label!r} has the weight {weight}", hint=f"more than 0, at most {MAX_WEIGHT:.0f}")

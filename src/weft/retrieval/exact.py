@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from weft import types
 from weft.lexical import STOP_WORDS, name_key
 from weft.loom import Loom
-from weft.retrieval.pipeline import Answer, Find, candidates_wanted
+from weft.retrieval.pipeline import Answer, Find, candidates_wanted, is_wanted
 
 MAX_NAME_WORDS = 5
 MAX_QUERY_WORDS = 48
@@ -29,20 +29,13 @@ class Exact(Struct, frozen=True):
         if coverage:
             by_name = loom.store.find(loom.viewer, ask.when, wanted, limit=candidates_wanted(ask)).nodes
         scored = {node.id: (node, coverage[name_key(node.name)], f"named {node.name!r}") for node in by_name}
-        scored |= {node.id: (node, 1.0, "its id") for node in by_id if _wanted(node, answer)}
+        scored |= {node.id: (node, 1.0, "its id") for node in by_id if is_wanted(ask, node)}
         order = sorted(scored.values(), key=lambda each: (-each[1], -each[0].row))
         found = tuple(
             Find(source=self.name, node=node, rank=rank, raw=raw, detail=detail)
             for rank, (node, raw, detail) in enumerate(order, start=1)
         )
         return replace(answer, found=answer.found + found)
-
-
-def _wanted(node: types.NodeVersion, answer: Answer) -> bool:
-    ask = answer.ask
-    return (ask.kinds is None or node.kind in ask.kinds) and (
-        ask.projects is None or node.guard.project in ask.projects
-    )
 
 
 def names_in(query: str) -> dict[str, float]:

@@ -101,3 +101,10 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
 def candidates_wanted(ask: Ask) -> int:
     """How many each source should bring."""
     return max(min(MAX_CANDIDATES, 4 * ask.limit), ask.limit)
+
+
+def is_wanted(ask: Ask, node: NodeVersion) -> bool:
+    """Whether the node is of the kinds and projects asked for. For nodes reached by id, past a search's own filter."""
+    return (ask.kinds is None or node.kind in ask.kinds) and (
+        ask.projects is None or node.guard.project in ask.projects
+    )

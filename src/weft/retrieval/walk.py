@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from weft.loom import Loom
 from weft.retrieval.fuse import cosines_of
-from weft.retrieval.pipeline import Answer, Candidate, Find, Source
-from weft.types import NodeVersion
+from weft.retrieval.pipeline import Answer, Candidate, Find, Source, is_wanted
 
 SEEDS = 10
 REACHED = 50
@@ -32,7 +31,9 @@ class Walk(Struct, frozen=True):
         best = max(reached.values())
         known = {each.node.id: each for each in answer.ranked}
         strange = [node for node in reached if node not in known]
-        nodes = [node for node in loom.store.nodes(loom.viewer, answer.ask.when, strange) if _wanted(answer, node)]
+        nodes = [
+            node for node in loom.store.nodes(loom.viewer, answer.ask.when, strange) if is_wanted(answer.ask, node)
+        ]
         finds = [Find(source=self.name, node=node, rank=0, raw=0.0) for node in nodes]
         cosines = cosines_of(loom, answer, finds)
         for node in nodes:
@@ -58,10 +59,3 @@ class Walk(Struct, frozen=True):
 
 def _source(name: str, rank: int, raw: float, weight: float, detail: str) -> Source:
     return Source(name=name, rank=rank, raw=raw, weight=weight, part=raw * weight, detail=detail)
-
-
-def _wanted(answer: Answer, node: NodeVersion) -> bool:
-    ask = answer.ask
-    return (ask.kinds is None or node.kind in ask.kinds) and (
-        ask.projects is None or node.guard.project in ask.projects
-    )

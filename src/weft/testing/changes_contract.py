@@ -11,7 +11,7 @@ from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, closed, continued, edge, edge_ended, ended, node, noted
 from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, VISITOR
-from weft.types import Diff, When
+from weft.types import Diff, Viewer, When
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -128,6 +128,43 @@ class ChangesContract(StoreCase):
         assert scribe.reached("a") == []
         assert scribe.texts("a", "b") == {"a": ""}
         assert scribe.reached("a", when=When(valid_at=day(-7))) == ["b"]
+
+    def test_no_read_shows_a_change_that_is_open(self, scribe: Scribe) -> None:
+        scribe.one(node("a", "old", at=day(-9)))
+        change = scribe.open_change(node("b", "new"), node("a", "newer", at=day(-5)))
+        made = (3, 4)  # after the first event and the one that opens the change
+
+        def shown(viewer: Viewer) -> dict[str, int]:
+            store = scribe.store
+            stats = store.stats(viewer)
+            return {
+                "history": len(store.history(viewer, "b", limit=9)),
+                "asserted": sum(len(store.asserted_by(viewer, pos, limit=9)) for pos in made),
+                "events": sum(each.pos in made for each in store.events(viewer, session=None, after_seq=0, limit=9)),
+                "citations": len(store.citations(viewer, made)),
+                "versions": stats.node_versions,
+                "texts": stats.texts,
+                "counted": stats.events,
+            }
+
+        nothing = {"history": 0, "asserted": 0, "events": 0, "citations": 0, "versions": 1, "texts": 1, "counted": 1}
+        assert shown(PUBLIC) == shown(STAFF) == nothing
+        assert shown(OPERATOR) == nothing | {"events": 2, "counted": 4}, "the log is whole to who verifies it"
+        (row,) = scribe.store.history(PUBLIC, "a", limit=9)
+        assert (row.retired_at, row.retired_pos, row.retired_tx) == (None, None, None)
+        scribe.one(closed(change), session="quiet")
+        after = shown(PUBLIC)
+        assert (after["history"], after["asserted"], after["events"], after["citations"]) == (1, 2, 2, 2)
+        assert (after["versions"], after["texts"], after["counted"]) == (4, 3, 3)
+        assert scribe.store.history(PUBLIC, "a", limit=9)[0].retired_pos == made[1]
+
+    def test_a_session_with_nothing_but_an_open_change_is_not_listed(self, scribe: Scribe) -> None:
+        scribe.one(node("a"), session="first")
+        change = scribe.open_change(node("b"))
+        assert [head.session for head in scribe.store.session_heads(PUBLIC, limit=9)] == ["first"]
+        assert len(scribe.store.session_heads(OPERATOR, limit=9)) == 2
+        scribe.write(closed(change))
+        assert [head.session for head in scribe.store.session_heads(PUBLIC, limit=9)] == ["main", "first"]
 
     def test_a_change_is_continued_only_while_it_is_open(self, scribe: Scribe) -> None:
         with pytest.raises(NotFound):

@@ -11,12 +11,11 @@ import pytest
 from weft.errors import Forbidden, Invalid
 from weft.lexical import content_hash
 from weft.testing.case import StoreCase
-from weft.testing.scribe import Scribe, deleted, node
-from weft.testing.viewers import OPERATOR
-from weft.types import NOW, Vector, VectorMatches, VectorQuery, Viewer, When
+from weft.testing.scribe import Scribe, closed, deleted, node
+from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, VISITOR
+from weft.types import NOW, Vector, VectorMatches, VectorQuery, When
 
 MODEL = "test/4"
-PUBLIC = Viewer(account=OPERATOR.account, scopes=frozenset({"public"}))
 
 
 def unit(values: Sequence[float]) -> list[float]:
@@ -111,3 +110,29 @@ class VectorsContract(StoreCase):
         scribe.store.put_vectors(OPERATOR.account, [vector_of("one", (1, 0, 0, 0))])
         scribe.rebuild()
         assert ids(scribe.store.search_vector(OPERATOR, NOW, towards((1, 0, 0, 0)), limit=5)) == ["a"]
+
+    def test_nothing_tells_of_hidden_texts(self, scribe: Scribe) -> None:
+        scribe.write(node("open", "one"), node("shut", "two", scope="admin"), node("gone", "three"))
+        change = scribe.open_change(node("later", "four"))
+        texts = ("one", "two", "three", "four")
+        vectors = [vector_of(text, (1, 0, 0, 0)) for text in texts]
+        scribe.store.put_vectors(OPERATOR.account, vectors)
+        scribe.write(deleted("gone"))
+        one, two, three, four = hashes = [vector.content_hash for vector in vectors]
+        asked = towards((1, 0, 0, 0))
+        assert set(scribe.store.cosines(PUBLIC, asked, hashes)) == {one}
+        assert scribe.store.without_vectors(PUBLIC, MODEL, hashes) == (two, three, four)
+        assert set(scribe.store.cosines(OPERATOR, asked, hashes)) == {one, two}
+        assert scribe.store.without_vectors(OPERATOR, MODEL, hashes) == (three, four)
+        scribe.write(closed(change))
+        assert set(scribe.store.cosines(PUBLIC, asked, hashes)) == {one, four}
+
+    def test_how_many_texts_wait_is_for_internal_admins(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "one"), node("b", "two", scope="admin"))
+        for vectors in ([], [vector_of("one", (1, 0, 0, 0))]):
+            scribe.store.put_vectors(OPERATOR.account, vectors)
+            for viewer in (PUBLIC, ANN, VISITOR):
+                assert scribe.store.search_vector(viewer, NOW, towards((1, 0, 0, 0)), limit=5).pending == 0
+            for viewer in (OPERATOR, STAFF):
+                found = scribe.store.search_vector(viewer, NOW, towards((1, 0, 0, 0)), limit=5)
+                assert found.pending == 2 - len(vectors)

@@ -127,3 +127,55 @@ class WalksContract(StoreCase):
     def test_records_of_wefts_own_are_not_walked(self, scribe: Scribe) -> None:
         scribe.write(node("a"), node("call", kind="ToolCall"), edge("a", "RAN", "call"))
         assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a"}
+
+    def test_what_ended_after_a_moment_is_walked_at_that_moment(self, scribe: Scribe) -> None:
+        scribe.write(node("a"), node("b"), edge("a", "CALLS", "b"))
+        scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10)
+        then = When(known_at=scribe.store.head(OPERATOR).at)
+        scribe.one(edge_ended("a", "CALLS", "b"))
+        assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a"}
+        assert set(scores(scribe.store.walk(OPERATOR, then, {"a": 1.0}, limit=10))) == {"a", "b"}
+
+    def test_an_ending_that_is_not_complete_is_not_walked(self, scribe: Scribe) -> None:
+        scribe.write(node("a"), node("b"), edge("a", "CALLS", "b"))
+        scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10)
+        change = scribe.open_change(edge_ended("a", "CALLS", "b"))
+        assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a", "b"}
+        scribe.write(closed(change))
+        assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a"}
+
+    def test_the_end_of_an_old_version_leaves_the_present_one(self, scribe: Scribe) -> None:
+        scribe.write(node("a", at=day(-30)), node("b", at=day(-30)))
+        scribe.one(edge("a", "CALLS", "b", at=day(-20), until=day(-10)))
+        scribe.one(edge("a", "CALLS", "b", at=day(-5)))
+        scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10)
+        scribe.one(edge("a", "CALLS", "b", at=day(-18), until=day(-15), weight=2.0))
+        assert scribe.reached("a") == ["b"]
+        assert set(scores(scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10))) == {"a", "b"}
+
+    def test_an_edge_whose_guard_alone_changed_is_walked_by_the_new_one(self, scribe: Scribe) -> None:
+        scribe.write(node("a", at=day(-30)), node("b", at=day(-30)), edge("a", "CALLS", "b", at=day(-20)))
+        scribe.store.walk(PUBLIC, NOW, {"a": 1.0}, limit=10)
+        known = scribe.store.head(OPERATOR).at
+        scribe.one(edge("a", "CALLS", "b", at=day(-28), until=day(-27), scope="admin"))
+        for when in (NOW, When(known_at=known)):
+            assert scribe.reached("a", viewer=PUBLIC, when=when) == []
+            assert set(scores(scribe.store.walk(PUBLIC, when, {"a": 1.0}, limit=10))) == {"a"}
+        scribe.one(edge("a", "CALLS", "b", at=day(-26), until=day(-25)))
+        assert scribe.reached("a", viewer=PUBLIC) == ["b"]
+        assert set(scores(scribe.store.walk(PUBLIC, NOW, {"a": 1.0}, limit=10))) == {"a", "b"}
+
+    def test_an_earlier_walk_judges_rights_as_they_are_today(self, scribe: Scribe) -> None:
+        scribe.write(node("a"), node("b"), edge("a", "CALLS", "b"))
+        then = When(known_at=scribe.store.head(OPERATOR).at)
+        assert set(scores(scribe.store.walk(PUBLIC, then, {"a": 1.0}, limit=10))) == {"a", "b"}
+        scribe.one(node("b", scope="admin"))
+        assert set(scores(scribe.store.walk(PUBLIC, then, {"a": 1.0}, limit=10))) == {"a"}
+
+    def test_an_earlier_walk_keeps_off_records(self, scribe: Scribe) -> None:
+        scribe.write(node("a", at=day(-9)), node("b", at=day(-9)), node("call", kind="ToolCall", at=day(-9)))
+        scribe.write(edge("a", "RAN", "call", at=day(-9)))
+        scribe.store.walk(OPERATOR, NOW, {"a": 1.0}, limit=10)
+        then = When(valid_at=day(-5))
+        found = scores(scribe.store.walk(OPERATOR, then, {"a": 1.0, "call": 1.0, "b": 0.0}, limit=10))
+        assert found == {"a": pytest.approx(1.0, abs=CLOSE)}

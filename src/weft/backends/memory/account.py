@@ -44,6 +44,16 @@ class Graph:
         for tx in changes.transactions:
             self.transactions[tx.id] = tx
 
+    def is_finished(self, row: NodeVersion) -> bool:
+        """The change that made the row is complete."""
+        return self.transactions[row.tx].closed_pos is not None
+
+    def without_open_changes(self, row: NodeVersion) -> NodeVersion:
+        """A row as it is while the change that retires it is not complete."""
+        if row.retired_tx is None or self.transactions[row.retired_tx].closed_pos is not None:
+            return row
+        return replace(row, retired_at=None, retired_pos=None, retired_tx=None)
+
     def today(self, row: NodeVersion) -> NodeVersion:
         """A row with what guards judge today."""
         identity = self.identities[row.id]

@@ -12,7 +12,7 @@ def stats(sight: Sight, now: Moment) -> StoreStats:
     nodes = list(sight.nodes_at(now))
     ids = {row.id for row in nodes}
     edges = [edge for edge in sight.edges_at(now) if {edge.src, edge.dst} <= ids]
-    versions = [row for row in sight.graph.nodes.values() if sight.sees(row)]
+    versions = [row for row in sight.graph.nodes.values() if sight.sees(row) and sight.graph.is_finished(row)]
     events = [event for event in sight.account.log if sight.sees_event(event)]
     return StoreStats(
         nodes=len(nodes),

@@ -45,7 +45,7 @@ def events(
 
 def citations(sight: Sight, positions: Sequence[int]) -> Mapping[int, str]:
     """Citations of those events that made something the viewer may at least step on."""
-    made = {row.event for row in sight.graph.nodes.values() if sight.steps_on(row)}
+    made = {row.event for row in sight.graph.nodes.values() if sight.steps_on(row) and sight.graph.is_finished(row)}
     return {pos: sight.account.log[pos - 1].citation for pos in positions if pos in made}
 
 
@@ -59,9 +59,10 @@ def nodes(sight: Sight, moment: Moment, ids: Sequence[str]) -> tuple[NodeVersion
 
 
 def versions(sight: Sight, wanted: Callable[[NodeVersion], bool], limit: int) -> tuple[NodeVersion, ...]:
-    """Versions of every moment, oldest first."""
-    rows = [row for row in sight.graph.nodes.values() if wanted(row) and sight.sees(row)]
-    return tuple(sight.graph.today(row) for row in rows[:limit])
+    """Versions of every moment, oldest first. What open changes made or retired does not count yet."""
+    graph = sight.graph
+    rows = [row for row in graph.nodes.values() if wanted(row) and sight.sees(row) and graph.is_finished(row)]
+    return tuple(graph.today(graph.without_open_changes(row)) for row in rows[:limit])
 
 
 def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:

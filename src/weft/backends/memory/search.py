@@ -55,28 +55,31 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
         if (query.projects is None or row.guard.project in query.projects)
         and (query.kinds is None or row.kind in query.kinds)
     ]
-    near = cosines(account, query, [row.content_hash for row in rows])
+    near = cosines(sight, query, [row.content_hash for row in rows])
     hits = [VectorHit(node=row, cosine=near[row.content_hash]) for row in rows if row.content_hash in near]
     hits.sort(key=lambda hit: (-hit.cosine, -hit.node.row))
+    told = sight.viewer.audience == "internal" and "admin" in sight.viewer.scopes
     made = sum(model == query.model for model, _ in account.vectors)
-    return VectorMatches(hits=tuple(hits[:limit]), pending=max(0, len(account.graph.texts) - made))
+    pending = max(0, len(account.graph.texts) - made) if told else 0
+    return VectorMatches(hits=tuple(hits[:limit]), pending=pending)
 
 
-def cosines(account: Account, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
-    """How near each text is; those without a vector are left out."""
+def cosines(sight: Sight, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+    """How near each text is that the viewer may know of; those without a vector are left out."""
     wanted = struct.unpack(f"{len(query.data) // 4}f", query.data)
     found = {}
     for each in hashes:
-        data = account.vectors.get((query.model, each))
-        if data is not None:
+        data = sight.account.vectors.get((query.model, each))
+        if data is not None and sight.knows_text(each):
             values = struct.unpack(f"<{len(data) // 2}e", data)
             found[each] = sum(a * b for a, b in zip(values, wanted, strict=True))
     return found
 
 
-def without_vectors(account: Account, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Those of the texts that have no vector of this model."""
-    return tuple(each for each in hashes if (model, each) not in account.vectors)
+def without_vectors(sight: Sight, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Those of the texts that have no vector of this model, as far as the viewer may know of the text."""
+    made = sight.account.vectors
+    return tuple(each for each in hashes if (model, each) not in made or not sight.knows_text(each))
 
 
 def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:

@@ -185,11 +185,11 @@ class MemoryStore:
 
     def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
         with self._lock:
-            return search.cosines(self._account(viewer), query, hashes)
+            return search.cosines(self._sight(viewer), query, hashes)
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
         with self._lock:
-            return search.without_vectors(self._account(viewer), model, hashes)
+            return search.without_vectors(self._sight(viewer), model, hashes)
 
     def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
         viewer.must_be_operator("read every text")

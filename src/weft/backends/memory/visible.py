@@ -49,9 +49,15 @@ class Sight:
         return self.viewer.admits(guard) or (not guard.agents and self._untagged.admits(guard))
 
     def sees_event(self, event: Event) -> bool:
-        """All that it asserted is visible; an event that asserted no node is for operators."""
+        """All that it asserted is visible; events that made no node, and those of open changes, are for operators."""
         rows = [row for row in self.graph.nodes.values() if row.born == event.pos and row.event == event.pos]
-        return all(self.sees(row) for row in rows) if rows else self.viewer.operator
+        finished = bool(rows) and all(map(self.graph.is_finished, rows))
+        return all(self.sees(row) for row in rows) and (finished or self.viewer.operator)
+
+    def knows_text(self, content_hash: bytes) -> bool:
+        """Some node, of any moment, says it and may be found."""
+        rows = (row for row in self.graph.nodes.values() if row.content_hash == content_hash)
+        return any(self.sees(row) and self.graph.is_finished(row) for row in rows)
 
     @property
     def _untagged(self) -> Viewer:

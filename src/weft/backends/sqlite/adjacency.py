@@ -20,7 +20,7 @@ from msgspec import Struct
 from weft.backends.sqlite import guards
 from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql, marks
-from weft.backends.sqlite.query import every, one
+from weft.backends.sqlite.query import every, first, one
 from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS
 from weft.push import forward_push
 from weft.types import DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Viewer
@@ -101,10 +101,12 @@ class Snapshot(Struct, frozen=True):
 class Overlay(Struct, frozen=True):
     """What is different at `pos`: wards by node, edges that are gone, edges that came.
 
+    Wards are those of the log's `head`: rights are judged as they are today, also at an earlier position.
     `timed` if some of it begins or ends by itself, so that it must be worked out again for each moment.
     """
 
     pos: int
+    head: int
     unfinished: tuple[int, ...]
     timed: bool
     node_ward: Any
@@ -117,9 +119,10 @@ def build(db: apsw.Connection) -> Base:
     """Reads the whole graph as it is at the log's last moment. Inside a read transaction."""
     query = "SELECT ifnull(max(first_pos + count - 1), 0), ifnull(max(at), 0) FROM commits"
     pos, now_us = one(db, query)
-    unfinished = one(db, "SELECT min(opened_pos) FROM tx WHERE long AND closed_pos IS NULL")[0]
-    if unfinished is not None:
-        pos = unfinished - 1  # what it wrote is laid over once it is complete
+    # A change that is not complete by then is laid over once it is: no base has half of one.
+    straddling = "SELECT min(opened_pos) FROM tx WHERE long AND opened_pos <= ? AND ifnull(closed_pos, ?) > ?"
+    while (opened := one(db, straddling, (pos, NEVER, pos))[0]) is not None:
+        pos = opened - 1
     moment = Moment(now_us, pos, ())
     size = one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0]
     node_ward = np.full(size, HIDDEN, np.int32)
@@ -167,7 +170,7 @@ class Adjacency:
     """One account's graph in one process: a base and the overlay of the latest position."""
 
     def __init__(self, directory: Path) -> None:
-        self._generations = Generations(directory, "adjacency")
+        self._generations = Generations(directory, "adjacency", _commit_at)
         self._lock = threading.Lock()
         self._base: Base | None = None
         self._overlay: Overlay | None = None
@@ -178,12 +181,13 @@ class Adjacency:
             base, notes = self._choose_base(db)
             if moment.pos < base.pos or moment.valid_at < base.made_at:
                 return None
-            overlay = self._overlay
+            overlay, head = self._overlay, _head(db)
             timed = bool(len(base.later) or len(base.later_nodes)) or (overlay is not None and overlay.timed)
-            if overlay is None or overlay.pos != moment.pos or overlay.unfinished != moment.unfinished or timed:
+            asked = (moment.pos, head, moment.unfinished)
+            if overlay is None or (overlay.pos, overlay.head, overlay.unfinished) != asked or timed:
                 follows = overlay is not None and overlay.pos <= moment.pos and not (timed or moment.unfinished)
                 earlier = overlay if follows and overlay is not None and not overlay.unfinished else None
-                self._overlay = overlay = _overlay(db, base, moment, earlier)
+                self._overlay = overlay = _overlay(db, base, moment, head, earlier)
             if len(overlay.came.target) > 2 * PUBLISH_AT:
                 self._base = None  # grown out of: the next walk builds anew
             return Snapshot(base, overlay, notes)
@@ -192,12 +196,11 @@ class Adjacency:
         epoch = epoch_of(db)
         if self._base is not None and self._base.epoch != epoch:
             self._base = None
-        newest, notes = self._generations.latest()
-        if newest is not None and (self._base is None or newest.watermark > self._base.pos):
+        newest, notes = self._generations.newer(db, -1 if self._base is None else self._base.pos)
+        if newest is not None:
             mapped = _map(newest)
             if mapped is None:
-                self._generations.discard(newest.path)
-                notes = (*notes, f"the index {newest.path.name} was damaged and will be made again")
+                notes = (*notes, self._generations.put_away(newest.path))
             elif mapped.epoch == epoch:
                 self._base, self._overlay = mapped, None
         if self._base is None:
@@ -206,20 +209,30 @@ class Adjacency:
 
     def publish(self, db: apsw.Connection) -> str | None:
         """Makes a new generation, if the graph is large and has grown. The caller holds the indexer lock."""
-        newest, _ = self._generations.latest()
+        self._generations.discard_ahead(db)
+        newest, _ = self._generations.newer(db, -1)
         total = one(db, "SELECT ifnull(max(row), 0) FROM edge_version")[0]
         same = newest is not None and newest.meta.get("epoch") == epoch_of(db)
         if total < PUBLISH_AT or (same and newest is not None and total - newest.meta.get("rows", 0) < PUBLISH_AT // 5):
             return None
         base = build(db)
+        if base.pos == 0:
+            return None  # the first change is still open
 
         def write(path: Path) -> dict[str, Any]:
             for name, array in _arrays(base).items():
                 np.save(path / f"{name}.npy", array)
             return {"epoch": base.epoch, "made_at": base.made_at, "rows": total, "nodes": len(base.node_ward)}
 
-        made = self._generations.publish(base.pos, write)
+        made = self._generations.publish(db, base.pos, write)
         return f"{made.path.name}: {len(base.node_ward) - 1} nodes, {len(base.edges.target) // 2} edges"
+
+
+def _commit_at(db: apsw.Connection, pos: int) -> str | None:
+    """The digest of the commit that holds a position, which the whole log before it goes into."""
+    query = "SELECT hex(digest), first_pos + count FROM commits WHERE first_pos <= ? ORDER BY first_pos DESC LIMIT 1"
+    row = first(db, query, (pos,))
+    return row[0] if row is not None and pos < row[1] else None
 
 
 def _arrays(base: Base) -> dict[str, Any]:
@@ -268,15 +281,20 @@ def _map(generation: Generation) -> Base | None:
     )
 
 
-def _overlay(db: apsw.Connection, base: Base, moment: Moment, earlier: Overlay | None) -> Overlay:
+def _head(db: apsw.Connection) -> int:
+    pos: int = one(db, "SELECT ifnull(max(first_pos + count - 1), 0) FROM commits")[0]
+    return pos
+
+
+def _overlay(db: apsw.Connection, base: Base, moment: Moment, head: int, earlier: Overlay | None) -> Overlay:
     """What changed since the base, and what began or ended by itself. Goes on from an earlier overlay where it can."""
     size = max(len(base.node_ward), one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0])
     since = base.pos if earlier is None else earlier.pos
     touched = {
         key
         for query in (
-            "SELECT DISTINCT node FROM node_version WHERE born > ?",
-            "SELECT DISTINCT node FROM node_version WHERE retired_pos > ?",
+            "SELECT node FROM node_version WHERE born > ?",
+            "SELECT node FROM node_version WHERE retired_pos > ?",
             "SELECT key FROM node WHERE changed_pos > ?",
         )
         for (key,) in every(db, query, (since,))
@@ -288,42 +306,30 @@ def _overlay(db: apsw.Connection, base: Base, moment: Moment, earlier: Overlay |
         node_ward = np.concatenate([node_ward, np.full(size - len(node_ward), HIDDEN, np.int32)])
         structural = np.concatenate([structural, np.zeros(size - len(structural), bool)])
         _set_wards(db, node_ward, structural, touched, moment)
-    timed = any(_begins_or_ends(db, table, base.pos, moment.valid_at) for table in ("node_version", "edge_version"))
-    if earlier is not None and not _edges_changed(db, since):
-        return Overlay(moment.pos, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
-    gone = [key for (key,) in every(db, "SELECT edge FROM edge_version WHERE retired_pos > ?", (base.pos,))]
-    fresh = Sql("v.born > ?", (base.pos,)) & guards.known(moment) & guards.holds(moment)
-    came = [_collect(db, f"{_EDGES} {fresh.text}", fresh.params, 5)]
-    if moment.unfinished and gone:
-        came.append(_standing_edges(db, gone, moment))
+    timed = any(_begins_or_ends(db, table, base.pos, moment) for table in ("node_version", "edge_version"))
+    if earlier is not None and not every(db, f"{_TOUCHED_EDGES} LIMIT 1", (since,) * 3):
+        return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
+    gone = np.array([key for (key,) in every(db, _TOUCHED_EDGES, (base.pos,) * 3)], np.int64)
+    standing = Sql(f"e.key IN ({_TOUCHED_EDGES})", (base.pos,) * 3) & guards.known(moment) & guards.holds(moment)
+    came = [_collect(db, f"{_EDGES} {standing.text}", standing.params, 5)]
     if len(base.later):
         begun = (base.later[:, 5] <= moment.valid_at) & (base.later[:, 6] > moment.valid_at)
         still = begun & ~np.isin(base.later[:, 4], gone)
         came.append(base.later[still][:, :5])
     arrived = Edges.of(size, np.concatenate(came))
-    left = np.unique(np.array(gone, np.int64))
-    return Overlay(moment.pos, moment.unfinished, timed, node_ward, structural, left, arrived)
+    return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, arrived)
 
 
-def _begins_or_ends(db: apsw.Connection, table: str, since: int, now_us: int) -> bool:
-    """Whether a live row made since then begins or ends after now."""
-    query = f"""SELECT EXISTS (SELECT 1 FROM {table} WHERE born > ? AND retired_pos IS NULL
-        AND (valid_from > ? OR valid_to > ?))"""
-    return bool(one(db, query, (since, now_us, now_us))[0])
+# Taken out of the base whole, whatever happened to them, and put back as they stand at the moment asked for.
+_TOUCHED_EDGES = """SELECT edge FROM edge_version WHERE born > ? UNION
+    SELECT edge FROM edge_version WHERE retired_pos > ? UNION SELECT key FROM edge WHERE changed_pos > ?"""
 
 
-def _edges_changed(db: apsw.Connection, since: int) -> bool:
-    query = """SELECT EXISTS (SELECT 1 FROM edge_version WHERE born > ?)
-        OR EXISTS (SELECT 1 FROM edge_version WHERE retired_pos > ?)"""
-    return bool(one(db, query, (since, since))[0])
-
-
-def _standing_edges(db: apsw.Connection, gone: list[int], moment: Moment) -> Any:
-    """Edges retired by changes that are not complete: to this reader they still stand."""
-    still = Sql(f"v.retired_tx IN ({marks(moment.unfinished)})", moment.unfinished)
-    still = still & guards.known(moment) & guards.holds(moment)
-    found = _collect(db, f"{_EDGES} {still.text}", still.params, 5)
-    return found[np.isin(found[:, 4], gone)]
+def _begins_or_ends(db: apsw.Connection, table: str, since: int, moment: Moment) -> bool:
+    """Whether a row made since then, and known at that moment, begins or ends after it."""
+    which = Sql("v.born > ?", (since,)) & guards.known(moment)
+    which &= Sql("(v.valid_from > ? OR v.valid_to > ?)", (moment.valid_at,) * 2)
+    return bool(one(db, f"SELECT EXISTS (SELECT 1 FROM {table} v WHERE {which.text})", which.params)[0])
 
 
 def _set_wards(db: apsw.Connection, node_ward: Any, structural: Any, touched: set[int], moment: Moment) -> None:

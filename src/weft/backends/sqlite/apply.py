@@ -204,9 +204,10 @@ class GraphWriter:
             today = "excluded.ward" if edge.born == edge.event else "ward"
             (key,) = one(
                 self._db,
-                f"""INSERT INTO {self._p}edge(src, rel, dst, ward) VALUES (?,?,?,?)
-                    ON CONFLICT(src, rel, dst) DO UPDATE SET ward = {today} RETURNING key""",
-                (self._node_key(edge.src), edge.rel, self._node_key(edge.dst), ward),
+                f"""INSERT INTO {self._p}edge(src, rel, dst, ward, changed_pos) VALUES (?,?,?,?,?)
+                    ON CONFLICT(src, rel, dst) DO UPDATE SET ward = {today},
+                      changed_pos = iif(ward = {today}, changed_pos, excluded.changed_pos) RETURNING key""",
+                (self._node_key(edge.src), edge.rel, self._node_key(edge.dst), ward, self._pos),
             )
             interval = edge.interval
             alone = f"{edge.src}\x1f{edge.rel}\x1f{edge.dst}"

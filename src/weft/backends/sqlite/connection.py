@@ -180,7 +180,9 @@ def check_schema(connection: apsw.Connection, path: Path) -> None:
     if found != SCHEMA_VERSION:
         raise SchemaMismatch(
             f"{path.name} has schema {found}, this weft knows {SCHEMA_VERSION}",
-            hint="upgrade weft" if found > SCHEMA_VERSION else "run `weft migrate`",
+            hint="upgrade weft"
+            if found > SCHEMA_VERSION
+            else "export the log with the older weft that wrote it, and import it into a new store",
         )
 
 

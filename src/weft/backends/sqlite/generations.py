@@ -1,12 +1,13 @@
 """Files of derived indexes: immutable, memory-mapped, published by rename, made again when lost or damaged.
 
 Each is a directory `<name>-<watermark>` beside the account's database, with a `meta.json` that says what belongs in
-it. It is written under another name, synced, then renamed: a reader sees a whole generation or none. One process at a
-time publishes, under a lock that the kernel drops if it dies.
+it, and of which state of which database it was made. It is written under another name, synced, then renamed: a reader
+sees a whole generation or none. One process at a time publishes, under a lock that the kernel drops if it dies.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import mmap
@@ -15,10 +16,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import apsw
 import numpy as np
 from msgspec import Struct
+
+from weft.backends.sqlite.query import one
+from weft.errors import DiskFull, ReadOnly, StoreError
 
 META = "meta.json"
 LOCK = "indexer.lock"
@@ -33,22 +38,60 @@ class Generation(Struct, frozen=True, kw_only=True):
     meta: dict[str, Any]
 
 
+Mark = Callable[[apsw.Connection, int], str | None]
+
+
 class Generations:
-    """The generations of one name in one directory."""
+    """The generations of one name in one directory.
 
-    def __init__(self, directory: Path, name: str) -> None:
-        self._directory, self._name = directory, name
+    `mark` reads from the database what stands at a watermark, None if nothing does: a generation is trusted only
+    where that is what stood there when it was made.
+    """
 
-    def latest(self) -> tuple[Generation | None, tuple[str, ...]]:
-        """The newest whole generation, and a note for each that was found damaged and put away."""
+    def __init__(self, directory: Path, name: str, mark: Mark) -> None:
+        self._directory, self._name, self._mark = directory, name, mark
+
+    def newer(self, db: apsw.Connection, than: int) -> tuple[Generation | None, tuple[str, ...]]:
+        """The newest whole generation of this database past a watermark, and a note for each that was passed over."""
         notes: list[str] = []
         for path in self._published():
+            if (_number(path) or 0) <= than:
+                break
             meta = _read_meta(path)
-            if meta is not None:
-                return Generation(path=path, watermark=meta["watermark"], meta=meta), tuple(notes)
-            notes.append(f"the index {path.name} was damaged and will be made again")
-            self.discard(path)
+            if meta is None:
+                notes.append(self.put_away(path))
+                continue
+            generation = Generation(path=path, watermark=meta["watermark"], meta=meta)
+            match self._origin(db, generation):
+                case "here":
+                    return generation, tuple(notes)
+                case "elsewhere":
+                    self.discard(path)
+                    notes.append(f"the index {path.name} belongs to another store and will be made again")
+                case "ahead":
+                    notes.append(f"the index {path.name} is ahead of this store and is passed over")
         return None, tuple(notes)
+
+    def _origin(self, db: apsw.Connection, generation: Generation) -> Literal["here", "elsewhere", "ahead"]:
+        """Ahead: made of more than this transaction sees. Others may see it, unless the database is an older copy."""
+        if generation.meta.get("store") != store_id(db):
+            return "elsewhere"
+        standing = self._mark(db, generation.watermark)
+        if standing is None:
+            return "ahead"
+        return "here" if standing == generation.meta.get("mark") else "elsewhere"
+
+    def discard_ahead(self, db: apsw.Connection) -> None:
+        """Puts away what is ahead of the database. The caller holds the indexer lock and took it before it read."""
+        for path in self._published():
+            meta = _read_meta(path)
+            if meta is not None and self._mark(db, meta["watermark"]) is None:
+                self.discard(path)
+
+    def put_away(self, path: Path) -> str:
+        """Discards a damaged generation; returns the note that says so."""
+        self.discard(path)
+        return f"the index {path.name} was damaged and will be made again"
 
     def _published(self) -> list[Path]:
         found = [path for path in self._directory.glob(f"{self._name}-*") if _number(path) is not None]
@@ -59,8 +102,22 @@ class Generations:
         with suppress(OSError):
             shutil.rmtree(path)
 
-    def publish(self, watermark: int, write: Callable[[Path], dict[str, Any]]) -> Generation:
-        """Writes a generation beside, syncs it, renames it into place, and removes the older ones."""
+    def publish(self, db: apsw.Connection, watermark: int, write: Callable[[Path], dict[str, Any]]) -> Generation:
+        """Writes a generation beside, syncs it, renames it into place, and removes the older ones.
+
+        Raises ReadOnly, DiskFull or StoreError where the disk refuses; what was published before stays.
+        """
+        origin = {"store": store_id(db), "mark": self._mark(db, watermark)}
+        with _translated(self._directory):
+            made = self._write(watermark, origin, write)
+        for older in self._published():
+            if (_number(older) or 0) < watermark:
+                self.discard(older)  # readers that have it mapped keep their pages
+        return made
+
+    def _write(
+        self, watermark: int, origin: dict[str, str | None], write: Callable[[Path], dict[str, Any]]
+    ) -> Generation:
         self._directory.mkdir(exist_ok=True)
         beside = self._directory / f".{self._name}-{watermark}.{os.getpid()}.part"
         shutil.rmtree(beside, ignore_errors=True)
@@ -69,7 +126,7 @@ class Generations:
             details = write(beside)
             files = {file.name: file.stat().st_size for file in beside.iterdir()}
             sums = {file.name: checksum(file) for file in beside.iterdir()}
-            meta = {"format": FORMAT, "watermark": watermark, "files": files, "sums": sums, **details}
+            meta = {"format": FORMAT, "watermark": watermark, "files": files, "sums": sums, **origin, **details}
             (beside / META).write_text(json.dumps(meta), encoding="utf-8")
             for file in beside.iterdir():
                 _sync(file)
@@ -81,17 +138,16 @@ class Generations:
         except BaseException:
             shutil.rmtree(beside, ignore_errors=True)
             raise
-        for older in self._published():
-            if (_number(older) or 0) < watermark:
-                self.discard(older)  # readers that have it mapped keep their pages
         return Generation(path=target, watermark=watermark, meta=meta)
 
 
 @contextmanager
 def indexer_lock(directory: Path) -> Iterator[bool]:
     """True for the one process that may publish now; False if another is at it."""
-    directory.mkdir(exist_ok=True)
-    with (directory / LOCK).open("a") as file:
+    with _translated(directory):
+        directory.mkdir(exist_ok=True)
+        opened = (directory / LOCK).open("a")
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -101,6 +157,26 @@ def indexer_lock(directory: Path) -> Iterator[bool]:
             yield True
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def _translated(directory: Path) -> Iterator[None]:
+    """What the disk refuses arrives as a weft error, chained."""
+    try:
+        yield
+    except OSError as problem:
+        kept = "the store works without: answers come from the tables"
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"no space left for indexes in {directory}", hint=f"free some space; {kept}") from problem
+        if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise ReadOnly(f"{directory} cannot be written", hint=f"check its permissions; {kept}") from problem
+        raise StoreError(f"no index could be written to {directory}: {problem}", hint=kept) from problem
+
+
+def store_id(db: apsw.Connection) -> str:
+    """What tells this database from others at the same path, older copies of it apart."""
+    found: str = one(db, "SELECT id FROM store_identity")[0]
+    return found
 
 
 def is_sound(generation: Generation) -> bool:

@@ -26,6 +26,7 @@ class Sql(Struct, frozen=True):
 
 
 TRUE = Sql("1")
+FINISHED = Sql("v.tx NOT IN (SELECT key FROM tx WHERE long AND closed_pos IS NULL)")  # for reads without a moment
 
 
 def marks(values: Sequence[Any]) -> str:
@@ -66,6 +67,16 @@ def findable(viewer: Viewer, projects: tuple[str | None, ...] | None = None, *, 
     """The node may be found by this viewer."""
     inside = wards(viewer, projects)
     return Sql(f"{node}.deleted_at IS NULL AND {node}.ward IN ({inside.text})", inside.params)
+
+
+def of_a_node(viewer: Viewer) -> Sql:
+    """The vector x is of a text that some node, of any moment, says and that this viewer may find."""
+    seen = findable(viewer) & FINISHED
+    return Sql(
+        "EXISTS (SELECT 1 FROM text t JOIN node_version v ON v.text = t.id JOIN node n ON n.key = v.node"
+        f" WHERE t.hash = x.hash AND {seen.text})",
+        seen.params,
+    )
 
 
 def reachable(viewer: Viewer, *, node: str = "n") -> Sql:

@@ -12,7 +12,7 @@ from weft.backends.sqlite import adjacency, vectors
 from weft.backends.sqlite.adjacency import Adjacency
 from weft.backends.sqlite.generations import indexer_lock
 from weft.backends.sqlite.guards import Moment
-from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.query import every, first
 from weft.backends.sqlite.vector_rows import model_key
 from weft.backends.sqlite.vectors import VectorCache
 from weft.types import VectorMatches, VectorQuery, Viewer, Walked
@@ -33,13 +33,14 @@ class Indexes:
         """Best nodes by cosine."""
         model = model_key(db, query.model)
         if model is None:
-            texts: int = one(db, "SELECT ifnull(max(id), 0) FROM text")[0]
-            return VectorMatches(hits=(), pending=texts)
+            return VectorMatches(hits=(), pending=vectors.pending(db, viewer, 0))
         return vectors.search(db, self._cache(model), viewer, moment, query, limit=limit)
 
-    def cosines(self, db: apsw.Connection, query: VectorQuery, hashes: Sequence[bytes]) -> dict[bytes, float]:
-        """Cosines of these texts."""
-        return vectors.cosines(db, query, hashes)
+    def cosines(
+        self, db: apsw.Connection, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]
+    ) -> dict[bytes, float]:
+        """Cosines of those texts that the viewer may find a node of."""
+        return vectors.cosines(db, viewer, query, hashes)
 
     def _cache(self, model: int) -> VectorCache:
         with self._lock:

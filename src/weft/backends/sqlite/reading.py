@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import apsw
 import orjson
+from msgspec.structs import replace
 
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
@@ -17,11 +18,11 @@ from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeV
 
 
 def _event_open(viewer: Viewer) -> Sql:
-    """Every node the event made may be seen; an event that made none is open to operators."""
+    """Every node the event made may be seen; events that made none, and those of open changes, are for operators."""
     made = "SELECT 1 FROM node_version v JOIN node n ON n.key = v.node WHERE v.born = e.pos AND v.event = e.pos"
     seen = guards.findable(viewer)
-    operator = int(viewer.operator)
-    return Sql(f"NOT EXISTS ({made} AND NOT ({seen.text})) AND ({operator} OR EXISTS ({made}))", seen.params)
+    some = int(viewer.operator) or f"EXISTS ({made} AND {guards.FINISHED.text})"
+    return Sql(f"NOT EXISTS ({made} AND NOT ({seen.text})) AND {some}", seen.params)
 
 
 def events(
@@ -44,7 +45,7 @@ def events(
 
 def citations(db: apsw.Connection, viewer: Viewer, positions: Sequence[int]) -> dict[int, str]:
     """Citations by position, of events that made a node the viewer may step on."""
-    seen = guards.reachable(viewer)
+    seen = guards.reachable(viewer) & guards.FINISHED
     query = f"""{rows.SELECT_EVENT} WHERE e.pos IN (SELECT value FROM json_each(?)) AND EXISTS (
         SELECT 1 FROM node_version v JOIN node n ON n.key = v.node
         WHERE v.born = e.pos AND v.event = e.pos AND {seen.text})"""
@@ -76,10 +77,15 @@ def nodes(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str
 def versions(
     db: apsw.Connection, viewer: Viewer, condition: str, params: tuple[Any, ...], limit: int
 ) -> tuple[NodeVersion, ...]:
-    """Every version that fits, at all record times, by row."""
-    seen = guards.findable(viewer)
+    """Every version that fits, at all record times, by row. What open changes made or retired does not count yet."""
+    seen = guards.findable(viewer) & guards.FINISHED
     query = f"{rows.select_nodes()} WHERE {condition} AND {seen.text} ORDER BY v.row LIMIT ?"
-    return tuple(map(rows.node_of, db.execute(query, (*params, *seen.params, limit))))
+    found = [rows.node_of(row) for row in db.execute(query, (*params, *seen.params, limit))]
+    still_open = {tx for (tx,) in every(db, "SELECT id FROM tx WHERE long AND closed_pos IS NULL")}
+    return tuple(
+        replace(row, retired_at=None, retired_pos=None, retired_tx=None) if row.retired_tx in still_open else row
+        for row in found
+    )
 
 
 def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit: int) -> Found:
@@ -200,7 +206,8 @@ def counts(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[int, in
     now = mine & guards.known(moment) & guards.holds(moment)
     joined = "FROM node_version v JOIN node n ON n.key = v.node"
     (node_count,) = one(db, f"SELECT count(*) {joined} WHERE {now.text}", now.params)
-    versions, texts = one(db, f"SELECT count(*), count(DISTINCT v.text) {joined} WHERE {mine.text}", mine.params)
+    ever = mine & guards.FINISHED
+    versions, texts = one(db, f"SELECT count(*), count(DISTINCT v.text) {joined} WHERE {ever.text}", ever.params)
     ends = Sql(
         " AND ".join(f"e.{side} IN (SELECT n.key {joined} WHERE {now.text})" for side in ("src", "dst")),
         now.params * 2,
@@ -233,10 +240,11 @@ def indexes(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[KindSt
     )
 
 
-def without_vectors(db: apsw.Connection, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Which of these texts have no vector of this model."""
-    query = "SELECT 1 FROM vector x JOIN model m ON m.key = x.model WHERE m.name = ? AND x.hash = ?"
-    return tuple(each for each in hashes if first(db, query, (model, each)) is None)
+def without_vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Which of these texts have no vector of this model, as far as the viewer may know of the text."""
+    seen = guards.of_a_node(viewer)
+    query = f"SELECT 1 FROM vector x JOIN model m ON m.key = x.model WHERE m.name = ? AND x.hash = ? AND {seen.text}"
+    return tuple(each for each in hashes if first(db, query, (model, each, *seen.params)) is None)
 
 
 def unembedded(db: apsw.Connection, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:

@@ -1,12 +1,17 @@
 """Folds the whole log again into side tables, beside readers and writers, then swaps them in.
 
-The log is read in slices outside the write lock; only the last slice and the swap take it. A crash leaves side
-tables that the next rebuild drops.
+Each slice is a short write transaction of its own: writers wait for one slice, never for the whole. The last slice
+and the swap are one transaction. A crash leaves side tables that the next rebuild drops.
+
+One rebuild at a time: `SqliteStore.rebuild` holds a `flock` for all of it. Where there is none, a row in the side
+tables says whose they are and how far they go, and a rebuild that no longer finds its own row there stops.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
+from typing import Final
 
 import apsw
 
@@ -15,18 +20,24 @@ from weft.backends.sqlite.apply import GraphWriter
 from weft.backends.sqlite.query import one
 from weft.backends.sqlite.schema import GRAPH_TABLES, SIDE_PREFIX, graph_tables
 from weft.backends.sqlite.view import SqliteView
+from weft.errors import Conflict
 from weft.ports import FoldLog
 from weft.types import Commit, Event
 
 SLICE_EVENTS = 150
+OWNER: Final = f"{SIDE_PREFIX}owner"  # one row: whose side tables these are, and how far they are filled
 
 
 class Rebuild:
-    """One rebuild over one connection. `slice` until it says the end is near, then `finish` under the lock."""
+    """One rebuild over one connection: `begin`, `slice` until little is left, then the rest and `swap` in one go.
+
+    `slice` and `swap` raise Conflict if another rebuild has begun since: the side tables are no longer ours.
+    """
 
     def __init__(self, db: apsw.Connection, account: str, genesis: bytes, fold: FoldLog) -> None:
         self._db, self._account, self._fold = db, account, fold
         self._view = SqliteView(db, account, genesis, SIDE_PREFIX)
+        self._id = uuid.uuid4().hex
         self.done_pos = 0
 
     def begin(self) -> None:
@@ -36,25 +47,41 @@ class Rebuild:
         (generation,) = one(self._db, "SELECT epoch + 1 FROM text_state")
         for statement in graph_tables(SIDE_PREFIX, generation):
             self._db.execute(statement)
+        self._db.execute(f"CREATE TABLE {OWNER}(id TEXT NOT NULL, done_pos INTEGER NOT NULL) STRICT")
+        self._db.execute(f"INSERT INTO {OWNER} VALUES(?, 0)", (self._id,))
 
     def slice(self) -> int:
         """Folds the next commits. Inside a write transaction. Returns how many events it took."""
+        self._check_ours()
         taken = 0
         for commit, events in read_log(self._db, self._account, after=self.done_pos, limit=SLICE_EVENTS):
             GraphWriter(self._db, SIDE_PREFIX).apply(self._fold(self._view, events), events[-1].pos)
             self.done_pos = commit.first_pos + commit.count - 1
             taken += len(events)
+        self._db.execute(f"UPDATE {OWNER} SET done_pos = ?", (self.done_pos,))
         return taken
 
     def swap(self) -> None:
         """Puts the side tables in place of the old ones. Inside the write transaction of the last slice."""
+        self._check_ours()
+        self._db.execute(f"DROP TABLE {OWNER}")
         for table in GRAPH_TABLES:
             self._db.execute(f"DROP TABLE {table}")
             self._db.execute(f"ALTER TABLE {SIDE_PREFIX}{table} RENAME TO {table}")
 
+    def _check_ours(self) -> None:
+        there = self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (OWNER,)).fetchall()
+        found = self._db.execute(f"SELECT id, done_pos FROM {OWNER}").fetchall() if there else []
+        if found != [(self._id, self.done_pos)]:
+            raise Conflict(
+                "another process has begun to rebuild the graph",
+                hint="let it finish; the graph stands as it was until then",
+            )
+
 
 def drop_side(db: apsw.Connection) -> None:
     """Removes side tables, if any."""
+    db.execute(f"DROP TABLE IF EXISTS {OWNER}")
     for table in GRAPH_TABLES:
         db.execute(f"DROP TABLE IF EXISTS {SIDE_PREFIX}{table}")
 

@@ -13,6 +13,9 @@ APPLICATION_ID: Final = 0x77656674  # "weft": tells our files from any other SQL
 SIDE_PREFIX: Final = "side_"
 
 LOG_TABLES: Final = (
+    # Tells this database from any other at the same path: index files beside it name the one they were made of.
+    "CREATE TABLE IF NOT EXISTS store_identity(id TEXT NOT NULL) STRICT",
+    "INSERT INTO store_identity SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store_identity)",
     """CREATE TABLE IF NOT EXISTS session(
          key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT""",
     """CREATE TABLE IF NOT EXISTS commits(
@@ -87,7 +90,8 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
               WHERE slot IS NOT NULL AND retired_pos IS NULL""",
         f"""CREATE TABLE {prefix}edge(
               key INTEGER PRIMARY KEY, src INTEGER NOT NULL, rel TEXT NOT NULL, dst INTEGER NOT NULL,
-              ward INTEGER NOT NULL, UNIQUE(src, rel, dst)) STRICT""",
+              ward INTEGER NOT NULL, changed_pos INTEGER NOT NULL, UNIQUE(src, rel, dst)) STRICT""",
+        f"CREATE INDEX {g}_edge_changed ON {prefix}edge(changed_pos)",
         f"CREATE INDEX {g}_edge_dst ON {prefix}edge(dst, rel)",
         f"""CREATE TABLE {prefix}edge_version(
               row INTEGER PRIMARY KEY, edge INTEGER NOT NULL, props TEXT, weight REAL NOT NULL, slot TEXT,

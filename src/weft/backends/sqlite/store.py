@@ -20,7 +20,7 @@ from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.query import every
 from weft.backends.sqlite.rebuild import Rebuild, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.backends.sqlite.turnstile import Turnstile
+from weft.backends.sqlite.turnstile import Turnstile, alone
 from weft.backends.sqlite.vector_rows import write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.backends.sqlite.wal import Wal
@@ -165,19 +165,23 @@ class SqliteStore:
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
         viewer.must_be_operator("rebuild the graph")
-        if not self._file(viewer.account).exists():
+        file = self._file(viewer.account)
+        if not file.exists():
             return
-        with self._writing(viewer.account) as db:
-            work = Rebuild(db, viewer.account, self._genesis(viewer.account), fold)
-            work.begin()
-        while (left := self.head(viewer).pos - work.done_pos) > NEAR_THE_END:
+        # A disk of the caller's own may lock in other ways, and goes without, as in `_turn`.
+        only_one = nullcontext() if self._vfs is not None else alone(file.with_suffix(".rebuild"), "rebuilding")
+        with only_one:
+            with self._writing(viewer.account) as db:
+                work = Rebuild(db, viewer.account, self._genesis(viewer.account), fold)
+                work.begin()
+            while (left := self.head(viewer).pos - work.done_pos) > NEAR_THE_END:
+                with self._writing(viewer.account):
+                    work.slice()
+                progress(work.done_pos, work.done_pos + left)
             with self._writing(viewer.account):
-                work.slice()
-            progress(work.done_pos, work.done_pos + left)
-        with self._writing(viewer.account) as db:
-            while work.slice():
-                pass
-            work.swap()
+                while work.slice():
+                    pass
+                work.swap()
         progress(work.done_pos, work.done_pos)
 
     # The log
@@ -280,11 +284,11 @@ class SqliteStore:
 
     def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
         with self._reading(viewer) as db:
-            return {} if db is None else self._indexes(viewer.account).cosines(db, query, hashes)
+            return {} if db is None else self._indexes(viewer.account).cosines(db, viewer, query, hashes)
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
         with self._reading(viewer) as db:
-            return tuple(hashes) if db is None else reading.without_vectors(db, model, hashes)
+            return tuple(hashes) if db is None else reading.without_vectors(db, viewer, model, hashes)
 
     def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
         viewer.must_be_operator("read every text")
@@ -365,10 +369,10 @@ class SqliteStore:
 
     def backup(self, viewer: Viewer, target: Path) -> Path:
         viewer.must_be_operator("back up the store")
-        source = self._connection(viewer.account)
-        if source is None:
-            raise StoreError(f"account {viewer.account} has nothing to back up yet")
-        back_up(source, viewer.account, target)
+        with self._reading(viewer) as source:
+            if source is None:
+                raise StoreError(f"account {viewer.account} has nothing to back up yet")
+            back_up(source, viewer.account, target)
         return target
 
     def check(self, viewer: Viewer) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from weft.errors import Busy, StoreError
+from weft.errors import Busy, Conflict, StoreError
 
 try:
     import fcntl
@@ -70,6 +70,27 @@ class Turnstile:
                 hint="another process is writing, or stopped in the middle of it; try again",
             )
         return waiter.descriptor
+
+
+@contextmanager
+def alone(path: Path, what: str) -> Iterator[None]:
+    """The block runs while no other one on this file does. Raises Conflict at once, naming `what`, if one does.
+
+    Where there is no `flock`, or the file cannot be made, nobody is held off.
+    """
+    descriptor = None
+    if HAS_FLOCK:
+        try:
+            descriptor = _flock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise Conflict(f"another process is {what}", hint="let it finish, then try again") from problem
+        except OSError:
+            descriptor = None
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            _drop(descriptor)
 
 
 class _Waiter:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.generations import Generation, Generations, is_sound
@@ -40,86 +42,94 @@ ADD_AT_ONCE = 5_000
 INDEX_FILE = "vectors.usearch"
 
 
-class VectorCache:
-    """What one process holds of one model's vectors: a mapped generation and the tail past it."""
+class Held(Struct, frozen=True):
+    """One model's vectors at one moment: a mapped generation, and the tail past it, by key."""
 
-    def __init__(self, directory: Path, model: int) -> None:
-        self._generations = Generations(directory, f"vectors-m{model}")
-        self._model = model
-        self._lock = threading.Lock()
-        self._index: Index | None = None
-        self._generation: Generation | None = None
-        self._keys: Keys = np.zeros(0, np.int64)
-        self._tail: Floats = np.zeros((0, 0), np.float32)
-        self._looked = False
-
-    def refresh(self, db: apsw.Connection) -> tuple[str, ...]:
-        """Takes in what was written since; returns notes on damaged files."""
-        with self._lock:
-            notes = self._open_generation()
-            last = int(self._keys[-1]) if self._keys.size else self._watermark
-            # The plus keeps the planner off the index by model, which would read every vector to find the last few.
-            query = "SELECT key, data FROM vector WHERE key > ? AND +model = ? ORDER BY key"
-            found = every(db, query, (last, self._model))
-            if found:
-                fresh = _matrix([data for _, data in found])
-                self._keys = np.concatenate([self._keys, np.array([key for key, _ in found], np.int64)])
-                self._tail = np.concatenate([self._tail, fresh]) if self._tail.size else fresh
-            return notes
+    generation: Generation | None
+    index: Any
+    keys: Any
+    tail: Any
 
     @property
-    def _watermark(self) -> int:
-        return self._generation.watermark if self._generation else 0
-
-    @property
-    def tail_size(self) -> int:
-        return int(self._keys.size)
+    def last(self) -> int:
+        """The highest key taken in."""
+        if self.keys.size:
+            return int(self.keys[-1])
+        return self.generation.watermark if self.generation else 0
 
     @property
     def size(self) -> int:
-        return self.tail_size + (len(self._index) if self._index is not None else 0)
-
-    def _open_generation(self) -> tuple[str, ...]:
-        """Maps the newest generation, if it is not the one in use, and drops from the tail what it holds."""
-        newest, notes = self._generations.latest()
-        if newest is None or newest.watermark <= self._watermark:
-            return notes
-        index = _map(newest)
-        if index is None:
-            self._generations.discard(newest.path)
-            return (*notes, f"the index {newest.path.name} was damaged and will be made again")
-        self._index, self._generation = index, newest
-        past = self._keys > newest.watermark
-        self._keys, self._tail = self._keys[past], self._tail[past] if self._tail.size else self._tail
-        return notes
+        return int(self.keys.size) + (len(self.index) if self.index is not None else 0)
 
     def nearest(self, query: Floats, count: int) -> Keys:
         """The best keys, best first: exact in the tail, approximate in the generation."""
         keys: list[Keys] = []
         scores: list[Floats] = []
-        if self._index is not None:
-            found = self._index.search(query, min(count, len(self._index)))
+        if self.index is not None:
+            found = self.index.search(query, min(count, len(self.index)))
             keys.append(np.asarray(found.keys, np.int64))
             scores.append(1.0 - np.asarray(found.distances, np.float32))
-        if self._keys.size:
-            cosines = self._tail @ query
+        if self.keys.size:
+            cosines = self.tail @ query
             best = _top(cosines, count)
-            keys.append(self._keys[best])
+            keys.append(self.keys[best])
             scores.append(cosines[best])
         if not keys:
             return np.zeros(0, np.int64)
         return np.concatenate(keys)[_top(np.concatenate(scores), count)]
 
+
+class VectorCache:
+    """What one process holds of one model's vectors. Threads share it: each works with the value it was given."""
+
+    def __init__(self, directory: Path, model: int) -> None:
+        def hash_at(db: apsw.Connection, key: int) -> str | None:
+            row = first(db, "SELECT hex(hash) FROM vector WHERE key = ? AND model = ?", (key, model))
+            return None if row is None else row[0]
+
+        self._generations = Generations(directory, f"vectors-m{model}", hash_at)
+        self._model = model
+        self._lock = threading.Lock()
+        self._held = Held(None, None, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+
+    def refresh(self, db: apsw.Connection) -> tuple[Held, tuple[str, ...]]:
+        """Takes in what was written since; returns what is held now, and notes on files passed over."""
+        with self._lock:
+            held, notes = self._with_generation(db, self._held)
+            # The plus keeps the planner off the index by model, which would read every vector to find the last few.
+            query = "SELECT key, data FROM vector WHERE key > ? AND +model = ? ORDER BY key"
+            found = every(db, query, (held.last, self._model))
+            if found:
+                fresh = _matrix([data for _, data in found])
+                keys = np.concatenate([held.keys, np.array([key for key, _ in found], np.int64)])
+                held = replace(held, keys=keys, tail=np.concatenate([held.tail, fresh]) if held.tail.size else fresh)
+            self._held = held
+            return held, notes
+
+    def _with_generation(self, db: apsw.Connection, held: Held) -> tuple[Held, tuple[str, ...]]:
+        """Maps the newest generation, if it is not the one in use, and drops from the tail what it holds."""
+        newest, notes = self._generations.newer(db, held.generation.watermark if held.generation else -1)
+        if newest is None:
+            return held, notes
+        index = _map(newest)
+        if index is None:
+            return held, (*notes, self._generations.put_away(newest.path))
+        past = held.keys > newest.watermark
+        return Held(newest, index, held.keys[past], held.tail[past] if held.tail.size else held.tail), notes
+
     def publish(self, db: apsw.Connection, progress: Callable[[int, int], None]) -> str | None:
         """Makes a new generation of everything, if the tail is long. The caller holds the indexer lock."""
-        self.refresh(db)
-        if self.tail_size < PUBLISH_AT:
+        self._generations.discard_ahead(db)
+        held, _ = self.refresh(db)
+        # Another thread may have taken in more than this transaction sees, and the watermark's mark is read in it.
+        seen = int(np.searchsorted(held.keys, one(db, "SELECT ifnull(max(key), 0) FROM vector")[0], side="right"))
+        keys, tail = held.keys[:seen], held.tail[:seen]
+        if len(keys) < PUBLISH_AT:
             return None
-        dimensions = self._tail.shape[1]
+        dimensions = tail.shape[1]
         index = _new_index(dimensions)
-        if self._generation is not None:
-            index.load(str(self._generation.path / INDEX_FILE))
-        keys, tail = self._keys, self._tail
+        if held.generation is not None:
+            index.load(str(held.generation.path / INDEX_FILE))
         for start in range(0, len(keys), ADD_AT_ONCE):
             end = start + ADD_AT_ONCE
             # Threads that add to an almost empty graph do not see each other's nodes, and some stay out of reach.
@@ -127,10 +137,13 @@ class VectorCache:
             progress(min(end, len(keys)), len(keys))
 
         def write(path: Path) -> dict[str, Any]:
-            index.save(str(path / INDEX_FILE))
+            try:
+                index.save(str(path / INDEX_FILE))
+            except RuntimeError as problem:  # what the library makes of a disk that refuses
+                raise OSError(str(problem)) from problem
             return {"count": len(index), "dimensions": dimensions}
 
-        made = self._generations.publish(int(keys[-1]), write)
+        made = self._generations.publish(db, int(keys[-1]), write)
         self.refresh(db)
         return f"{made.path.name}: {made.meta['count']} vectors"
 
@@ -172,23 +185,25 @@ def search(
     db: apsw.Connection, cache: VectorCache, viewer: Viewer, moment: Moment, query: VectorQuery, *, limit: int
 ) -> VectorMatches:
     """Best visible nodes by cosine, inside one read transaction."""
-    notes = cache.refresh(db)
+    held, notes = cache.refresh(db)
     wanted = np.frombuffer(query.data, np.float32)
     visible = guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment)
     if query.kinds is not None:
         visible &= Sql(f"n.kind IN ({marks(query.kinds)})", query.kinds)
     model = model_key(db, query.model) or 0
-    if _sees_little(db, viewer, query, cache.size):
+    if _sees_little(db, viewer, query, held.size):
         found = _gathered(db, model, wanted, visible, limit)
     else:
-        found = _fetched(db, cache, wanted, visible, limit)
+        found = _fetched(db, held, wanted, visible, limit)
     nodes = rows.load_nodes(db, [row for row, _ in found])
     hits = tuple(VectorHit(node=nodes[row], cosine=cosine) for row, cosine in found)
-    return VectorMatches(hits=hits, pending=pending(db, model), notes=notes)
+    return VectorMatches(hits=hits, pending=pending(db, viewer, model), notes=notes)
 
 
-def pending(db: apsw.Connection, model: int) -> int:
-    """About how many texts have no vector of this model."""
+def pending(db: apsw.Connection, viewer: Viewer, model: int) -> int:
+    """About how many texts have no vector of this model; 0 to those who may not know how many texts there are."""
+    if viewer.audience != "internal" or "admin" not in viewer.scopes:
+        return 0
     query = "SELECT (SELECT ifnull(max(id), 0) FROM text), ifnull((SELECT count FROM model WHERE key = ?), 0)"
     texts, vectors = one(db, query, (model,))
     return max(0, int(texts) - int(vectors))
@@ -210,9 +225,7 @@ def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, lim
     return _compared(every(db, query, (model, *visible.params)), wanted, limit)
 
 
-def _fetched(
-    db: apsw.Connection, cache: VectorCache, wanted: Floats, visible: Sql, limit: int
-) -> list[tuple[int, float]]:
+def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int) -> list[tuple[int, float]]:
     """Takes the nearest, drops what the viewer may not see, and takes more until there are enough.
 
     What is left is compared again with the vectors themselves: the index ranks in half precision.
@@ -221,9 +234,9 @@ def _fetched(
     query = f"""SELECT v.row, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
         WHERE {visible.text}"""
     while True:
-        keys = cache.nearest(wanted, fetch)
+        keys = held.nearest(wanted, fetch)
         found = every(db, query, (orjson.dumps(keys.tolist()).decode(), *visible.params))
-        if len(found) >= limit or fetch >= cache.size:
+        if len(found) >= limit or fetch >= held.size:
             return _compared(found, wanted, limit)
         fetch *= FETCH_GROWTH
 
@@ -240,15 +253,17 @@ def _matrix(blobs: list[bytes]) -> Floats:
     return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
 
 
-def cosines(db: apsw.Connection, query: VectorQuery, hashes: Sequence[bytes]) -> dict[bytes, float]:
-    """Cosines of these texts."""
+def cosines(db: apsw.Connection, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> dict[bytes, float]:
+    """Cosines of those texts that the viewer may find a node of."""
     model = model_key(db, query.model)
     if model is None or not hashes:
         return {}
     wanted = np.frombuffer(query.data, np.float32)
+    seen = guards.of_a_node(viewer)
+    one_text = f"SELECT data FROM vector x WHERE x.model = ? AND x.hash = ? AND {seen.text}"
     found = []
     for each in hashes:
-        row = first(db, "SELECT data FROM vector WHERE model = ? AND hash = ?", (model, each))
+        row = first(db, one_text, (model, each, *seen.params))
         if row is not None:
             found.append((each, row[0]))
     if not found:

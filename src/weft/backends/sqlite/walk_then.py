@@ -8,7 +8,8 @@ import apsw
 
 from weft.backends.sqlite import reading
 from weft.backends.sqlite.guards import Moment
-from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Viewer, Walked
+from weft.kinds import RECORD_KINDS
+from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Neighbour, Viewer, Walked
 
 THEN_STEPS = 2
 THEN_NEIGHBOURS = 20
@@ -16,20 +17,21 @@ THEN_NEIGHBOURS = 20
 
 def walk_then(db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mapping[str, float], limit: int) -> Walked:
     """A walk over another moment: two steps through bounded neighbours, since snapshots serve the present only."""
-    total = sum(seeds.values()) or 1.0
-    there = {node.id for node in reading.nodes(db, viewer, moment, list(seeds))}
-    held = {node: weight / total for node, weight in seeds.items() if node in there}
+    found = reading.nodes(db, viewer, moment, list(seeds))
+    there = {node.id for node in found if node.kind not in RECORD_KINDS and seeds[node.id] > 0}
+    total = sum(seeds[node] for node in there)
+    held = {node: seeds[node] / total for node in there}
     stays: dict[str, float] = {}
     for _ in range(THEN_STEPS):
         moved: dict[str, float] = {}
         steps = reading.neighbours(db, viewer, moment, list(held), None, "both", THEN_NEIGHBOURS)
-        weights = [step.edge.weight * RELATION_WEIGHTS.get(step.edge.rel, DEFAULT_RELATION_WEIGHT) for step in steps]
+        ways = [(step, _weight(step)) for step in steps if step.node.kind not in RECORD_KINDS and _weight(step) > 0]
         degree: dict[str, float] = {}
-        for step, weight in zip(steps, weights, strict=True):
+        for step, weight in ways:
             degree[step.start] = degree.get(step.start, 0.0) + weight
         for node, share in held.items():
             stays[node] = stays.get(node, 0.0) + share * (1.0 - DAMPING if degree.get(node) else 1.0)
-        for step, weight in zip(steps, weights, strict=True):
+        for step, weight in ways:
             part = DAMPING * held[step.start] * weight / degree[step.start]
             moved[step.node.id] = moved.get(step.node.id, 0.0) + part
         held = moved
@@ -38,3 +40,7 @@ def walk_then(db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mappin
     order = sorted(stays.items(), key=lambda each: (-each[1], each[0]))
     note = f"a walk over another moment looks {THEN_STEPS} steps far, {THEN_NEIGHBOURS} neighbours each"
     return Walked(scores=tuple(order[:limit]), notes=(note,))
+
+
+def _weight(step: Neighbour) -> float:
+    return step.edge.weight * RELATION_WEIGHTS.get(step.edge.rel, DEFAULT_RELATION_WEIGHT)

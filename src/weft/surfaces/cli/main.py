@@ -78,7 +78,7 @@ def _sound(answer: msgspec.Struct) -> bool:
         getattr(answer, "problem", None) is None
         and getattr(answer, "ok", True)
         and getattr(answer, "matches", True)
-        and getattr(answer, "equal", True)
+        and getattr(answer, "equal", True) is not False
     )
 
 

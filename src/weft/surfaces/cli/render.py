@@ -163,9 +163,12 @@ def _adopted(answer: Adopted) -> None:
 def _rebuilt(answer: Rebuilt) -> None:
     if answer.equal:
         click.echo(f"{answer.events} events folded; {click.style('equal', fg='green')} to what stood before")
+    elif answer.equal is None:
+        click.echo(f"{answer.events} events folded")
     else:
         click.secho(f"{answer.events} events folded; what stood before was different", fg="yellow")
     click.echo(_dim(answer.digest_after))
+    _notes(answer.notes)
 
 
 def _changed(answer: Changed) -> None:
