@@ -148,9 +148,11 @@ def _settings() -> str:
         [
             NOTICE,
             "# Settings\n",
-            "Later sources win: the built-in default, the nearest `weft.toml` above the working directory, the"
-            " environment. `weft config` shows what holds and where it came from. An unknown setting or a bad value"
-            f" stops the start with a line for each defect. Defaults are those of a user `you` in `{example}`.\n",
+            "Later sources win: the built-in default, your own `~/.config/weft/weft.toml`, the project's `weft.toml`"
+            " (which may set `project` and nothing else: it comes with whatever repository you cloned), the environment."
+            " `weft config` shows what holds and where it came from. An unknown setting in a file, a variable that is"
+            " almost a setting, or a bad value stops the start with a line for each defect. Defaults are those of a"
+            f" user `you` in `{example}`.\n",
             "| in `weft.toml` | in the environment | default | meaning |\n|---|---|---|---|\n" + "".join(rows),
         ]
     )

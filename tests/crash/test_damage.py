@@ -253,7 +253,8 @@ def test_damaged_wal_is_noticed_by_the_kept_digest(
                 seen["earlier"] += 1
             else:
                 seen["noticed"] += 1
-    assert seen["earlier"] + seen["noticed"] > 30
+    # With checkpoints, half of the WAL is a copy of what the file holds already: damage there is no damage.
+    assert seen["earlier"] + seen["noticed"] > (30 if checkpoints == "none" else 15)
 
 
 # Files of others
