@@ -149,7 +149,7 @@ def _settings() -> str:
             NOTICE,
             "# Settings\n",
             "Later sources win: the built-in default, your own `~/.config/weft/weft.toml`, the project's `weft.toml`"
-            " (which may set `project` and nothing else: it comes with whatever repository you cloned), the environment."
+            " (which may set only `project`: it comes with whatever repository you cloned), the environment."
             " `weft config` shows what holds and where it came from. An unknown setting in a file, a variable that is"
             " almost a setting, or a bad value stops the start with a line for each defect. Defaults are those of a"
             f" user `you` in `{example}`.\n",
