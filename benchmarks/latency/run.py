@@ -85,8 +85,9 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
     words = Words(seed=7)
     result: dict[str, Any] = {"rows": rows}
     small = max(500, rows // 50)
+    environment = {"HOME": str(directory), "WEFT_EMBEDDER": "none"}
     result["floor: bare durable insert"] = floor_append(directory, list(words.texts(small)))
-    with weft.open(f"sqlite://{directory}/store", directory=directory, environment={"HOME": str(directory)}) as mem:
+    with weft.open(f"sqlite://{directory}/store", directory=directory, environment=environment) as mem:
         bulk = [draft(n, text) for n, text in enumerate(words.texts(rows))]
         result["bulk: event + node + text"] = rate(rows, in_batches(mem, bulk))
         single = [draft(rows + n, text) for n, text in enumerate(words.texts(small))]

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from weft.append import Writer, append
 from weft.backends.sqlite import connection, words
 from weft.backends.sqlite.store import SqliteStore
+from weft.errors import Conflict
 from weft.instants import SystemClock
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
@@ -53,7 +55,8 @@ def main(directory: str, session: str, seed: str) -> None:
     operator = Viewer(account=ACCOUNT, scopes=frozenset(SCOPES), sensitive=True)
     while True:
         if chance.random() < 0.02:
-            store.rebuild(operator, lambda view, events: weave(view, events), progress=lambda done, total: None)
+            with suppress(Conflict):  # the other writer is rebuilding: one at a time
+                store.rebuild(operator, lambda view, events: weave(view, events), progress=lambda done, total: None)
         key = f"{session}-{chance.getrandbits(60):x}"
         done = append(store, author, _drafts(chance, key), clock=clock, request_id=f"r-{key}")
         line = " ".join((f"r-{key}", *(event.citation for event in done.events)))

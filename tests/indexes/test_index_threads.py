@@ -6,13 +6,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.indexes.test_index_files import COUNT, asked, directions, small_generations, store_at, vector
+import numpy as np
+import pytest
+from tests.indexes.test_index_files import COUNT, asked, directions, filled, small_generations, store_at, vector
 
+from weft.backends.sqlite import vectors
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
 
-__all__ = ["small_generations"]
+__all__ = ["filled", "small_generations"]
 
 READERS = 4
 STEP = 5
@@ -58,4 +61,25 @@ def test_readers_a_writer_and_an_indexer_share_one_store(tmp_path: Path) -> None
     for thread in threads:
         thread.join()
     assert problems == []
+    store.close()
+
+
+def test_an_index_published_amid_a_search_does_not_change_what_is_searched(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The indexer takes the tail away at the worst moment: after its cosines are known, before its keys are read."""
+    store = store_at(filled)
+    expected, _ = asked(store, OPERATOR, 7)
+    best, made = vectors._top, []
+
+    def publish_first(scores: np.ndarray, count: int) -> np.ndarray:
+        monkeypatch.setattr(vectors, "_top", best)
+        indexer = threading.Thread(target=lambda: made.extend(store.reindex(OPERATOR, progress=lambda *_: None)))
+        indexer.start()
+        indexer.join()
+        return best(scores, count)
+
+    monkeypatch.setattr(vectors, "_top", publish_first)
+    assert asked(store, OPERATOR, 7)[0] == expected
+    assert any(line.startswith("vectors-") for line in made)
     store.close()
