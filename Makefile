@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench chaos reference clean
+.PHONY: help demo test lint format bench bench-quality chaos reference clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -37,6 +37,9 @@ format: $(VENV)/made-dev ## rewrite in the house form
 
 bench: $(VENV)/made-dev ## measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.latency.run
+
+bench-quality: $(VENV)/made-dev ## answer quality on outside data; DATA=directory says where that is
+	$(BIN)/python -m benchmarks.quality.run $(if $(DATA),--data $(DATA))
 
 chaos: $(VENV)/made-dev ## long reliability runs
 	$(BIN)/python benchmarks/chaos/kill.py --rounds 1000

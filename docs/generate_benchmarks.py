@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from quality_tables import quality
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 TARGET = ROOT / "docs" / "benchmarks.md"
@@ -22,6 +24,8 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `python -m benchmarks.latency.embedding_cost` | ingest and `remember`, beside the embedder alone |
 | `python -m benchmarks.latency.contention` | small writes while another process ingests |
 | `python -m benchmarks.latency.mcp_start` | MCP start and memory, beside a bare SDK server |
+| `weft bench retrieval` | one corpus, one file of questions: ranks, speed, memory ([how](measuring.md)) |
+| `make bench-quality` | answer quality on outside data, what each stage is worth, misspelt questions |
 | `python -m benchmarks.quality.hnsw_recall` | HNSW against exact search on real embeddings |
 """
 
@@ -48,8 +52,11 @@ def figure(value: Any) -> str:
 
 def page() -> str:
     """The whole page."""
-    parts = [INTRO]
-    for name, result in sorted(newest().items()):
+    results = newest()
+    parts = [INTRO, quality(results)]
+    for name, result in sorted(results.items()):
+        if name.startswith("quality-"):
+            continue
         parts.append(f"\n## {name}\n\n{result['date']}, {result['machine']}\n\n| what | figures |\n|---|---|\n")
         rows = ((key, value) for key, value in result.items() if key not in ("name", "date", "machine"))
         parts.extend(f"| {key} | {figure(value)} |\n" for key, value in rows)

@@ -14,9 +14,8 @@ import click
 import msgspec
 
 from weft.config import SETTINGS, load_settings
-from weft.operations import OPERATIONS
 from weft.operations.registry import Operation
-from weft.surfaces.cli.main import build
+from weft.surfaces.cli.main import COMMANDS, build
 from weft.surfaces.cli.main import weft as root
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -38,7 +37,7 @@ def main() -> None:
 
 
 def _operations() -> str:
-    group = root if root.commands else build(root, OPERATIONS)
+    group = root if root.commands else build(root, COMMANDS)
     context = click.Context(group, info_name="weft", terminal_width=HELP_COLUMNS, **group.context_settings)
     parts = [
         NOTICE,
@@ -47,7 +46,7 @@ def _operations() -> str:
         " `--json` a command prints the answer described here; exit codes are 0 (done), 1 (failed, or found a problem)"
         " and 2 (the command line or an argument was wrong).\n",
         f"```text\n{group.get_help(context)}\n```\n",
-        *map(_operation, OPERATIONS),
+        *map(_operation, COMMANDS),
         "## Values in answers\n",
         *_values(),
     ]
@@ -70,8 +69,8 @@ def _operation(operation: Operation) -> str:
 
 def _values() -> list[str]:
     """The types that answers are made of, by name."""
-    outputs = {operation.output.__name__ for operation in OPERATIONS}
-    schemas = [msgspec.json.schema(operation.output)["$defs"] for operation in OPERATIONS]
+    outputs = {operation.output.__name__ for operation in COMMANDS}
+    schemas = [msgspec.json.schema(operation.output)["$defs"] for operation in COMMANDS]
     named = {name: definitions for definitions in schemas for name in definitions if name not in outputs}
     parts = []
     for name, definitions in sorted(named.items()):

@@ -7,9 +7,10 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from weft.instants import SystemClock, to_iso
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -45,13 +46,13 @@ def rate(count: int, work: Callable[[], object]) -> dict[str, float]:
 def save(name: str, result: dict[str, Any]) -> Path:
     """Writes a dated result."""
     RESULTS.mkdir(exist_ok=True)
-    now = datetime.now(UTC)
+    today = to_iso(SystemClock().now_us())[:10]
     result = {
         "name": name,
-        "date": f"{now:%Y-%m-%d}",
+        "date": today,
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
         **result,
     }
-    path = RESULTS / f"{now:%Y-%m-%d}-{name}.json"
+    path = RESULTS / f"{today}-{name}.json"
     path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     return path

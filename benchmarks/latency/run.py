@@ -23,7 +23,8 @@ from benchmarks.latency.measure import percentiles, rate, save
 from weft.lexical import query_terms
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
-from weft.types import TextQuery, When
+from weft.queries import TextQuery
+from weft.types import When
 
 BULK = 500
 

@@ -25,7 +25,8 @@ from benchmarks.latency.measure import percentiles, rate, save
 from weft.lexical import content_hash, query_terms
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.types import TextQuery, Vector, VectorQuery, When
+from weft.queries import TextQuery, Vector, VectorQuery
+from weft.types import When
 
 SLICE = 1_000
 MODEL = "minilm-l6-v2/int8"

@@ -11,10 +11,11 @@ from weft.errors import Conflict
 from weft.instants import Clock
 from weft.lexical import lex
 from weft.log.draft import Draft, Prepared, check_name, prepare, seal
-from weft.log.kinds import document, graph, memory
+from weft.log.kinds import code, conversation, document, graph, memory
 from weft.ports import Batch, Changes, LexedText, LockedView, Store
 from weft.projection.weave import weave
-from weft.types import Actor, Event, Vector, Viewer
+from weft.queries import Vector
+from weft.types import Actor, Event, Viewer
 
 
 class Writer(Struct, frozen=True, kw_only=True):
@@ -110,5 +111,11 @@ def _texts(payload: Struct) -> list[tuple[str, str, str]]:
             return [(node.name, node.summary, node.text) for node in payload.nodes]
         case document.Ingested():
             return [(payload.title, "", ""), *((s.title, "", s.text) for s in payload.sections)]
+        case conversation.Recorded():
+            head = [(payload.title, "", "")] if payload.opens else []
+            return [*head, *(("", "", message.text) for message in payload.messages)]
+        case code.Indexed():
+            symbols = ((symbol.name or symbol.key, payload.path, symbol.text) for symbol in payload.symbols)
+            return [(payload.path, "", payload.text), *symbols]
         case _:
             return []

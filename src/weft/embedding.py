@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING
 from weft.errors import TooLarge, WeftError
 from weft.instants import Clock
 from weft.lexical import text_to_embed
-from weft.ports import Embedder, LexedText, Store
-from weft.types import Vector, Viewer
+from weft.parts import pack_parts
+from weft.ports import Embedder, LexedText, PartEmbedder, Store
+from weft.queries import Vector
+from weft.sentences import sentence_spans
+from weft.types import Viewer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,23 +104,43 @@ class Embedding:
             return (), ""
         if resting := self._resting():
             return (), f"{resting}; saved without vectors, `weft reindex` adds them"
-        by_hash = {text.content_hash: text_to_embed(text.name, text.summary, text.body) for text in texts}
+        by_hash = {text.content_hash: (text_to_embed(text.name, text.summary, text.body), text.body) for text in texts}
         missing = store.without_vectors(viewer, self._embedder.model, tuple(by_hash))
-        return self.of_pairs([(key, by_hash[key]) for key in missing])
+        return self.of_pairs([(key, *by_hash[key]) for key in missing])
 
-    def of_pairs(self, pairs: Sequence[tuple[bytes, str]]) -> tuple[tuple[Vector, ...], str]:
-        """Vectors of (content hash, words), and a note if that failed."""
-        if self._embedder is None or not pairs:
+    def of_pairs(self, texts: Sequence[tuple[bytes, str, str]]) -> tuple[tuple[Vector, ...], str]:
+        """Vectors of (content hash, words, those of them that are the body), and a note if that failed."""
+        if self._embedder is None or not texts:
             return (), ""
         try:
-            made = self._rows([words[:MAX_EMBEDDED_CHARACTERS] for _, words in pairs]).astype("<f2")
+            made, parts = self._rows_with_parts([(words[:MAX_EMBEDDED_CHARACTERS], body) for _, words, body in texts])
         except TooLarge as problem:
             return (), f"no vectors: {problem.message}"
         except WeftError as problem:
             return (), f"{self._failed(problem)}; saved without vectors, `weft reindex` adds them"
         model = self._embedder.model
-        keyed = zip((key for key, _ in pairs), made, strict=True)
-        return tuple(Vector(model=model, content_hash=key, data=row.tobytes()) for key, row in keyed), ""
+        keyed = zip((key for key, *_ in texts), made.astype("<f2"), parts, strict=True)
+        return tuple(
+            Vector(model=model, content_hash=key, data=row.tobytes(), parts=placed) for key, row, placed in keyed
+        ), ""
+
+    def _rows_with_parts(self, texts: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[bytes]]:
+        """Rows of (words, body), and the places of the body's sentences where the embedder can tell them."""
+        words = [each for each, _ in texts]
+        if not isinstance(self._embedder, PartEmbedder):
+            return self._rows(words), [b"" for _ in words]
+        spans, shifts = [], []
+        for each, body in texts:
+            shift = len(each) - len(body) if each.endswith(body) else 0  # the body stands last, unless it was cut
+            found = sentence_spans(each[shift:])
+            spans.append([(start + shift, end + shift) for start, end in found] if len(found) > 1 else [])
+            shifts.append(shift)
+        made, parts = self._embedder.embed_with_parts(words, spans)
+        packed = [
+            pack_parts([(start - shift, end - shift) for start, end in placed], vectors) if placed else b""
+            for placed, vectors, shift in zip(spans, parts, shifts, strict=True)
+        ]
+        return made, packed
 
     def _resting(self) -> str:
         with self._lock:

@@ -12,25 +12,27 @@ import sys
 import unicodedata
 import zlib
 from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
 
+from weft.names import aliases
 from weft.ports import LexedText
-from weft.types import TermStat
+from weft.queries import TermStat
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FIELD_WEIGHTS = (3.0, 2.0, 1.0)  # name, summary, body
 MAX_TERM_CHARACTERS = 64
-MAX_COUNT = 65_535  # a stem's occurrences in one field, as packed
+MAX_COUNT = 255  # a stem's occurrences in one field, as packed
 MAX_CACHED_WORDS = 200_000
-MAX_QUERY_TERMS = 8
-COMMON_SHARE = 0.01  # a term in more of the texts than this may be dropped
-KEEP_RARER_TERMS = 3  # as long as this many rarer ones remain
+MAX_QUERY_TERMS = 32
 MAX_MATCHES = 3_000  # texts that a question's terms may match together
-COMMON_FLOOR = 200  # in a small store nothing is too common to look up
 
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
@@ -114,17 +116,12 @@ def query_terms(text: str) -> tuple[tuple[str, float], ...]:
     return tuple((term, 1.0 + math.log(count)) for term, count in Counter(found).items())
 
 
-_EMPTY = (0).to_bytes(4, sys.byteorder)
-_NOTHING = (memoryview(b"").cast("I"), memoryview(b"").cast("H"))
-
-
-def _pack(pairs: Sequence[tuple[str, int]]) -> bytes:
-    if not pairs:
-        return _EMPTY
-    counted = Counter([key for _, key in pairs])
-    order = sorted(counted)
-    counts = array("H", [min(counted[key], MAX_COUNT) for key in order])
-    return len(order).to_bytes(4, sys.byteorder) + array("I", order).tobytes() + counts.tobytes()
+def _pack(fields: Sequence[Sequence[tuple[str, int]]]) -> bytes:
+    """Stem hashes, sorted, then how often each occurs in each field: one byte per field."""
+    counted = [Counter([key for _, key in field]) for field in fields]
+    order = sorted(set().union(*counted))
+    counts = [bytes([min(count[key], MAX_COUNT) for key in order]) for count in counted]
+    return len(order).to_bytes(4, sys.byteorder) + array("I", order).tobytes() + b"".join(counts)
 
 
 def content_hash(name: str, summary: str, body: str) -> bytes:
@@ -148,25 +145,10 @@ def lex(name: str, summary: str, body: str) -> LexedText:
         summary=summary,
         body=body,
         stems=tuple(" ".join([stem for stem, _ in field]) for field in fields),
-        vector=b"".join(map(_pack, fields)),
+        vector=_pack(fields),
         length=sum(map(len, fields)),
+        aliases=aliases(name, body),
     )
-
-
-def unpack(vector: bytes) -> list[tuple[memoryview, memoryview]]:
-    """The three fields of a packed text: sorted stem hashes and their counts."""
-    view, at, fields = memoryview(vector), 0, []
-    for _ in FIELD_WEIGHTS:
-        size = int.from_bytes(view[at : at + 4], sys.byteorder)
-        if not size:
-            fields.append(_NOTHING)
-            at += 4
-            continue
-        hashes_end = at + 4 + 4 * size
-        counts_end = hashes_end + 2 * size
-        fields.append((view[at + 4 : hashes_end].cast("I"), view[hashes_end:counts_end].cast("H")))
-        at = counts_end
-    return fields
 
 
 @lru_cache(maxsize=100_000)
@@ -175,10 +157,10 @@ def term_hash(term: str) -> int:
     return zlib.crc32(term.encode())
 
 
-def term_hashes(vector: bytes) -> Collection[int]:
-    """Which stems a packed text holds, in any field, each once."""
-    held = [hashes for hashes, _ in unpack(vector) if hashes]
-    return held[0] if len(held) == 1 else set().union(*held)
+def term_hashes(vector: bytes) -> memoryview:
+    """Which stems a packed text holds, each once, sorted."""
+    size = int.from_bytes(vector[:4], sys.byteorder)
+    return memoryview(vector)[4 : 4 + 4 * size].cast("I")
 
 
 def idf(population: int, document_frequency: int) -> float:
@@ -189,7 +171,7 @@ def idf(population: int, document_frequency: int) -> float:
 def choose_terms(
     terms: Iterable[tuple[str, float]], frequencies: Mapping[str, int], population: int
 ) -> tuple[tuple[TermStat, ...], tuple[str, ...]]:
-    """At most eight terms, rarest first; common ones go while three rarer remain. Returns (used, dropped).
+    """As many terms as is quick, rarest first. Returns (used, dropped).
 
     Every text that matches is looked at, so the terms together match MAX_MATCHES texts at most, unless one alone has
     more. Terms of no live text come last: they match only what a question about the past can see.
@@ -200,14 +182,12 @@ def choose_terms(
         for df in (max(frequencies.get(term, 0), 0),)
     ]
     stats.sort(key=lambda stat: (stat.document_frequency == 0, stat.document_frequency, stat.term))
-    common = max(COMMON_FLOOR, int(population * COMMON_SHARE))
     used: list[TermStat] = []
     dropped: list[str] = []
     matches = 0
     for stat in stats:
-        too_common = stat.document_frequency > common and len(used) >= KEEP_RARER_TERMS
         too_many = used and matches + stat.document_frequency > MAX_MATCHES
-        if too_common or too_many or len(used) >= MAX_QUERY_TERMS:
+        if too_many or len(used) >= MAX_QUERY_TERMS:
             dropped.append(stat.term)
         else:
             used.append(stat)
@@ -215,25 +195,69 @@ def choose_terms(
     return tuple(used), tuple(dropped)
 
 
+class Weighed(NamedTuple):
+    """Texts weighed against one question: their scores, and by [text, term] what each term gave and how often it is."""
+
+    terms: list[str]
+    scores: NDArray[np.float64]
+    gave: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+    def parts(self, text: int) -> tuple[tuple[str, float], ...]:
+        """What each term gave to one text's score; they add up to it."""
+        return tuple((term, gave) for term, gave in zip(self.terms, self.gave[text].tolist(), strict=True) if gave)
+
+    def counted(self, text: int) -> tuple[tuple[str, float], ...]:
+        """How often each term is in one text, weighted by field."""
+        return tuple((term, n) for term, n in zip(self.terms, self.counts[text].tolist(), strict=True) if n)
+
+
 class Bm25:
     """Scores packed texts for one question over one visible population."""
 
     def __init__(self, terms: Sequence[TermStat], *, mean_length: float, k1: float, b: float) -> None:
-        self._terms = [(stat.term, term_hash(stat.term), stat.weight * stat.idf) for stat in terms]
+        # Two stems with one CRC-32 count as one: the first stands for both.
+        by_hash = {term_hash(stat.term): stat for stat in reversed(terms)}
+        self._hashes = sorted(by_hash)
+        self._terms = [by_hash[key] for key in self._hashes]
         self._mean_length = max(mean_length, 1.0)
         self._k1, self._b = k1, b
 
-    def score(self, vector: bytes, length: int) -> tuple[float, tuple[tuple[str, float], ...]]:
-        """The score and what each term gave to it."""
-        fields = [(*field, weight) for field, weight in zip(unpack(vector), FIELD_WEIGHTS, strict=True) if field[0]]
-        norm = self._k1 * (1.0 - self._b + self._b * length / self._mean_length)
-        parts = []
-        for term, key, weight in self._terms:
-            frequency = 0.0
-            for hashes, counts, field_weight in fields:
-                at = bisect_left(hashes, key)
-                if at < len(hashes) and hashes[at] == key:
-                    frequency += field_weight * counts[at]
-            if frequency:
-                parts.append((term, weight * frequency * (self._k1 + 1.0) / (frequency + norm)))
-        return sum(part for _, part in parts), tuple(parts)
+    def weigh(self, texts: Sequence[tuple[bytes, int]]) -> Weighed:
+        """Scores each (packed text, length)."""
+        import numpy as np
+
+        counts = self._frequencies([vector for vector, _ in texts])
+        lengths = np.array([length for _, length in texts], np.float64)
+        norm = self._k1 * (1.0 - self._b + self._b * lengths / self._mean_length)
+        weight = np.array([stat.weight * stat.idf for stat in self._terms])
+        gave = weight * counts * (self._k1 + 1.0) / (counts + norm[:, None])
+        return Weighed([stat.term for stat in self._terms], gave.sum(axis=1), gave, counts)
+
+    def _frequencies(self, vectors: Sequence[bytes]) -> NDArray[np.float64]:
+        """[text, term]: how often it occurs, weighted by field. All texts at once: no loop over their words."""
+        import numpy as np
+
+        if not vectors or not self._hashes:
+            return np.zeros((len(vectors), len(self._hashes)))
+        wanted = np.array(self._hashes, np.uint32)
+        sizes = np.frombuffer(b"".join([vector[:4] for vector in vectors]), np.uint32).astype(np.int64)
+        ends = (4 + 4 * sizes).tolist()
+        hashes = np.frombuffer(b"".join([v[4:end] for v, end in zip(vectors, ends, strict=True)]), np.uint32)
+        maybe = np.zeros(1 << 16, bool)  # few hashes share their upper half with a wanted one
+        maybe[wanted >> 16] = True
+        places = np.flatnonzero(maybe[hashes >> 16])
+        terms = np.minimum(np.searchsorted(wanted, hashes[places]), len(wanted) - 1)
+        same = wanted[terms] == hashes[places]
+        places, terms = places[same], terms[same]
+        starts = np.cumsum(sizes) - sizes
+        rows = np.searchsorted(starts, places, side="right") - 1
+        # A text without stems starts where the next one does; searchsorted gives the last of them, which has some.
+        weighted = np.zeros(len(places))
+        packed = list(zip(vectors, ends, sizes.tolist(), strict=True))
+        for field, field_weight in enumerate(FIELD_WEIGHTS):
+            counts = b"".join([v[end + field * n : end + (field + 1) * n] for v, end, n in packed])
+            weighted += field_weight * np.frombuffer(counts, np.uint8)[places]
+        found = np.zeros((len(vectors), len(wanted)))
+        found[rows, terms] = weighted
+        return found

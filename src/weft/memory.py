@@ -8,7 +8,7 @@ with weft.open() as memory:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
 from weft.loom import Loom, Progress, no_progress
 from weft.models import embedder_from
-from weft.operations import ingesting, reading, recalling, remembering, setting_up, upkeep
+from weft.operations import ingesting, reading, recalling, recording, remembering, setting_up, upkeep
 from weft.operations.registry import Operation, read_input
 from weft.ports import Store
 from weft.types import Actor, Viewer
@@ -128,6 +128,11 @@ class Memory:
     def ingest(self, path: str | Path, **more: Any) -> ingesting.Ingested:
         """Reads documents."""
         return self._call(ingesting.OPERATIONS, "ingest", {"path": str(path), **more}, ingesting.Ingested)
+
+    def record_turns(self, session: str, turns: Sequence[str | dict[str, str]], **more: Any) -> recording.TurnsRecorded:
+        """Adds turns to a conversation: 'speaker: words', or {"speaker": …, "text": …}."""
+        given = {"session": session, "turns": list(turns), **more}
+        return self._call(recording.OPERATIONS, "record_turns", given, recording.TurnsRecorded)
 
     def diff(self, since: str | None = None, **more: Any) -> upkeep.Changed:
         """What changed since a moment."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from weft.queries import Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
     Diff,
@@ -27,12 +28,7 @@ from weft.types import (
     NodeVersion,
     SessionHead,
     StoreStats,
-    TextMatches,
-    TextQuery,
     Tx,
-    Vector,
-    VectorMatches,
-    VectorQuery,
     Viewer,
     Walked,
     When,
@@ -55,7 +51,8 @@ class Retirement(Struct, frozen=True, kw_only=True):
 class LexedText(Struct, frozen=True, kw_only=True):
     """A text ready for the index: its words by field, its stems counted, made outside the write lock.
 
-    `vector` packs, for each field, the CRC-32 of each stem (sorted) and its count: see `weft.lexical`.
+    `vector` packs the CRC-32 of each stem (sorted) and its counts by field (see `weft.lexical`); `aliases` are the
+    names it goes by, with weights (see `weft.names`).
     """
 
     content_hash: bytes
@@ -66,6 +63,7 @@ class LexedText(Struct, frozen=True, kw_only=True):
     stems: tuple[str, ...]
     vector: bytes
     length: int
+    aliases: tuple[tuple[str, float], ...] = ()
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -235,7 +233,7 @@ class Store(Protocol):
         ...
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
-        """Best nodes by words. Scores use only what the viewer may see."""
+        """Best nodes by words, parts of a whole one by one. Scores use only what the viewer may see."""
         ...
 
     def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
@@ -245,8 +243,29 @@ class Store(Protocol):
         """
         ...
 
-    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
-        """Cosines by content hash, of those texts that have a vector and that the viewer may find a node of."""
+    def near(
+        self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool = False
+    ) -> Mapping[bytes, Near]:
+        """How near texts are, by content hash: those that have a vector and that the viewer may find a node of.
+
+        With `parts`, by sentence too, for texts of which the embedder placed the sentences.
+        """
+        ...
+
+    def vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Vectors by content hash (half-precision floats), of those texts that the viewer may find a node of."""
+        ...
+
+    def named(
+        self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
+    ) -> tuple[Named, ...]:
+        """Nodes that go by these names (see `weft.names`), by name, newest first; a bounded number of each."""
+        ...
+
+    def spellings(
+        self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None
+    ) -> tuple[str, ...]:
+        """Words in names of visible nodes that `word` may be a misspelling of, sorted."""
         ...
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
@@ -256,8 +275,10 @@ class Store(Protocol):
         """
         ...
 
-    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
-        """(place, content hash, text) of texts without a vector of this model, past a place. Operators only."""
+    def unembedded(
+        self, viewer: Viewer, model: str, *, after: int, limit: int
+    ) -> tuple[tuple[int, bytes, str, str], ...]:
+        """(place, content hash, words, body) of texts without a vector of this model, past a place. Operators only."""
         ...
 
     def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
@@ -323,4 +344,15 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit row per text, in order. Raises ModelError; the caller goes on without vectors then."""
+        ...
+
+
+@runtime_checkable
+class PartEmbedder(Embedder, Protocol):
+    """An embedder that also tells where parts of a text lie, from the same reading."""
+
+    def embed_with_parts(
+        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Rows as of `embed`, and for each text a unit row per span (in order, apart) of its characters."""
         ...

@@ -21,7 +21,8 @@ from weft.lexical import query_terms
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import memory
-from weft.types import NOW, SCOPES, Actor, TextQuery, Viewer
+from weft.queries import TextQuery
+from weft.types import NOW, SCOPES, Actor, Viewer
 
 ACCOUNT = "fleet"
 SMALL_RESTART_PAGES = 1_000

@@ -20,7 +20,8 @@ from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.slices import append_in_slices
-from weft.types import NOW, Actor, TextQuery
+from weft.queries import TextQuery
+from weft.types import NOW, Actor
 
 from .member import ACCOUNT, OPERATOR
 

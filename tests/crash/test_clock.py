@@ -16,7 +16,8 @@ from weft.instants import Clock
 from weft.log.chain import commit_genesis
 from weft.log.verify import read_commits
 from weft.ports import Store
-from weft.types import NOW, TextQuery, When
+from weft.queries import TextQuery
+from weft.types import NOW, When
 
 from .workload import OPERATOR, SECOND_US, START_US, all_events, assert_sound, opened, remembered, writer
 

@@ -24,7 +24,8 @@ from weft.errors import NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftErr
 from weft.log.jsonl import write_lines
 from weft.log.verify import read_commits, verify
 from weft.ports import Store
-from weft.types import Find, TextQuery, When
+from weft.queries import TextQuery
+from weft.types import Find, When
 
 from .faulty_vfs import SECTOR_BYTES
 from .workload import (

@@ -23,7 +23,7 @@ from weft.log import draft as drafting
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.jsonl import write_lines
-from weft.log.kinds import document, graph, memory, transaction
+from weft.log.kinds import conversation, document, graph, memory, transaction
 from weft.log.verify import read_commits
 from weft.ports import Store
 from weft.projection.digest import graph_digest
@@ -68,12 +68,14 @@ class Pool:
         self.ids: list[str] = []
         self.edges: list[tuple[str, str, str]] = []
         self.documents: dict[str, tuple[str, ...]] = {}
+        self.conversations: dict[str, int] = {}
 
     def take_over(self, other: Pool) -> None:
         """The other's change is closed: all of it may be referred to from here."""
         self.ids += other.ids
         self.edges += other.edges
         self.documents |= other.documents
+        self.conversations |= other.conversations
 
 
 class Mixer:
@@ -142,6 +144,7 @@ class Mixer:
             (self._remember, 6),
             (self._fact, 5),
             (self._ingest, 2),
+            (self._converse, 3),
             (self._end_node, 1),
             (self._end_edge, 1),
             (self._delete, 1),
@@ -270,6 +273,32 @@ class Mixer:
             sections=sections, ended=gone, **self._guard(),
         )  # fmt: skip
         return Draft(kind="document.ingested", payload=payload)
+
+    def _converse(self) -> Draft:
+        """Turns that go on, begin a conversation, or correct one that was told wrong."""
+        known = sorted(self._pool.conversations)
+        new = not known or self._chance.random() < 0.3
+        name = f"{self._pool.name}/{self._made}" if new else self._chance.choice(known)
+        turns = self._pool.conversations.get(name, 0)
+        wrong = self._chance.randint(1, turns) if turns and self._chance.random() < 0.3 else None
+        said = tuple(
+            conversation.Said(
+                id=f"{name}#{seq:05d}", seq=seq, text=f"Ana: {self._text()}",
+                at=self._chance.choice((None, self._moment())),
+                **self._chance.choice(({"speaker": "Ana"}, {"role": "user"}, {})),
+            )
+            for seq in ([wrong] if wrong else range(turns + 1, turns + 1 + self._chance.randint(1, 3)))
+        )  # fmt: skip
+        self._made += 1
+        self._pool.conversations[name] = max(turns, said[-1].seq)
+        opens = not turns or self._chance.random() < 0.2
+        payload = conversation.Recorded(
+            id=name, messages=said, opens=opens, title=self._chance.choice(("", "Tides")) if opens else "",
+            begins=self._chance.choice((None, self._moment())) if opens else None,
+            whole=self._chance.random() < 0.3, record=self._chance.choice((None, f"row {self._made}")),
+            ended=((said[0].id,) if wrong else ()) + ((name,) if opens and turns else ()), **self._guard(),
+        )  # fmt: skip
+        return Draft(kind="conversation.recorded", payload=payload, conversation=name)
 
     def _end_node(self) -> Draft:
         at = self._chance.choice((None, self._moment()))

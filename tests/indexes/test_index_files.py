@@ -19,7 +19,8 @@ from weft.log.chain import commit_genesis
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, deleted, edge, node
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW, SCOPES, Vector, VectorQuery, Viewer
+from weft.queries import Vector, VectorQuery
+from weft.types import NOW, SCOPES, Viewer
 
 COUNT = 400
 DIMENSIONS = 16

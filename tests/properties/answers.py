@@ -7,7 +7,8 @@ from typing import Any
 
 from weft.lexical import query_terms
 from weft.ports import Store
-from weft.types import Direction, Find, Neighbour, NodeVersion, TextMatches, TextQuery, Viewer, When
+from weft.queries import TextMatches, TextQuery
+from weft.types import Direction, Find, Neighbour, NodeVersion, Viewer, When
 
 MANY = 100
 QUESTIONS = ("apple", "plum fig pear")

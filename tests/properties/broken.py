@@ -17,19 +17,8 @@ from weft.log import chain, draft, verify
 from weft.log.chain import commit_genesis
 from weft.ports import Batch, Changes, FoldLog, LockedView, Plan, Store
 from weft.projection import timeline
-from weft.types import (
-    SCOPES,
-    Event,
-    Find,
-    Found,
-    Head,
-    Neighbour,
-    NodeVersion,
-    TextMatches,
-    TextQuery,
-    Viewer,
-    When,
-)
+from weft.queries import TextMatches, TextQuery
+from weft.types import SCOPES, Event, Find, Found, Head, Neighbour, NodeVersion, Viewer, When
 
 # Two clocks
 

@@ -14,7 +14,7 @@ from weft.backends.sqlite import words
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
-from weft.types import TermStat
+from weft.queries import TermStat
 
 from .running import SqlitePlace, memory_store
 

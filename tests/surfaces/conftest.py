@@ -13,8 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from weft.operations import OPERATIONS
-from weft.surfaces.cli.main import build
+from weft.surfaces.cli.main import COMMANDS, build
 from weft.surfaces.cli.main import weft as root
 
 WEFT = Path(sys.executable).with_name("weft")
@@ -37,7 +36,7 @@ class Cli:
         self.home = scratch / "home"
         for each in (self.root, self.home):
             each.mkdir()
-        self.command: click.Group = root if root.commands else build(root, OPERATIONS)
+        self.command: click.Group = root if root.commands else build(root, COMMANDS)
 
     @property
     def database(self) -> Path:
@@ -118,4 +117,4 @@ def command_paths(group: click.Group, before: Sequence[str] = ()) -> list[tuple[
 
 
 def every_command() -> list[tuple[str, ...]]:
-    return command_paths(root if root.commands else build(root, OPERATIONS))
+    return command_paths(root if root.commands else build(root, COMMANDS))

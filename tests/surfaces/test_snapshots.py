@@ -16,8 +16,8 @@ import weft.log.draft
 import weft.loom
 import weft.memory
 import weft.retrieval.pipeline
-from weft.operations import OPERATIONS
 from weft.operations.registry import Operation
+from weft.surfaces.cli.main import COMMANDS
 from weft.testing.clock import DAY_US, ManualClock
 
 from .conftest import SNAPSHOTS, CheckSnapshot, Cli, every_command
@@ -32,7 +32,7 @@ def test_help(cli: Cli, snapshot: CheckSnapshot, path: tuple[str, ...]) -> None:
     snapshot(f"help/weft-{'-'.join(path)}.txt", cli(*path, "--help").stdout)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", COMMANDS, ids=lambda operation: operation.name)
 def test_input_schemas(snapshot: CheckSnapshot, operation: Operation) -> None:
     schema = msgspec.json.schema(operation.input)
     snapshot(f"schemas/{operation.name}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
@@ -94,7 +94,7 @@ def test_a_recall_as_people_see_it(cli: Cli, snapshot: CheckSnapshot, monkeypatc
 def test_no_snapshot_is_left_over() -> None:
     """Of commands, operations and errors that are gone."""
     wanted = {f"help/weft-{'-'.join(path)}.txt" for path in every_command()} | {"help/weft.txt"}
-    wanted |= {f"schemas/{operation.name}.json" for operation in OPERATIONS}
+    wanted |= {f"schemas/{operation.name}.json" for operation in COMMANDS}
     wanted |= {f"errors/{name}.json.txt" for name in ERRORS}
     kept = {str(file.relative_to(SNAPSHOTS)) for file in SNAPSHOTS.glob("*/*")}
     assert kept == wanted

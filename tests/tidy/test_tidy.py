@@ -16,7 +16,7 @@ import pytest
 import weft
 from weft import errors
 from weft.config import SETTINGS
-from weft.operations import OPERATIONS
+from weft.surfaces.cli.main import COMMANDS
 
 REPOSITORY = Path(__file__).parents[2]
 SOURCE = REPOSITORY / "src" / "weft"
@@ -147,9 +147,9 @@ def test_the_tree_is_drawn_as_it_is() -> None:
 
 
 def test_operations_are_told_apart() -> None:
-    names = [operation.name for operation in OPERATIONS]
+    names = [operation.name for operation in COMMANDS]
     assert len(names) == len(set(names))
-    for operation in OPERATIONS:
+    for operation in COMMANDS:
         assert operation.summary[0].islower(), f"{operation.name}: a summary is a phrase"
         assert not operation.summary.endswith(".")
         assert operation.run.__doc__, f"{operation.name} needs a docstring: it is the long help"
@@ -177,9 +177,9 @@ def test_the_reference_is_what_the_code_says() -> None:
 def test_every_operation_and_setting_is_documented() -> None:
     operations = (REFERENCE / "operations.md").read_text(encoding="utf-8")
     settings = (REFERENCE / "settings.md").read_text(encoding="utf-8")
-    assert [operation.name for operation in OPERATIONS if f"\n## {operation.name}\n" not in operations] == []
+    assert [operation.name for operation in COMMANDS if f"\n## {operation.name}\n" not in operations] == []
     assert [setting.name for setting in SETTINGS if f"`{setting.variable}`" not in settings] == []
-    for operation in OPERATIONS:
+    for operation in COMMANDS:
         section = operations.split(f"\n## {operation.name}\n")[1].split("\n## ")[0]
         missing = [field for field in operation.input.__struct_fields__ if f"| `{field}` |" not in section]
         assert missing == [], operation.name

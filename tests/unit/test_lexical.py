@@ -21,7 +21,7 @@ from weft.lexical import (
     tokens,
 )
 from weft.testing.scribe import Scribe, node
-from weft.types import TermStat
+from weft.queries import TermStat
 
 
 def matches(question: str, text: str) -> bool:

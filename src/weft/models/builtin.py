@@ -13,20 +13,24 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from weft.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
+from weft.models.onnx_graph import with_output
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 MODEL_NAME = "minilm-l6-v2/int8"
 DIMENSIONS = 384
@@ -40,6 +44,7 @@ DEFAULT_THREADS = 2
 MAX_THREADS = 64
 
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
+_ROW, _TOKENS = "v", "/l.5/n2/LayerNormalization_output_0"  # outputs: of a window, of each of its tokens
 _SUMS = "SHA256SUMS"
 _REINSTALL = "reinstall weft, or choose another embedder in the settings"
 _load_lock = threading.Lock()
@@ -82,19 +87,45 @@ class BuiltinEmbedder:
         groups = batches(texts, max_texts=GROUP_TEXTS, max_characters=GROUP_CHARACTERS)
         return np.concatenate([self._embed_group(loaded, group) for group in groups])
 
+    def embed_with_parts(
+        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> tuple[NDArray[float32], list[NDArray[float32]]]:
+        """The same rows, and for each text a unit row per span of its characters, from the same run of the model.
+
+        A span's vector is the mean of its tokens' as the model read them, in the light of the whole window: better
+        than its words alone say, at no further cost. A span of which no token was read gets the text's own row.
+        """
+        import numpy as np
+
+        made = self.embed(texts) if not any(spans) else None
+        if made is not None:
+            return made, [np.zeros((0, DIMENSIONS), np.float32) for _ in texts]
+        loaded = _load()
+        rows, parts, at = [], [], 0
+        for group in batches(texts, max_texts=GROUP_TEXTS, max_characters=GROUP_CHARACTERS):
+            asked = spans[at : at + len(group)]
+            at += len(group)
+            found = self._at_once(lambda job: loaded.run_with_parts(*job), list(zip(group, asked, strict=True)))
+            rows += [row for row, _ in found]
+            parts += [placed for _, placed in found]
+        return np.stack(rows), parts
+
     def _embed_group(self, loaded: _Loaded, texts: Sequence[str]) -> NDArray[float32]:
         import numpy as np
 
         windows_by_text = [loaded.windows(text) for text in texts]
-        windows = [window for text_windows in windows_by_text for window in text_windows]
-        if len(windows) == 1 or self._threads == 1:
-            vectors = [loaded.run(window) for window in windows]
-        else:
-            with ThreadPoolExecutor(min(self._threads, len(windows)), "weft-embed") as pool:
-                vectors = list(pool.map(loaded.run, windows))
+        windows = [window.ids for text_windows in windows_by_text for window in text_windows]
+        vectors = self._at_once(loaded.run, windows)
         counts = np.array([len(text_windows) for text_windows in windows_by_text])
         sums = np.add.reduceat(np.stack(vectors), np.cumsum(counts) - counts, axis=0)
         return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), np.float32)
+
+    def _at_once(self, work: Callable[[Given], Made], jobs: Sequence[Given]) -> list[Made]:
+        """Does the jobs side by side on this embedder's threads."""
+        if len(jobs) == 1 or self._threads == 1:
+            return [work(job) for job in jobs]
+        with ThreadPoolExecutor(min(self._threads, len(jobs)), "weft-embed") as pool:
+            return list(pool.map(work, jobs))
 
 
 def verify_model_files() -> tuple[str, ...]:
@@ -125,26 +156,65 @@ class _Loaded:
     session: Any
     faults: tuple[type[Exception], ...]  # onnxruntime's own, which share no base
 
-    def windows(self, text: str) -> list[list[int]]:
-        """The text's token ids with their marks, in at most MAX_WINDOWS windows from its start to its end."""
+    def windows(self, text: str) -> list[_Window]:
+        """The text's tokens with their marks, in at most MAX_WINDOWS windows from its start to its end."""
         # Lone surrogates are legal in a Python string but not in UTF-8, which is what the tokenizer takes.
-        ids: list[int] = self.tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8")).ids
+        read = self.tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"))
+        ids, places = read.ids, read.offsets
         if len(ids) <= WINDOW_TOKENS:
-            return [ids]
-        first, *inner, last = ids
-        return [[first, *inner[start : start + WINDOW_TOKENS - 2], last] for start in _window_starts(len(inner))]
+            return [_Window(ids, places)]
+        room = WINDOW_TOKENS - 2
+        return [
+            _Window(
+                [ids[0], *ids[start + 1 : start + 1 + room], ids[-1]],
+                [places[0], *places[start + 1 : start + 1 + room], places[-1]],
+            )
+            for start in _window_starts(len(ids) - 2)
+        ]
 
     def run(self, window: Sequence[int]) -> NDArray[float32]:
         """The unit vector of one window."""
+        vector: NDArray[float32] = self._outputs(window, [_ROW])[0][0]
+        return vector
+
+    def run_with_parts(self, text: str, spans: Sequence[tuple[int, int]]) -> tuple[NDArray[float32], NDArray[float32]]:
+        """The unit vector of a text, and one of each span."""
+        import numpy as np
+
+        total = np.zeros(DIMENSIONS, np.float32)
+        sums = np.zeros((len(spans), DIMENSIONS), np.float32)
+        starts = np.array([start for start, _ in spans])
+        ends = np.array([end for _, end in spans])
+        for window in self.windows(text):
+            row, tokens = self._outputs(window.ids, [_ROW, _TOKENS])
+            total += row[0]
+            if len(spans) < 2:
+                continue
+            places = np.array(window.places)
+            # Spans are in order and apart: the last that starts at or before a token's first character is its own.
+            owner = np.searchsorted(starts, places[:, 0], side="right") - 1
+            inside = (owner >= 0) & (places[:, 1] > places[:, 0]) & (places[:, 0] < ends[np.maximum(owner, 0)])
+            np.add.at(sums, owner[inside], tokens[0][inside])
+        total /= np.linalg.norm(total)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        return total, np.where(lengths > 0, sums / np.maximum(lengths, 1e-9), total).astype(np.float32)
+
+    def _outputs(self, window: Sequence[int], names: list[str]) -> list[NDArray[float32]]:
         import numpy as np
 
         ids = np.array([window], np.int64)
         try:
-            rows: list[NDArray[float32]] = self.session.run(["v"], {"ids": ids, "mask": np.ones_like(ids)})
+            found: list[NDArray[float32]] = self.session.run(names, {"ids": ids, "mask": np.ones_like(ids)})
         except self.faults as error:
             raise ModelError(f"the built-in model failed: {error}", hint="free some memory and retry") from error
-        vector: NDArray[float32] = rows[0][0]
-        return vector
+        return found
+
+
+class _Window(NamedTuple):
+    """Token ids, and the characters of the text that each stands for."""
+
+    ids: list[int]
+    places: list[tuple[int, int]]
 
 
 def _window_starts(inner_tokens: int) -> list[int]:
@@ -178,9 +248,8 @@ def _load_once() -> _Loaded:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
     try:
-        session = onnxruntime.InferenceSession(
-            str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
-    except own_faults as error:
+        model = with_output((_DIRECTORY / "model.onnx").read_bytes(), _TOKENS)
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except (*own_faults, OSError, ValueError) as error:
         raise ModelError(f"onnxruntime cannot read the built-in model: {error}", hint=_REINSTALL) from error
     return _Loaded(Tokenizer.from_file(str(_DIRECTORY / "tokenizer.json")), session, own_faults)

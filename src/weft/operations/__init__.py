@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.operations import indexing, ingesting, logbook, reading, recalling, remembering, setting_up, upkeep
+from weft.operations import indexing, ingesting, logbook, reading, recalling, recording, remembering, setting_up, upkeep
 from weft.operations.registry import Operation
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -12,6 +12,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *recalling.OPERATIONS,
     *reading.OPERATIONS,
     *ingesting.OPERATIONS,
+    *recording.OPERATIONS,
     *logbook.OPERATIONS,
     *upkeep.OPERATIONS,
     *indexing.OPERATIONS,

@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 from weft.errors import ModelError
 from weft.loom import Loom
 from weft.operations.registry import Operation
-from weft.types import VectorQuery, Viewer, When
+from weft.queries import VectorQuery
+from weft.types import Viewer, When
 
 BATCH_TEXTS = 128
 
@@ -50,7 +51,7 @@ def _backfill(loom: Loom, viewer: Viewer, model: str, limit: int) -> int:
         texts = loom.store.unembedded(viewer, model, after=after, limit=min(BATCH_TEXTS, limit - done))
         if not texts:
             break
-        vectors, problem = loom.embedding.of_pairs([(key, words) for _, key, words in texts])
+        vectors, problem = loom.embedding.of_pairs([each[1:] for each in texts])
         if problem and not vectors:
             raise ModelError(problem, hint=f"{done} texts were embedded and saved; run `weft reindex` again to go on")
         loom.store.put_vectors(loom.writer.account, vectors)

@@ -1,4 +1,4 @@
-"""Reading documents: Markdown and plain text, by section, cited by file and line."""
+"""Reading files: text by section, source code by symbol, both cited by file and line; records (.jsonl) row by row."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from weft import git
+from weft.code import languages
 from weft.errors import Conflict, Forbidden, Invalid, NotFound, StoreError
 from weft.extract.sections import Section, read_sections
 from weft.log.draft import Draft
 from weft.log.kinds import document, transaction
 from weft.loom import Loom
+from weft.operations.code_records import Source, index
 from weft.operations.fields import ScopeAsked, Tags
 from weft.operations.paths import read_path
+from weft.operations.records import RecordsIngested, ingest_file
 from weft.operations.registry import Operation
 from weft.operations.rights import write_guard
 from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, When
 
-SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst"})
+RECORDS_SUFFIX = ".jsonl"
+SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst"}) | languages.SUFFIXES
 MAX_FILE_BYTES = 524_288
 MAX_FILES = 100_000
 
@@ -43,38 +47,76 @@ class Skipped(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Ingested(Struct, frozen=True, kw_only=True):
-    """What was read."""
+class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was read. Of a file of records, `records` and the turns among them, and up to 100 of those skipped."""
 
     documents: int
     sections: int
     unchanged: int
     skipped: tuple[Skipped, ...]
+    files: int = 0
+    symbols: int = 0
+    records: int = 0
+    messages: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def ingest(loom: Loom, given: Ingest) -> Ingested:
-    """Reads Markdown and text files by section. Unchanged files cost nothing; changed sections get new versions.
+    """Reads Markdown and text files by section, and source code by symbol.
 
+    Unchanged files cost nothing; sections and symbols that changed get new versions, those that are gone end.
     Hidden folders are passed over. What could not be read is listed with the reason; the rest goes on.
+
+    A file FILE.jsonl is read as records, one JSON object a line: {"id", "text"} and, where they apply, "title",
+    "date", "session" and "speaker" (one turn of a conversation), "turn_offsets" (a whole one) or "path" (source code).
     """
     root = loom.settings.root.resolve()
     start = _start(given.path, root)
     guard = write_guard(loom, scope=given.scope, agents=given.agents, project=loom.settings.project)
+    if start.is_file() and start.suffix.lower() == RECORDS_SUFFIX:
+        return _records(ingest_file(loom, start, guard), _source(start, root))
     commit = git.head_commit(root)
     files = list(_files(start, root))
-    documents = sections = unchanged = 0
+    documents = sections = sources = symbols = unchanged = 0
     skipped: list[Skipped] = []
     for number, file in enumerate(files, start=1):
-        outcome = file if isinstance(file, Skipped) else _ingest_file(loom, file, _source(file, root), guard, commit)
+        is_code = isinstance(file, Path) and languages.language_of(file.name) is not None
+        read = _index_file if is_code else _ingest_file
+        outcome = file if isinstance(file, Skipped) else read(loom, file, _source(file, root), guard, commit)
         loom.progress("reading", number, len(files))
         if isinstance(outcome, Skipped):
             skipped.append(outcome)
         elif outcome is None:
             unchanged += 1
+        elif is_code:
+            sources += 1
+            symbols += outcome
         else:
             documents += 1
             sections += outcome
-    return Ingested(documents=documents, sections=sections, unchanged=unchanged, skipped=tuple(skipped))
+    return Ingested(
+        documents=documents,
+        sections=sections,
+        unchanged=unchanged,
+        skipped=tuple(skipped),
+        files=sources,
+        symbols=symbols,
+    )
+
+
+def _records(done: RecordsIngested, source: str) -> Ingested:
+    skipped = [_skip(f"{source}:{row.row}", row.reason) for row in done.skipped]
+    more = done.skipped_rows - len(skipped)
+    notes = done.notes if not more else (*done.notes, f"and {more} more rows were skipped")
+    return Ingested(
+        documents=0,
+        sections=0,
+        unchanged=done.unchanged,
+        skipped=tuple(skipped),
+        records=done.records,
+        messages=done.messages,
+        notes=notes,
+    )
 
 
 def _start(written: str, root: Path) -> Path:
@@ -156,6 +198,22 @@ def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str 
     return len(made)
 
 
+def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | int | None:
+    """The number of symbols, None if unchanged, or why not."""
+    raw = _read_text(file, source)
+    if isinstance(raw, Skipped):
+        return raw
+    version = Source(path=source, text=raw.decode("utf-8-sig"), sha256=hashlib.sha256(raw).hexdigest())
+    try:
+        found = index(loom, guard, version)
+        if found is None:
+            return None
+        loom.append([*_provenance(commit, source), found.draft])
+    except (Invalid, Forbidden, Conflict) as problem:
+        return _skip(source, problem.message)
+    return found.symbols
+
+
 def _provenance(commit: str | None, source: str) -> list[Draft]:
     """Which git commit the file was read at, where there is one, so that `weft diff <commit>` knows."""
     if commit is None:
@@ -225,7 +283,7 @@ def _section_texts(document_id: str, sections: tuple[Section, ...]) -> tuple[doc
 OPERATIONS = (
     Operation(
         name="ingest",
-        summary="read Markdown and text files by section, cited by line",
+        summary="read text files by section, source code by symbol, or records (.jsonl)",
         input=Ingest,
         output=Ingested,
         effect="write",

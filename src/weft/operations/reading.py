@@ -8,12 +8,14 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from weft.code.languages import language_of
 from weft.errors import Invalid, NotFound
 from weft.extract.sections import split_lines
 from weft.instants import to_iso
 from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
+from weft.operations.code_records import SYMBOL_KINDS, file_id, spans_of, symbol_prefix
 from weft.operations.fields import KindNames, Limit, Moment
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
@@ -186,32 +188,53 @@ def _doubts(citation: EventCitation, event: Event, nodes: Sequence[NodeVersion])
 
 
 def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
-    find = Find(kinds=("Section",), id_prefix=f"{loom.settings.project}/{citation.path}#")
-    known = loom.store.find(loom.viewer, When(), find, limit=MAX_SECTIONS).nodes
-    inside = [node for node in known if node.props.get("source") == citation.path and _covers(node, citation.line)]
-    section = max(inside, key=lambda node: int(node.props["line"]), default=None)
-    if section is None:
+    around = [node for node in _nodes_of_file(loom, citation.path) if _covers(node, citation.line)]
+    node = max(around, key=lambda node: (_holds(node, citation.line), int(node.props["line"])), default=None)
+    if node is None:
         raise NotFound(
             f"{written} points at nothing that was ingested in this project and that you may see",
             hint="`weft ingest` reads files",
         )
-    first, last = int(section.props["line"]), int(section.props["end_line"])
+    spans = spans_of(node.props)
+    numbers = [number for first, last in spans for number in range(first, last + 1)]
+    ingested = dict(zip(numbers, split_lines(node.text), strict=False))
+    last = next((last for first, last in spans if first <= citation.line <= last), citation.line)
     end = min(citation.end_line or last, last, citation.line + MAX_CITED_LINES - 1)
     on_disk = _read_lines(loom.settings.root, citation.path)
-    matches = on_disk is not None and on_disk[first - 1 : last] == split_lines(section.text)
+    matches = on_disk is not None and [on_disk[number - 1 : number] for number in numbers] == [
+        [line] for line in ingested.values()
+    ]
     notes: tuple[str, ...] = ()
     if on_disk is None:
         notes += ("the file cannot be read or is gone; these are the lines as they were ingested",)
     elif not matches:
-        day = to_iso(section.recorded_at)[:10]
+        day = to_iso(node.recorded_at)[:10]
         notes += (f"the file changed since it was ingested on {day}; these are the lines as they were then",)
     if end < (citation.end_line or last):
         notes += (
             f"cut after line {end}: the section ends at line {last}, and {MAX_CITED_LINES} lines are shown at most",
         )
     # Where the file still says the same, these are its lines; where it does not, it may say what was never ingested.
-    lines = tuple(split_lines(section.text)[citation.line - first : end - first + 1])
-    return Cited(citation=written, matches=matches, nodes=show_nodes(loom, [section]), lines=lines, notes=notes)
+    lines = tuple(ingested[number] for number in range(citation.line, end + 1) if number in ingested)
+    return Cited(citation=written, matches=matches, nodes=show_nodes(loom, [node]), lines=lines, notes=notes)
+
+
+def _nodes_of_file(loom: Loom, path: str) -> tuple[NodeVersion, ...]:
+    """The sections of a document; the symbols of a source file, and what stands outside them."""
+    project = loom.settings.project
+    if language_of(path) is None:
+        find = Find(kinds=("Section",), id_prefix=f"{project}/{path}#")
+        sections = loom.store.find(loom.viewer, When(), find, limit=MAX_SECTIONS).nodes
+        return tuple(node for node in sections if node.props.get("source") == path)
+    find = Find(kinds=SYMBOL_KINDS, id_prefix=symbol_prefix(project, path))
+    symbols = loom.store.find(loom.viewer, When(), find, limit=MAX_SECTIONS).nodes
+    files = loom.store.nodes(loom.viewer, When(), [file_id(project, path)])
+    return tuple(node for node in (*files, *symbols) if node.props.get("source") == path)
+
+
+def _holds(node: NodeVersion, line: int) -> bool:
+    """The line is in the node's own text, not only between its ends: a class does not hold its methods."""
+    return any(first <= line <= last for first, last in spans_of(node.props))
 
 
 def _covers(node: NodeVersion, line: int) -> bool:

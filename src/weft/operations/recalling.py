@@ -6,14 +6,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.instants import to_iso
+from weft.errors import Invalid
+from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
 from weft.operations.fields import KindNames, Label, Limit, Moment, Query
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
 from weft.operations.showing import NodeShown, show_nodes
 from weft.retrieval import recipes
-from weft.retrieval.pipeline import Ask, Candidate, Source, StageTrace, run
+from weft.retrieval.pipeline import Ask, Candidate, Source, Stage, StageTrace, run
 
 
 class Recall(Struct, frozen=True, kw_only=True):
@@ -26,6 +27,10 @@ class Recall(Struct, frozen=True, kw_only=True):
     everywhere: Annotated[bool, Meta(description="search every project")] = False
     as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
     known_at: Annotated[Moment | None, Meta(description="as weft knew it then; also a git commit or Tx id")] = None
+    asked_at: Annotated[Moment | None, Meta(description="when it is asked, for words like yesterday; not a filter")] = (
+        None
+    )
+    recipe: Annotated[Label, Meta(description="which stages rank, by name")] = "default"
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
@@ -57,8 +62,15 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     """
     when = read_when(loom, as_of=given.as_of, known_at=given.known_at)
     projects = None if given.everywhere else (given.project or loom.settings.project, None)
-    ask = Ask(query=given.query, when=when, limit=given.limit, projects=projects, kinds=given.kinds)
-    answer = run(recipes.DEFAULT, loom, ask)
+    ask = Ask(
+        query=given.query,
+        when=when,
+        limit=given.limit,
+        projects=projects,
+        kinds=given.kinds,
+        asked_at=None if given.asked_at is None else parse_instant(given.asked_at, field="asked_at"),
+    )
+    answer = run(_recipe(given.recipe), loom, ask)
     shown = show_nodes(loom, [candidate.node for candidate in answer.ranked])
     hits = tuple(
         Hit(score=candidate.score, node=node, why=_why(candidate) if given.explain else ())
@@ -77,6 +89,13 @@ def recall(loom: Loom, given: Recall) -> Recalled:
         notes=notes,
         stages=answer.trace if given.explain else (),
     )
+
+
+def _recipe(name: str) -> tuple[Stage, ...]:
+    found = recipes.RECIPES.get(name)
+    if found is None:
+        raise Invalid(f"there is no recipe {name!r}", hint=f"known: {', '.join(sorted(recipes.RECIPES))}")
+    return found
 
 
 def _why(candidate: Candidate) -> tuple[Source, ...]:

@@ -12,6 +12,7 @@ from weft.errors import Invalid
 from weft.loom import Loom
 
 Effect = Literal["read", "write", "destructive"]
+FAMILIES = ("log", "bench")  # names that begin with one of these are commands of a group: `log_show` is `weft log show`
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -31,7 +32,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     def command(self) -> str:
         """As typed on the command line: `weft add-fact`, `weft log show`."""
         family, _, rest = self.name.partition("_")
-        return f"weft log {rest}" if family == "log" else f"weft {self.name.replace('_', '-')}"
+        return (
+            f"weft {family} {rest.replace('_', '-')}" if family in FAMILIES else f"weft {self.name.replace('_', '-')}"
+        )
 
     @property
     def description(self) -> str:

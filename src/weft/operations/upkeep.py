@@ -17,7 +17,8 @@ from weft.operations.paths import read_path
 from weft.operations.registry import Operation
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
-from weft.types import KindStat, StoreStats, TextQuery, Viewer, When
+from weft.queries import TextQuery
+from weft.types import KindStat, StoreStats, Viewer, When
 
 
 class Rebuild(Struct, frozen=True, kw_only=True):

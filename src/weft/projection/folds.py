@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from weft.instants import parse_instant
-from weft.log.kinds import document, graph, memory, payload_of
+from weft.instants import MIN_INSTANT_US, parse_instant
+from weft.log.kinds import code, conversation, document, graph, memory, payload_of
 from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot, shared_slot
 from weft.types import Event, Guard
 
@@ -165,6 +165,75 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
         yield _plain_edge(section.parent or payload.id, "CONTAINS", section.id, guard, begin)
 
 
+def _recorded(event: Event, payload: conversation.Recorded) -> Iterator[Move]:
+    guard = _guard(payload)
+    made_from = {} if payload.record is None else {"record": payload.record}
+    for gone in payload.ended:
+        yield EndNode(id=gone, at=MIN_INSTANT_US)
+    if payload.opens:
+        whole = {"whole": True, **made_from} if payload.whole else {}
+        node = graph.NodeAssertion(
+            id=payload.id,
+            kind="Session",
+            name=payload.title,
+            props=whole,
+            focus=payload.focus,
+            valid_from=payload.begins,
+            **asdict(guard),
+        )
+        yield _put_node(event, node)
+    part_of = {"part_of": payload.id} if payload.whole else {}
+    for said in payload.messages:
+        who = {"speaker": said.speaker} if said.speaker else {"role": said.role} if said.role else {}
+        message = graph.NodeAssertion(
+            id=said.id,
+            kind="Message",
+            text=said.text,
+            props={"conversation": payload.id, "seq": said.seq, **who, **made_from, **part_of},
+            focus=payload.focus,
+            valid_from=said.at,
+            **asdict(guard),
+        )
+        yield _put_node(event, message)
+        yield _plain_edge(payload.id, "CONTAINS", said.id, guard, _begin(said.at, event))
+
+
+def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
+    guard, begin = _guard(payload), own_time(event)
+    made_from = {} if payload.record is None else {"record": payload.record}
+    place = {"path": payload.path, "source": payload.path, **made_from}
+    for never in payload.withdrawn:
+        yield EndNode(id=never, at=MIN_INSTANT_US)
+    for gone in payload.ended:
+        yield EndNode(id=gone, at=begin)
+    about = {"language": payload.language, "sha256": payload.sha256, "line": 1, "end_line": payload.end_line}
+    file_node = graph.NodeAssertion(
+        id=payload.id,
+        kind="File",
+        name=payload.path,
+        text=payload.text,
+        props={**place, **about, "spans": [list(span) for span in payload.spans]},
+        focus=payload.focus,
+        **asdict(guard),
+    )
+    yield _put_node(event, file_node)
+    for symbol in payload.symbols:
+        node = graph.NodeAssertion(
+            id=f"{payload.id}::{symbol.key}",
+            kind=symbol.kind,
+            name=symbol.name or symbol.key,
+            summary=payload.path,
+            text=symbol.text,
+            props={**place, "part_of": payload.id, "line": symbol.line, "end_line": symbol.end_line}
+            | ({"spans": [list(span) for span in symbol.spans]} if symbol.spans else {}),
+            focus=payload.focus,
+            **asdict(guard),
+        )
+        yield _put_node(event, node)
+        around = f"{payload.id}::{symbol.parent}" if symbol.parent else payload.id
+        yield _plain_edge(around, "CONTAINS", node.id, guard, begin)
+
+
 FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
     "memory.remembered": _remembered,
     "graph.asserted": _asserted,
@@ -172,4 +241,6 @@ FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
     "graph.deleted": _deleted,
     "graph.restored": _restored,
     "document.ingested": _ingested,
+    "conversation.recorded": _recorded,
+    "code.indexed": _indexed,
 }

@@ -9,30 +9,24 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.extract.question import Question, read_question
+from weft.extract.windows import Window
 from weft.loom import Loom
+from weft.queries import Named, TextMatches, VectorMatches
+from weft.retrieval.pool import EMPTY, Pool
 from weft.types import NodeVersion, When
-
-MAX_CANDIDATES = 50  # from one source, unless more are asked for
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """A question, as the pipeline takes it."""
+    """A question, as the pipeline takes it. `asked_at` is when: what "last week" is relative to, never a filter."""
 
     query: str
     when: When
     limit: int
     projects: tuple[str | None, ...] | None
     kinds: tuple[str, ...] | None = None
-
-
-class Find(Struct, frozen=True, kw_only=True):
-    """One way a node was found: by which source, at which rank, with which score of its own."""
-
-    source: str
-    node: NodeVersion
-    rank: int
-    raw: float
-    detail: str = ""
+    asked_at: int | None = None
+    min_score: float | None = None
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -47,10 +41,16 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A node that may answer. Its score is the sum of its sources' parts."""
+    """A node that may answer. Its score is the sum of its sources' parts.
+
+    `best` are the parts of it that were found (turns of a session, symbols of a file), best first; `marks` say what a
+    reader should know of it, such as that a newer one answers the same.
+    """
 
     node: NodeVersion
     sources: tuple[Source, ...]
+    best: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:
@@ -65,16 +65,44 @@ class StageTrace(Struct, frozen=True, kw_only=True):
     milliseconds: float
 
 
+class Mention(Struct, frozen=True, kw_only=True):
+    """A name that stands in the question: which of its words, as what, and what goes by it."""
+
+    start: int
+    end: int
+    key: str
+    nodes: tuple[Named, ...]
+    written: str = ""
+
+
 class Answer(Struct, frozen=True, kw_only=True):
-    """The state between stages: what was found by each source, then one ranked list."""
+    """The state between stages: what the question says, what each source found, one pool, then one ranked list."""
 
     ask: Ask
+    question: Question
+    asked_at: int
+    windows: tuple[Window, ...] = ()
     terms: tuple[tuple[str, float], ...] = ()
     vector: bytes | None = None
-    found: tuple[Find, ...] = ()
+    title_vector: bytes | None = None
+    text: TextMatches | None = None
+    near: VectorMatches | None = None
+    mentions: tuple[Mention, ...] = ()
+    pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
+
+    def noted(self, *notes: str) -> Answer:
+        """With notes added."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def count(self) -> int:
+        """How many are still in it."""
+        found = len(self.text.hits) if self.text else 0
+        found += len(self.near.hits) if self.near else 0
+        return len(self.ranked) or len(self.pool.nodes) or found
 
 
 class Stage(Protocol):
@@ -88,19 +116,16 @@ class Stage(Protocol):
 
 def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
     """Runs the stages in order over one pinned moment, so that all of them see one state."""
-    answer = Answer(ask=replace(ask, when=loom.store.pin(loom.viewer, ask.when)))
+    ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+    asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
+    answer = Answer(ask=ask, question=read_question(""), asked_at=asked_at)
     for stage in recipe:
         began = time.perf_counter()
         answer = stage(loom, answer)
         took = (time.perf_counter() - began) * 1000
-        step = StageTrace(stage=stage.name, count=len(answer.ranked) or len(answer.found), milliseconds=round(took, 3))
+        step = StageTrace(stage=stage.name, count=answer.count, milliseconds=round(took, 3))
         answer = replace(answer, trace=(*answer.trace, step))
     return answer
-
-
-def candidates_wanted(ask: Ask) -> int:
-    """How many each source should bring."""
-    return max(min(MAX_CANDIDATES, 4 * ask.limit), ask.limit)
 
 
 def is_wanted(ask: Ask, node: NodeVersion) -> bool:

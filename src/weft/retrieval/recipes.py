@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from weft.retrieval.cut import Cut
-from weft.retrieval.exact import Exact
-from weft.retrieval.fuse import Fuse
+from weft.retrieval.gated import Gated
+from weft.retrieval.flow import Flow
+from weft.retrieval.fresh import Fresh
+from weft.retrieval.gather import Gather
+from weft.retrieval.links import Links
+from weft.retrieval.naming import Names
 from weft.retrieval.pipeline import Stage
+from weft.retrieval.rank import Rank
+from weft.retrieval.sessions import Sessions
+from weft.retrieval.source_code import Code
 from weft.retrieval.text import Text
+from weft.retrieval.times import Times
 from weft.retrieval.understand import Understand
 from weft.retrieval.vector import Vector
-from weft.retrieval.walk import Walk
 
-DEFAULT: Final[tuple[Stage, ...]] = (Understand(), Exact(), Text(), Vector(), Fuse(), Walk(), Cut())
+DEFAULT: Final[tuple[Stage, ...]] = (
+    Understand(),
+    Text(),
+    Names(),
+    Vector(),
+    Gather(),
+    Gated(),
+    Sessions(),
+    Code(),
+    Times(),
+    Links(),
+    Flow(),
+    Fresh(),
+    Rank(),
+)
+
+RECIPES: Final[Mapping[str, tuple[Stage, ...]]] = {"default": DEFAULT}

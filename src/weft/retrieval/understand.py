@@ -1,22 +1,37 @@
-"""Turns the words of a question into terms to look for."""
+"""Reads the question: its words, its shape, the times it names. Its vector is begun meanwhile."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.extract.question import read_question
+from weft.extract.windows import time_windows
 from weft.lexical import query_terms
 from weft.loom import Loom
 from weft.retrieval.pipeline import Answer
 
+FIRST_LINE = 2.0  # more weight for terms of a report's first line, which says what it is about
+
 
 class Understand(Struct, frozen=True):
-    """Stems and weights of the question's words; its vector is begun meanwhile."""
+    """Stems and weights of the question's words, its shape, and the windows of time it names."""
 
     name: str = "understand"
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
-        loom.embedding.begin(answer.ask.query)
-        terms = query_terms(answer.ask.query)
-        notes = () if terms else ("the question holds no words to look for",)
-        return replace(answer, terms=terms, notes=answer.notes + notes)
+        query = answer.ask.query
+        loom.embedding.begin(query)
+        question = read_question(query)
+        weights = dict(query_terms(query))
+        if question.is_report:
+            for term, _ in query_terms(question.first_line):
+                weights[term] = weights.get(term, 0.0) + FIRST_LINE
+        notes = () if weights else ("the question holds no words to look for",)
+        return replace(
+            answer,
+            question=question,
+            terms=tuple(weights.items()),
+            windows=time_windows(question.first_line if question.is_report else query, answer.asked_at),
+            notes=answer.notes + notes,
+        )

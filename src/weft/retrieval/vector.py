@@ -6,14 +6,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.loom import Loom
-from weft.retrieval.pipeline import Answer, Find, candidates_wanted
-from weft.types import VectorQuery
+from weft.queries import VectorHit, VectorQuery
+from weft.retrieval.pipeline import Answer
 
 
 class Vector(Struct, frozen=True):
-    """Cosine to the question, in the configured embedder's space. Without one, a note says so and words decide."""
+    """Cosine to the question, in the configured embedder's space. Without one, a note says so and words decide.
+
+    A report is looked for by its first line as well: that is its title.
+    """
 
     name: str = "vector"
+    leads: int = 200
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask, model = answer.ask, loom.embedding.model
@@ -21,14 +25,19 @@ class Vector(Struct, frozen=True):
             return answer
         data, problem = loom.embedding.query(ask.query)
         if data is None or model is None:
-            return replace(answer, notes=(*answer.notes, problem))
+            return answer.noted(problem)
+        limit = max(self.leads, 2 * ask.limit)
         query = VectorQuery(model=model, data=data, projects=ask.projects, kinds=ask.kinds)
-        matches = loom.store.search_vector(loom.viewer, ask.when, query, limit=candidates_wanted(ask))
-        found = tuple(
-            Find(source=self.name, node=hit.node, rank=rank, raw=hit.cosine, detail=f"cosine {hit.cosine:.2f}")
-            for rank, hit in enumerate(matches.hits, start=1)
-        )
+        matches = loom.store.search_vector(loom.viewer, ask.when, query, limit=limit)
+        title: bytes | None = None
+        if answer.question.is_report and answer.question.first_line.strip():
+            title, _ = loom.embedding.query(answer.question.first_line)
+            if title is not None:
+                more = loom.store.search_vector(loom.viewer, ask.when, replace(query, data=title), limit=limit)
+                known = {hit.node.row for hit in matches.hits}
+                hits = tuple(VectorHit(node=hit.node, cosine=0.0) for hit in more.hits if hit.node.row not in known)
+                matches = replace(matches, hits=matches.hits + hits)
         notes = answer.notes + matches.notes
         if matches.pending:
             notes += (f"{matches.pending} texts have no vector yet and are found by words only: `weft reindex`",)
-        return replace(answer, vector=data, found=answer.found + found, notes=notes)
+        return replace(answer, vector=data, title_vector=title, near=matches, notes=notes)

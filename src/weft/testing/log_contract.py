@@ -16,7 +16,8 @@ from weft.testing.case import StoreCase
 from weft.testing.clock import HOUR_US, START_US
 from weft.testing.scribe import Scribe, edge, ended, node
 from weft.testing.viewers import OPERATOR, PUBLIC, STAFF, STRANGER
-from weft.types import NOW, Actor, Find, Guard, TextQuery, When
+from weft.queries import TextQuery
+from weft.types import NOW, Actor, Find, Guard, When
 
 
 class LogContract(StoreCase):

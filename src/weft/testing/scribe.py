@@ -17,7 +17,8 @@ from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
 from weft.testing.clock import ManualClock
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW, Actor, Event, TextMatches, TextQuery, Viewer, When
+from weft.queries import TextMatches, TextQuery
+from weft.types import NOW, Actor, Event, Viewer, When
 
 
 def iso(at: int | None) -> str | None:

@@ -13,7 +13,8 @@ from weft.lexical import content_hash
 from weft.testing.case import StoreCase
 from weft.testing.scribe import Scribe, closed, deleted, node
 from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, VISITOR
-from weft.types import NOW, Vector, VectorMatches, VectorQuery, When
+from weft.queries import Vector, VectorMatches, VectorQuery
+from weft.types import NOW, When
 
 MODEL = "test/4"
 
@@ -42,7 +43,7 @@ def ids(matches: VectorMatches) -> list[str]:
 
 
 class VectorsContract(StoreCase):
-    """search_vector, cosines, put_vectors, unembedded."""
+    """search_vector, near, put_vectors, unembedded."""
 
     def test_the_nearest_come_first_with_their_cosine(self, scribe: Scribe) -> None:
         scribe.write(node("east", "e"), node("north", "n"), node("between", "b"))
@@ -60,7 +61,7 @@ class VectorsContract(StoreCase):
         assert ids(found) == ["a"]
         assert found.pending == 1
         left = scribe.store.unembedded(OPERATOR, MODEL, after=0, limit=10)
-        assert [words for _, _, words in left] == ["two"]
+        assert [words for _, _, words, _ in left] == ["two"]
         assert scribe.store.unembedded(OPERATOR, MODEL, after=left[0][0], limit=10) == ()
         with pytest.raises(Forbidden):
             scribe.store.unembedded(PUBLIC, MODEL, after=0, limit=10)
@@ -79,7 +80,10 @@ class VectorsContract(StoreCase):
         for values in ((1, 0, 0, 0), (0, 1, 0, 0)):
             scribe.store.put_vectors(OPERATOR.account, [vector_of("one", values)])
         key = content_hash("", "", "one")
-        assert scribe.store.cosines(OPERATOR, towards((1, 0, 0, 0)), [key, b"unknown"]) == {key: pytest.approx(1.0)}
+        assert {
+            each: found.cosine
+            for each, found in scribe.store.near(OPERATOR, towards((1, 0, 0, 0)), [key, b"unknown"]).items()
+        } == {key: pytest.approx(1.0)}
         assert scribe.store.without_vectors(OPERATOR, MODEL, [key, b"unknown"]) == (b"unknown",)
 
     def test_guards_and_clocks_hold_whatever_is_nearest(self, scribe: Scribe) -> None:
@@ -120,12 +124,12 @@ class VectorsContract(StoreCase):
         scribe.write(deleted("gone"))
         one, two, three, four = hashes = [vector.content_hash for vector in vectors]
         asked = towards((1, 0, 0, 0))
-        assert set(scribe.store.cosines(PUBLIC, asked, hashes)) == {one}
+        assert set(scribe.store.near(PUBLIC, asked, hashes)) == {one}
         assert scribe.store.without_vectors(PUBLIC, MODEL, hashes) == (two, three, four)
-        assert set(scribe.store.cosines(OPERATOR, asked, hashes)) == {one, two}
+        assert set(scribe.store.near(OPERATOR, asked, hashes)) == {one, two}
         assert scribe.store.without_vectors(OPERATOR, MODEL, hashes) == (three, four)
         scribe.write(closed(change))
-        assert set(scribe.store.cosines(PUBLIC, asked, hashes)) == {one, four}
+        assert set(scribe.store.near(PUBLIC, asked, hashes)) == {one, four}
 
     def test_how_many_texts_wait_is_for_internal_admins(self, scribe: Scribe) -> None:
         scribe.write(node("a", "one"), node("b", "two", scope="admin"))

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from weft.errors import Invalid
 from weft.ports import Batch, Changes, LexedText
-from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx, Vector
+from weft.queries import Vector
+from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
 
 
 class Graph:
@@ -68,7 +69,7 @@ class Account:
         self.commits: list[Commit] = []
         self.log: list[Event] = []
         self.heads: dict[str, SessionHead] = {}
-        self.vectors: dict[tuple[str, bytes], bytes] = {}
+        self.vectors: dict[tuple[str, bytes], Vector] = {}
         self.graph = Graph()
 
     # Writing
@@ -86,10 +87,10 @@ class Account:
 
     def put_vectors(self, vectors: Sequence[Vector]) -> None:
         for vector in vectors:
-            sizes = {len(data) for (model, _), data in self.vectors.items() if model == vector.model}
+            sizes = {len(made.data) for (model, _), made in self.vectors.items() if model == vector.model}
             if sizes and len(vector.data) not in sizes:
                 raise Invalid(f"vectors of {vector.model} have another dimension here", hint="spaces are never mixed")
-            self.vectors.setdefault((vector.model, vector.content_hash), vector.data)
+            self.vectors.setdefault((vector.model, vector.content_hash), vector)
 
     # The log
 

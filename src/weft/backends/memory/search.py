@@ -5,10 +5,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from weft import lexical
 from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Moment, Sight
-from weft.types import TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
+from weft.parts import part_cosines
+from weft.queries import Lead, Near, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
+from weft.types import NodeVersion
 
 # Words
 
@@ -29,18 +33,43 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
     used, dropped = lexical.choose_terms(query.terms, frequencies, len(live))
     mean_length = sum(text.length for text in texts) / len(texts) if texts else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
-    hits = []
-    for row in sight.nodes_at(moment):
-        if query.projects is not None and row.guard.project not in query.projects:
-            continue
-        if query.kinds is not None and row.kind not in query.kinds:
-            continue
-        text = graph.texts[row.content_hash]
-        score, parts = bm25.score(text.vector, text.length)
-        if parts:
-            hits.append(TextHit(node=row, score=score, parts=parts))
+    rows = [
+        row
+        for row in sight.nodes_at(moment)
+        if (query.projects is None or row.guard.project in query.projects)
+        and (query.kinds is None or row.kind in query.kinds)
+    ]
+    lexed = [graph.texts[row.content_hash] for row in rows]
+    weighed = bm25.weigh([(text.vector, text.length) for text in lexed])
+    hits = [
+        TextHit(node=lead_of(row), score=score, parts=weighed.parts(n), counts=weighed.counted(n), length=text.length)
+        for n, (row, text, score) in enumerate(zip(rows, lexed, weighed.scores.tolist(), strict=True))
+        if score > 0.0
+    ]
     hits.sort(key=lambda hit: (-hit.score, -hit.node.row))
-    return TextMatches(hits=tuple(hits[:limit]), used=used, dropped=dropped, population=len(live), truncated=False)
+    return TextMatches(
+        hits=tuple(hits[:limit]),
+        used=used,
+        dropped=dropped,
+        population=len(live),
+        mean_length=mean_length,
+        truncated=False,
+    )
+
+
+def lead_of(row: NodeVersion) -> Lead:
+    """A node as a search names it."""
+    told = (row.props.get(name) for name in ("part_of", "conversation", "role"))
+    whole, conversation, role = (value if isinstance(value, str) else None for value in told)
+    return Lead(
+        row=row.row,
+        id=row.id,
+        kind=row.kind,
+        content_hash=row.content_hash,
+        whole=whole,
+        conversation=conversation,
+        role=role,
+    )
 
 
 # Vectors
@@ -55,8 +84,10 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
         if (query.projects is None or row.guard.project in query.projects)
         and (query.kinds is None or row.kind in query.kinds)
     ]
-    near = cosines(sight, query, [row.content_hash for row in rows])
-    hits = [VectorHit(node=row, cosine=near[row.content_hash]) for row in rows if row.content_hash in near]
+    found = near(sight, query, [row.content_hash for row in rows], parts=False)
+    hits = [
+        VectorHit(node=lead_of(row), cosine=found[row.content_hash].cosine) for row in rows if row.content_hash in found
+    ]
     hits.sort(key=lambda hit: (-hit.cosine, -hit.node.row))
     told = sight.viewer.audience == "internal" and "admin" in sight.viewer.scopes
     made = sum(model == query.model for model, _ in account.vectors)
@@ -64,16 +95,24 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
     return VectorMatches(hits=tuple(hits[:limit]), pending=pending)
 
 
-def cosines(sight: Sight, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+def near(sight: Sight, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool) -> Mapping[bytes, Near]:
     """How near each text is that the viewer may know of; those without a vector are left out."""
     wanted = struct.unpack(f"{len(query.data) // 4}f", query.data)
     found = {}
     for each in hashes:
-        data = sight.account.vectors.get((query.model, each))
-        if data is not None and sight.knows_text(each):
-            values = struct.unpack(f"<{len(data) // 2}e", data)
-            found[each] = sum(a * b for a, b in zip(values, wanted, strict=True))
+        made = sight.account.vectors.get((query.model, each))
+        if made is not None and sight.knows_text(each):
+            values = struct.unpack(f"<{len(made.data) // 2}e", made.data)
+            cosine = sum(a * b for a, b in zip(values, wanted, strict=True))
+            placed = part_cosines([made.parts], np.array(wanted, np.float32))[0] if parts else ()
+            found[each] = Near(cosine=cosine, parts=placed)
     return found
+
+
+def vectors(sight: Sight, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+    """Vectors of texts that the viewer may know of."""
+    made = sight.account.vectors
+    return {each: made[model, each].data for each in hashes if (model, each) in made and sight.knows_text(each)}
 
 
 def without_vectors(sight: Sight, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
@@ -82,10 +121,10 @@ def without_vectors(sight: Sight, model: str, hashes: Sequence[bytes]) -> tuple[
     return tuple(each for each in hashes if (model, each) not in made or not sight.knows_text(each))
 
 
-def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
-    """Texts with no vector of this model, in the order they came: number, hash, what to embed."""
+def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str, str], ...]:
+    """Texts with no vector of this model, in the order they came: number, hash, what to embed, the body."""
     found = [
-        (at, key, lexical.text_to_embed(text.name, text.summary, text.body))
+        (at, key, lexical.text_to_embed(text.name, text.summary, text.body), text.body)
         for at, (key, text) in enumerate(account.graph.texts.items(), start=1)
         if at > after and (model, key) not in account.vectors
     ]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from weft.backends.memory import changes, figures, reading, search
+from weft.backends.memory import changes, figures, naming, reading, search
 from weft.backends.memory.account import Account, last_pos
 from weft.backends.memory.visible import Moment, Sight
 from weft.backends.memory.walk import walk
 from weft.errors import StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, FoldLog, Plan
+from weft.queries import Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
     Diff,
@@ -28,12 +29,7 @@ from weft.types import (
     NodeVersion,
     SessionHead,
     StoreStats,
-    TextMatches,
-    TextQuery,
     Tx,
-    Vector,
-    VectorMatches,
-    VectorQuery,
     Viewer,
     Walked,
     When,
@@ -183,15 +179,35 @@ class MemoryStore:
         with self._seeing(viewer, when) as (sight, moment):
             return search.search_vector(sight, moment, query, limit)
 
-    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+    def near(
+        self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool = False
+    ) -> Mapping[bytes, Near]:
         with self._lock:
-            return search.cosines(self._sight(viewer), query, hashes)
+            return search.near(self._sight(viewer), query, hashes, parts=parts)
+
+    def vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        with self._lock:
+            return search.vectors(self._sight(viewer), model, hashes)
+
+    def named(
+        self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
+    ) -> tuple[Named, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return naming.named(sight, moment, keys, projects)
+
+    def spellings(
+        self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None
+    ) -> tuple[str, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return naming.spellings(sight, moment, word, projects)
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
         with self._lock:
             return search.without_vectors(self._sight(viewer), model, hashes)
 
-    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+    def unembedded(
+        self, viewer: Viewer, model: str, *, after: int, limit: int
+    ) -> tuple[tuple[int, bytes, str, str], ...]:
         viewer.must_be_operator("read every text")
         with self._lock:
             return search.unembedded(self._account(viewer), model, after, limit)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import apsw
 import orjson
 
+from weft.backends.sqlite.naming import write_names
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.words import Words
 from weft.ports import Changes, LexedText, Retirement
@@ -139,6 +140,7 @@ class GraphWriter:
                 " VALUES (?,?,?,?,?,?,?) RETURNING id",
                 (text.content_hash, text.name, text.name_key, text.summary, text.body, text.vector, text.length),
             )
+        write_names(self._db, self._p, [(self._text_ids[text.content_hash], text.aliases) for text in texts])
 
     def _text_id(self, content_hash: bytes) -> int:
         if content_hash not in self._text_ids:

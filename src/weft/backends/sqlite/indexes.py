@@ -15,7 +15,8 @@ from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.query import every, first
 from weft.backends.sqlite.vector_rows import model_key
 from weft.backends.sqlite.vectors import VectorCache
-from weft.types import VectorMatches, VectorQuery, Viewer, Walked
+from weft.queries import Near, VectorMatches, VectorQuery
+from weft.types import Viewer, Walked
 
 
 class Indexes:
@@ -36,11 +37,11 @@ class Indexes:
             return VectorMatches(hits=(), pending=vectors.pending(db, viewer, 0))
         return vectors.search(db, self._cache(model), viewer, moment, query, limit=limit)
 
-    def cosines(
-        self, db: apsw.Connection, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]
-    ) -> dict[bytes, float]:
-        """Cosines of those texts that the viewer may find a node of."""
-        return vectors.cosines(db, viewer, query, hashes)
+    def near(
+        self, db: apsw.Connection, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool
+    ) -> dict[bytes, Near]:
+        """How near those texts are that the viewer may find a node of."""
+        return vectors.near(db, viewer, query, hashes, parts=parts)
 
     def _cache(self, model: int) -> VectorCache:
         with self._lock:

@@ -247,10 +247,19 @@ def without_vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Seq
     return tuple(each for each in hashes if first(db, query, (model, each, *seen.params)) is None)
 
 
-def unembedded(db: apsw.Connection, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
-    """(id, hash, words) of texts without a vector of this model, in order."""
+def vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Vectors of those texts that the viewer may find a node of."""
+    seen = guards.of_a_node(viewer)
+    query = f"""SELECT x.data FROM vector x JOIN model m ON m.key = x.model
+        WHERE m.name = ? AND x.hash = ? AND {seen.text}"""
+    found = {each: first(db, query, (model, each, *seen.params)) for each in hashes}
+    return {each: row[0] for each, row in found.items() if row is not None}
+
+
+def unembedded(db: apsw.Connection, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str, str], ...]:
+    """(id, hash, words, body) of texts without a vector of this model, in order."""
     query = """SELECT t.id, t.hash, t.name, t.summary, t.body FROM text t WHERE t.id > ? AND NOT EXISTS (
         SELECT 1 FROM vector x JOIN model m ON m.key = x.model WHERE m.name = ? AND x.hash = t.hash)
         ORDER BY t.id LIMIT ?"""
     found = every(db, query, (after, model, limit))
-    return tuple((row[0], row[1], text_to_embed(row[2], row[3], row[4])) for row in found)
+    return tuple((row[0], row[1], text_to_embed(row[2], row[3], row[4]), row[4]) for row in found)

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import orjson
 
+from weft.queries import Lead
 from weft.types import Actor, Commit, EdgeVersion, Event, Guard, Interval, NodeVersion, Tx
 
 _EVENT_COLUMNS = (
@@ -82,6 +83,20 @@ def node_of(row: Sequence[Any]) -> NodeVersion:
         deleted_at=row[27],
         event=row[28],
         content_hash=row[29],
+    )
+
+
+# A lead's columns, of v (version), n (node), t (text): what `lead_of` reads.
+LEAD_COLUMNS = (
+    "v.row, n.id, n.kind, t.hash, v.props ->> '$.part_of', v.props ->> '$.conversation', v.props ->> '$.role'"
+)
+
+
+def lead_of(row: Sequence[Any]) -> Lead:
+    """A lead, from a row that begins with `LEAD_COLUMNS`. Properties are anybody's: only text names a thing."""
+    whole, conversation, role = (value if isinstance(value, str) else None for value in row[4:7])
+    return Lead(
+        row=row[0], id=row[1], kind=row[2], content_hash=row[3], whole=whole, conversation=conversation, role=role
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 APPLICATION_ID: Final = 0x77656674  # "weft": tells our files from any other SQLite database
 SIDE_PREFIX: Final = "side_"
 
@@ -35,7 +35,7 @@ LOG_TABLES: Final = (
          count INTEGER NOT NULL DEFAULT 0) STRICT""",
     """CREATE TABLE IF NOT EXISTS vector(
          key INTEGER PRIMARY KEY, model INTEGER NOT NULL, hash BLOB NOT NULL, data BLOB NOT NULL,
-         UNIQUE(model, hash)) STRICT""",
+         parts BLOB NOT NULL, UNIQUE(model, hash)) STRICT""",
     """CREATE TRIGGER IF NOT EXISTS vector_counted AFTER INSERT ON vector BEGIN
          UPDATE model SET count = count + 1 WHERE key = new.model; END""",
 )
@@ -44,6 +44,8 @@ GRAPH_TABLES: Final = (
     "ward",
     "node",
     "text",
+    "alias",
+    "name_word",
     "node_version",
     "edge",
     "edge_version",
@@ -75,6 +77,13 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
               id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
               summary TEXT NOT NULL, body TEXT NOT NULL, vector BLOB NOT NULL, length INTEGER NOT NULL) STRICT""",
         f"CREATE INDEX {g}_text_name ON {prefix}text(name_key) WHERE name_key <> ''",
+        # What a named text goes by, and the words of those names, forwards and (after a "<") backwards: one slip of the
+        # pen leaves either the first or the second half of a word as it was, so a misspelt one is found by its halves.
+        f"""CREATE TABLE {prefix}alias(
+              key TEXT NOT NULL, text INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY(key, text))
+              WITHOUT ROWID, STRICT""",
+        f"""CREATE TABLE {prefix}name_word(
+              word TEXT NOT NULL, text INTEGER NOT NULL, PRIMARY KEY(word, text)) WITHOUT ROWID, STRICT""",
         # When it holds, and when weft knew. A row changes once: retired_*.
         f"""CREATE TABLE {prefix}node_version(
               row INTEGER PRIMARY KEY, node INTEGER NOT NULL, text INTEGER NOT NULL, props TEXT, focus TEXT, slot TEXT,

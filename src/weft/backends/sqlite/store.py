@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import apsw
 
 from weft.backends.sqlite import diff as differ
-from weft.backends.sqlite import reading, rows, words
+from weft.backends.sqlite import naming, reading, rows, words
 from weft.backends.sqlite.apply import GraphWriter, write_log
 from weft.backends.sqlite.backup import back_up
-from weft.backends.sqlite.connection import check_schema, end, open_file, translated
-from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory
-from weft.backends.sqlite.guards import Moment
+from weft.backends.sqlite.directory import ACCOUNTS
+from weft.backends.sqlite.files import AccountFiles
 from weft.backends.sqlite.query import every
 from weft.backends.sqlite.rebuild import Rebuild, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.backends.sqlite.turnstile import Turnstile, alone
+from weft.backends.sqlite.turnstile import alone
 from weft.backends.sqlite.vector_rows import write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
-from weft.backends.sqlite.wal import Wal
 from weft.backends.sqlite.walk_then import walk_then
-from weft.errors import Corrupt, ReadOnly, StoreError
-from weft.instants import Clock, SystemClock
+from weft.errors import StoreError
 from weft.ports import Batch, FoldLog, Plan
+from weft.queries import Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
     Diff,
@@ -42,111 +36,18 @@ from weft.types import (
     NodeVersion,
     SessionHead,
     StoreStats,
-    TextMatches,
-    TextQuery,
     Tx,
-    Vector,
-    VectorMatches,
-    VectorQuery,
     Viewer,
     Walked,
     When,
 )
 
-if TYPE_CHECKING:
-    from weft.backends.sqlite.indexes import Indexes
-
 MAX_PROBLEMS = 20  # of each sort that a check lists
 NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
 
 
-class SqliteStore:
+class SqliteStore(AccountFiles):
     """Implements `weft.ports.Store`. Opening touches nothing: files appear with the first write."""
-
-    def __init__(
-        self, path: Path, genesis: Callable[[str], bytes], *, clock: Clock | None = None, vfs: str | None = None
-    ) -> None:
-        self._path, self._genesis, self._vfs = path, genesis, vfs
-        self._clock = clock or SystemClock()
-        self._local = threading.local()
-        self._opened: list[apsw.Connection] = []
-        self._opened_lock = threading.Lock()
-        self._turnstiles: dict[str, Turnstile] = {}
-        self._derived: dict[str, Indexes] = {}
-        check_directory(path)
-
-    # Connections: one per thread and account
-
-    def _file(self, account: str) -> Path:
-        return self._path / ACCOUNTS / f"{account}.db"
-
-    def _connection(self, account: str, *, create: bool = False) -> apsw.Connection | None:
-        cache: dict[str, apsw.Connection] = self._local.__dict__.setdefault("connections", {})
-        if account in cache:
-            return cache[account]
-        file = self._file(account)
-        if not file.exists():
-            if not create:
-                return None
-            make_directory(self._path)
-        connection = open_file(file, create=create, vfs=self._vfs)
-        if connection is None:
-            return None
-        cache[account] = connection
-        if self._vfs is None:
-            self._wals()[account] = Wal(connection)
-        with self._opened_lock:
-            self._opened.append(connection)
-        return connection
-
-    @contextmanager
-    def _reading(self, viewer: Viewer) -> Iterator[apsw.Connection | None]:
-        """One consistent state for everything read inside; None while the account has no file."""
-        with translated(self._file(viewer.account)):
-            db = self._connection(viewer.account)
-            if db is None or db.in_transaction:
-                yield db
-                return
-            db.execute("BEGIN")
-            try:
-                yield db
-            except KeyError as problem:
-                raise Corrupt("a row refers to one that is not there", hint="run `weft doctor`") from problem
-            finally:
-                end(db, "COMMIT")
-
-    @contextmanager
-    def _writing(self, account: str) -> Iterator[apsw.Connection]:
-        with translated(self._file(account)):
-            with self._turn(account):
-                db = self._connection(account, create=True)
-                if db is None or db.readonly("main"):
-                    raise ReadOnly(f"{self._file(account)} cannot be written", hint="check the directory's permissions")
-                wal = self._wals().get(account)
-                if wal is not None:
-                    wal.shorten()
-                db.execute("BEGIN IMMEDIATE")
-                try:
-                    check_schema(db, self._file(account))
-                    yield db
-                    db.execute("COMMIT")
-                except BaseException:
-                    end(db, "ROLLBACK")
-                    raise
-            if wal is not None:
-                wal.copy()
-
-    def _turn(self, account: str) -> AbstractContextManager[None]:
-        """A turn to write. A disk of the caller's own may lock in other ways, and goes without."""
-        if self._vfs is not None:
-            return nullcontext()
-        if not (self._path / ACCOUNTS).is_dir():
-            make_directory(self._path)
-        return self._turnstiles.setdefault(account, Turnstile(self._path / ACCOUNTS, account)).turn()
-
-    def _wals(self) -> dict[str, Wal]:
-        wals: dict[str, Wal] = self._local.__dict__.setdefault("wals", {})
-        return wals
 
     # Writing
 
@@ -188,13 +89,6 @@ class SqliteStore:
 
     def accounts(self) -> tuple[str, ...]:
         return tuple(sorted(file.stem for file in (self._path / ACCOUNTS).glob("*.db")))
-
-    def _moment(self, db: apsw.Connection, when: When) -> Moment:
-        head = read_head(db, b"")
-        pos = head.pos if when.known_at is None or when.known_at >= head.at else position_at(db, when.known_at)
-        unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (pos,))
-        valid_at = max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at
-        return Moment(valid_at, pos, tuple(key for (key,) in unfinished))
 
     def pin(self, viewer: Viewer, when: When) -> When:
         head = self.head(viewer)
@@ -272,7 +166,7 @@ class SqliteStore:
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._reading(viewer) as db:
             if db is None:
-                return TextMatches(hits=(), used=(), dropped=(), population=0, truncated=False)
+                return TextMatches(hits=(), used=(), dropped=(), population=0, mean_length=0.0, truncated=False)
             return words.search(db, viewer, self._moment(db, when), query, limit=limit)
 
     def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
@@ -282,15 +176,35 @@ class SqliteStore:
             moment = self._moment(db, when)
             return self._indexes(viewer.account).search_vector(db, viewer, moment, query, limit=limit)
 
-    def cosines(self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> Mapping[bytes, float]:
+    def near(
+        self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool = False
+    ) -> Mapping[bytes, Near]:
         with self._reading(viewer) as db:
-            return {} if db is None else self._indexes(viewer.account).cosines(db, viewer, query, hashes)
+            return {} if db is None else self._indexes(viewer.account).near(db, viewer, query, hashes, parts=parts)
+
+    def vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        with self._reading(viewer) as db:
+            return {} if db is None else reading.vectors(db, viewer, model, hashes)
+
+    def named(
+        self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
+    ) -> tuple[Named, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else naming.named(db, viewer, self._moment(db, when), keys, projects)
+
+    def spellings(
+        self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None
+    ) -> tuple[str, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else naming.spellings(db, viewer, self._moment(db, when), word, projects)
 
     def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
         with self._reading(viewer) as db:
             return tuple(hashes) if db is None else reading.without_vectors(db, viewer, model, hashes)
 
-    def unembedded(self, viewer: Viewer, model: str, *, after: int, limit: int) -> tuple[tuple[int, bytes, str], ...]:
+    def unembedded(
+        self, viewer: Viewer, model: str, *, after: int, limit: int
+    ) -> tuple[tuple[int, bytes, str, str], ...]:
         viewer.must_be_operator("read every text")
         with self._reading(viewer) as db:
             return () if db is None else reading.unembedded(db, model, after, limit)
@@ -309,14 +223,6 @@ class SqliteStore:
             if db is None:
                 return ()
             return self._indexes(viewer.account).publish(db, progress)
-
-    def _indexes(self, account: str) -> Indexes:
-        from weft.backends.sqlite.indexes import Indexes  # brings numpy: only for those who search by meaning or walk
-
-        with self._opened_lock:
-            if account not in self._derived:
-                self._derived[account] = Indexes(self._path / ACCOUNTS / f"{account}.index")
-            return self._derived[account]
 
     # Transactions
 
@@ -382,10 +288,3 @@ class SqliteStore:
                 return ()
             found = [line for (line,) in every(db, f"PRAGMA integrity_check({MAX_PROBLEMS})") if line != "ok"]
             return tuple(found) or words.damaged_texts(db, limit=MAX_PROBLEMS)
-
-    def close(self) -> None:
-        with self._opened_lock:
-            opened, self._opened = self._opened, []
-        for connection in opened:
-            connection.close()
-        self._local = threading.local()

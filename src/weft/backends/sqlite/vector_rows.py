@@ -8,7 +8,7 @@ import apsw
 
 from weft.backends.sqlite.query import first, one
 from weft.errors import Invalid
-from weft.types import Vector
+from weft.queries import Vector
 
 
 def write_vectors(db: apsw.Connection, vectors: Sequence[Vector]) -> None:
@@ -18,8 +18,8 @@ def write_vectors(db: apsw.Connection, vectors: Sequence[Vector]) -> None:
         if vector.model not in models:
             models[vector.model] = _model_key(db, vector.model, len(vector.data) // 2)
         db.execute(
-            "INSERT OR IGNORE INTO vector(model, hash, data) VALUES (?,?,?)",
-            (models[vector.model], vector.content_hash, vector.data),
+            "INSERT OR IGNORE INTO vector(model, hash, data, parts) VALUES (?,?,?,?)",
+            (models[vector.model], vector.content_hash, vector.data, vector.parts),
         )
 
 

@@ -23,7 +23,9 @@ from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.vector_rows import model_key
-from weft.types import VectorHit, VectorMatches, VectorQuery, Viewer
+from weft.parts import part_cosines
+from weft.queries import Near, VectorHit, VectorMatches, VectorQuery
+from weft.types import Viewer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -195,8 +197,7 @@ def search(
         found = _gathered(db, model, wanted, visible, limit)
     else:
         found = _fetched(db, held, wanted, visible, limit)
-    nodes = rows.load_nodes(db, [row for row, _ in found])
-    hits = tuple(VectorHit(node=nodes[row], cosine=cosine) for row, cosine in found)
+    hits = tuple(VectorHit(node=rows.lead_of(row), cosine=cosine) for row, cosine in found)
     return VectorMatches(hits=hits, pending=pending(db, viewer, model), notes=notes)
 
 
@@ -218,20 +219,20 @@ def _sees_little(db: apsw.Connection, viewer: Viewer, query: VectorQuery, total:
 _JOINED = """JOIN text t ON t.hash = x.hash JOIN node_version v ON v.text = t.id JOIN node n ON n.key = v.node"""
 
 
-def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, limit: int) -> list[tuple[int, float]]:
+def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, limit: int) -> list[tuple[Any, float]]:
     """Compares everything the viewer may see."""
-    query = f"""SELECT v.row, x.data FROM node n JOIN node_version v ON v.node = n.key JOIN text t ON t.id = v.text
-        JOIN vector x ON x.model = ? AND x.hash = t.hash WHERE {visible.text}"""
+    query = f"""SELECT {rows.LEAD_COLUMNS}, x.data FROM node n JOIN node_version v ON v.node = n.key
+        JOIN text t ON t.id = v.text JOIN vector x ON x.model = ? AND x.hash = t.hash WHERE {visible.text}"""
     return _compared(every(db, query, (model, *visible.params)), wanted, limit)
 
 
-def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int) -> list[tuple[int, float]]:
+def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int) -> list[tuple[Any, float]]:
     """Takes the nearest, drops what the viewer may not see, and takes more until there are enough.
 
     What is left is compared again with the vectors themselves: the index ranks in half precision.
     """
-    fetch = max(FETCH_FIRST, 4 * limit)
-    query = f"""SELECT v.row, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
+    fetch = max(FETCH_FIRST, 2 * limit)
+    query = f"""SELECT {rows.LEAD_COLUMNS}, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
         WHERE {visible.text}"""
     while True:
         keys = held.nearest(wanted, fetch)
@@ -241,32 +242,38 @@ def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limi
         fetch *= FETCH_GROWTH
 
 
-def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> list[tuple[int, float]]:
-    """(row, cosine) of the best of these (row, vector) pairs; ties go to the newer row."""
+def _compared(found: list[tuple[Any, ...]], wanted: Floats, limit: int) -> list[tuple[Any, float]]:
+    """(row of the query, cosine) of the best of these, whose last column is the vector; ties go to the newer row."""
     if not found:
         return []
-    scored = zip((row for row, _ in found), _matrix([data for _, data in found]) @ wanted, strict=True)
-    return sorted(((row, float(cosine)) for row, cosine in scored), key=lambda each: (-each[1], -each[0]))[:limit]
+    cosines = (_matrix([row[-1] for row in found]) @ wanted).tolist()
+    order = sorted(range(len(found)), key=lambda n: (-cosines[n], -found[n][0]))[:limit]
+    return [(found[n], cosines[n]) for n in order]
 
 
 def _matrix(blobs: list[bytes]) -> Floats:
     return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
 
 
-def cosines(db: apsw.Connection, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes]) -> dict[bytes, float]:
-    """Cosines of those texts that the viewer may find a node of."""
+def near(
+    db: apsw.Connection, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool
+) -> dict[bytes, Near]:
+    """How near those texts are that the viewer may find a node of; with `parts`, sentence by sentence too."""
     model = model_key(db, query.model)
     if model is None or not hashes:
         return {}
     wanted = np.frombuffer(query.data, np.float32)
     seen = guards.of_a_node(viewer)
-    one_text = f"SELECT data FROM vector x WHERE x.model = ? AND x.hash = ? AND {seen.text}"
-    found = []
-    for each in hashes:
-        row = first(db, one_text, (model, each, *seen.params))
-        if row is not None:
-            found.append((each, row[0]))
+    column = "x.parts" if parts else "x''"
+    query_text = f"""SELECT x.hash, x.data, {column} FROM json_each(?) j
+        CROSS JOIN vector x ON x.model = ? AND x.hash = unhex(j.value) WHERE {seen.text}"""
+    wanted_hashes = orjson.dumps([each.hex() for each in dict.fromkeys(hashes)]).decode()
+    found = every(db, query_text, (wanted_hashes, model, *seen.params))
     if not found:
         return {}
-    scored = _matrix([data for _, data in found]) @ wanted
-    return {each: float(cosine) for (each, _), cosine in zip(found, scored, strict=True)}
+    cosines = (_matrix([data for _, data, _ in found]) @ wanted).tolist()
+    sentences = part_cosines([packed for *_, packed in found], wanted)
+    return {
+        each: Near(cosine=cosine, parts=placed)
+        for (each, *_), cosine, placed in zip(found, cosines, sentences, strict=True)
+    }

@@ -5,15 +5,15 @@ journal; when that is long enough, one commit settles it. Readers search what is
 exactly, text by text: an answer never misses a word that was written before it.
 
 Scores use only what the viewer may see: document frequencies and lengths are sums over its wards. FTS5's own
-(account-wide) ranking only chooses which candidates are scored when a question matches more than CANDIDATES visible
-versions; `TextMatches.truncated` says when that happened.
+(account-wide) ranking only chooses which candidates are scored when a single term matches more than MAX_MATCHES
+visible versions; `TextMatches.truncated` says when that happened.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 import orjson
@@ -24,10 +24,10 @@ from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, one
 from weft.errors import Corrupt
 from weft.ports import LexedText
-from weft.types import TermStat, TextHit, TextMatches, TextQuery, Viewer
+from weft.queries import TermStat, TextHit, TextMatches, TextQuery
+from weft.types import Viewer
 
 SETTLE_AT = 64  # journal entries: more would make the commit that settles them hold the lock for long
-CANDIDATES = 400
 _BM25 = f"bm25(text_index, {', '.join(map(str, lexical.FIELD_WEIGHTS))})"
 
 
@@ -171,21 +171,27 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment) & _kinds(query.kinds)
     )
     settled = _settled_candidates(db, used, visible)
-    scored = [
-        (score, row, parts)
-        for row, vector, length in [*settled, *_tail_candidates(db, used, visible)]
-        for score, parts in (bm25.score(vector, length),)
-        if parts
-    ]
-    scored.sort(key=lambda each: (-each[0], -each[1]))
-    best = scored[:limit]
-    nodes = rows.load_nodes(db, [row for _, row, _ in best])
+    found = [*settled, *_tail_candidates(db, used, visible)]
+    weighed = bm25.weigh([(vector, length) for *_, vector, length in found])
+    scores = weighed.scores.tolist()
+    order = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], -found[n][0]))
+    hits = tuple(
+        TextHit(
+            node=rows.lead_of(found[n]),
+            score=scores[n],
+            parts=weighed.parts(n),
+            counts=weighed.counted(n),
+            length=found[n][-1],
+        )
+        for n in order[:limit]
+    )
     return TextMatches(
-        hits=tuple(TextHit(node=nodes[row], score=score, parts=parts) for score, row, parts in best),
+        hits=hits,
         used=used,
         dropped=dropped,
         population=known.population,
-        truncated=len(settled) >= CANDIDATES,
+        mean_length=mean_length,
+        truncated=len(settled) >= lexical.MAX_MATCHES,
     )
 
 
@@ -193,23 +199,27 @@ def _kinds(kinds: tuple[str, ...] | None) -> Sql:
     return guards.TRUE if kinds is None else Sql(f"n.kind IN ({marks(kinds)})", kinds)
 
 
-def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
+def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[Any, ...]]:
+    """Every match, or the best by FTS5's own measure where one term alone has more than may be looked at."""
     if not terms:
         return []
-    query = f"""SELECT v.row, t.vector, t.length FROM (
-          SELECT v.row AS row, v.text AS text FROM text_index
+    best = ""
+    if terms[0].document_frequency > lexical.MAX_MATCHES:
+        best = f"ORDER BY {_BM25}"
+    query = f"""SELECT {rows.LEAD_COLUMNS}, t.vector, t.length FROM (
+          SELECT v.row AS row FROM text_index
           JOIN node_version v ON v.text = text_index.rowid JOIN node n ON n.key = v.node
-          WHERE text_index MATCH ? AND {visible.text} ORDER BY {_BM25} LIMIT {CANDIDATES}) v
-        JOIN text t ON t.id = v.text"""
+          WHERE text_index MATCH ? AND {visible.text} {best} LIMIT {lexical.MAX_MATCHES}) found
+        JOIN node_version v ON v.row = found.row JOIN node n ON n.key = v.node JOIN text t ON t.id = v.text"""
     return every(db, query, (_match(terms), *visible.params))
 
 
-def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
+def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[Any, ...]]:
     """Texts not yet in FTS5: at most a journal's worth, looked at one by one."""
     wanted = {lexical.term_hash(stat.term) for stat in terms}
     tail = every(db, "SELECT id, vector FROM text WHERE id > (SELECT indexed_text FROM text_state)")
     matching = [text for text, vector in tail if not wanted.isdisjoint(lexical.term_hashes(vector))]
-    query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
+    query = f"""SELECT {rows.LEAD_COLUMNS}, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
     return every(db, query, (orjson.dumps(matching).decode(), *visible.params))
 

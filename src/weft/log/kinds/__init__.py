@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.errors import Corrupt, Invalid
-from weft.log.kinds import document, graph, memory, transaction
+from weft.log.kinds import code, conversation, document, graph, memory, transaction
 from weft.types import Event
 
 
@@ -31,6 +31,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("graph.deleted", graph.Deleted, "nodes become invisible at once, at every moment asked about"),
     Kind("graph.restored", graph.Restored, "deleted nodes become visible again"),
     Kind("document.ingested", document.Ingested, "one version of a document with its sections"),
+    Kind("conversation.recorded", conversation.Recorded, "turns of a conversation, each a node of its own"),
+    Kind("code.indexed", code.Indexed, "one version of a source file with its symbols"),
     Kind("tx.noted", transaction.Noted, "says what this commit was: kind, git commit, files, duration"),
     Kind("tx.opened", transaction.Opened, "a change that spans several commits begins"),
     Kind("tx.continued", transaction.Continued, "this commit belongs to an open change"),

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 import msgspec
 
+from weft.bench import OPERATIONS as BENCHES
 from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.loom import Progress, no_progress
 from weft.operations import OPERATIONS
@@ -19,7 +20,12 @@ from weft.operations.registry import Operation
 from weft.surfaces.cli.options import given_arguments, parameters
 from weft.version import __version__
 
-GROUPS = {"log": "The log itself: show, verify, head, export, import."}
+# Benches are commands only: they are for whoever works on weft, not for agents.
+COMMANDS = (*OPERATIONS, *BENCHES)
+GROUPS = {
+    "log": "The log itself: show, verify, head, export, import.",
+    "bench": "Measurements, each in a store of its own.",
+}
 EPILOG = "Begin with `weft remember TEXT` and `weft recall QUESTION`. Settings: `weft config`."
 
 
@@ -138,7 +144,7 @@ def build(root: click.Group, operations: tuple[Operation, ...]) -> click.Group:
             if head not in groups:
                 groups[head] = OrderedGroup(head, help=GROUPS[head])
                 root.add_command(groups[head])
-            groups[head].add_command(_command(operation, tail))
+            groups[head].add_command(_command(operation, tail.replace("_", "-")))
         else:
             root.add_command(_command(operation, operation.name.replace("_", "-")))
     root.add_command(_mcp)
@@ -147,5 +153,5 @@ def build(root: click.Group, operations: tuple[Operation, ...]) -> click.Group:
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    command: Callable[..., Any] = build(weft, OPERATIONS) if not weft.commands else weft
+    command: Callable[..., Any] = build(weft, COMMANDS) if not weft.commands else weft
     command(args=arguments, prog_name="weft")

@@ -9,12 +9,14 @@ import click
 import msgspec
 
 from weft.adopt import Adopted
+from weft.bench.retrieval import RetrievalBenched
 from weft.log.verify import Verified
 from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
 from weft.operations.logbook import Events, Exported, HeadShown
 from weft.operations.reading import Cited, NodeList, Shown
 from weft.operations.recalling import Recalled
+from weft.operations.recording import TurnsRecorded
 from weft.operations.remembering import Remembered
 from weft.operations.setting_up import ConfigShown, Initialised
 from weft.operations.showing import EventShown, NodeShown
@@ -222,18 +224,46 @@ def _initialised(answer: Initialised) -> None:
 
 
 def _ingested(answer: Ingested) -> None:
-    click.echo(
-        f"{answer.documents} documents in {answer.sections} sections; {answer.unchanged} unchanged;"
-        f" {len(answer.skipped)} skipped"
-    )
+    read = f"{answer.documents} documents in {answer.sections} sections"
+    if answer.files:
+        read += f", {answer.files} source files with {answer.symbols} symbols"
+    if answer.records:
+        read = f"{answer.records} records ({answer.messages} turns of conversations)"
+    click.echo(f"{read}; {answer.unchanged} unchanged; {len(answer.skipped)} skipped")
     for skipped in answer.skipped:
         click.echo(_dim(f"  {skipped.path}: {skipped.reason}"))
+    _notes(answer.notes)
+
+
+def _turns_recorded(answer: TurnsRecorded) -> None:
+    click.echo(f"{click.style(answer.status, fg='green')}  {answer.session}")
+    for turn in answer.turns:
+        click.echo(f"  {turn.seq:5}  {turn.citation}  {_dim(turn.id)}")
+    _notes(answer.notes)
 
 
 def _reindexed(answer: Reindexed) -> None:
     click.echo(f"{answer.embedded} texts embedded with {answer.model or 'nothing'}")
     for line in answer.indexes:
         click.echo(_dim(f"  {line}"))
+    _notes(answer.notes)
+
+
+def _retrieval_benched(answer: RetrievalBenched) -> None:
+    click.echo(f"{answer.questions} questions over {answer.rows} rows in {answer.scopes} scopes; run in {answer.out}")
+    click.echo(f"recipe {answer.recipe}, limit {answer.limit}, embedder {answer.embedder or 'none'}")
+    if answer.ingest_seconds is not None:
+        click.echo(f"ingest   {answer.ingest_rows_per_second:,} rows/s ({answer.ingest_seconds:.1f} s)")
+    if answer.skipped_rows:
+        click.secho(f"skipped  {answer.skipped_rows} rows", fg="yellow")
+    if answer.query_p50_ms is not None:
+        click.echo(f"query    p50 {answer.query_p50_ms} ms, p95 {answer.query_p95_ms} ms")
+    click.echo(f"memory   {answer.peak_memory_mb:,.0f} MB at most")
+    times = f", {answer.store_bytes / answer.text_bytes:.1f} times the text" if answer.text_bytes else ""
+    click.echo(f"store    {answer.store_bytes / 1e6:.1f} MB{times}")
+    click.echo(f"empty    {answer.empty} of {answer.questions} answers")
+    for reason, count in answer.refused.items():
+        click.echo(f"refused  {count}: {reason}")
     _notes(answer.notes)
 
 
@@ -254,7 +284,9 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Reindexed: _reindexed,
     Recalled: _recalled,
     Remembered: _remembered,
+    RetrievalBenched: _retrieval_benched,
     Shown: _shown,
     Stats: _stats,
+    TurnsRecorded: _turns_recorded,
     Verified: _verified,
 }

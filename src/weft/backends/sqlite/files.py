@@ -1,0 +1,135 @@
+"""The files of a store: a connection per thread and account, one read transaction per read, turns for writers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from weft.backends.sqlite.connection import check_schema, end, open_file, translated
+from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory
+from weft.backends.sqlite.guards import Moment
+from weft.backends.sqlite.turnstile import Turnstile
+from weft.backends.sqlite.view import position_at, read_head
+from weft.backends.sqlite.wal import Wal
+from weft.errors import Corrupt, ReadOnly
+from weft.instants import Clock, SystemClock
+from weft.types import Viewer, When
+
+if TYPE_CHECKING:
+    from weft.backends.sqlite.indexes import Indexes
+
+
+class AccountFiles:
+    """What every read and write of a store goes through."""
+
+    def __init__(
+        self, path: Path, genesis: Callable[[str], bytes], *, clock: Clock | None = None, vfs: str | None = None
+    ) -> None:
+        self._path, self._genesis, self._vfs = path, genesis, vfs
+        self._clock = clock or SystemClock()
+        self._local = threading.local()
+        self._opened: list[apsw.Connection] = []
+        self._opened_lock = threading.Lock()
+        self._turnstiles: dict[str, Turnstile] = {}
+        self._derived: dict[str, Indexes] = {}
+        check_directory(path)
+
+    # Connections: one per thread and account
+
+    def _file(self, account: str) -> Path:
+        return self._path / ACCOUNTS / f"{account}.db"
+
+    def _connection(self, account: str, *, create: bool = False) -> apsw.Connection | None:
+        cache: dict[str, apsw.Connection] = self._local.__dict__.setdefault("connections", {})
+        if account in cache:
+            return cache[account]
+        file = self._file(account)
+        if not file.exists():
+            if not create:
+                return None
+            make_directory(self._path)
+        connection = open_file(file, create=create, vfs=self._vfs)
+        if connection is None:
+            return None
+        cache[account] = connection
+        if self._vfs is None:
+            self._wals()[account] = Wal(connection)
+        with self._opened_lock:
+            self._opened.append(connection)
+        return connection
+
+    @contextmanager
+    def _reading(self, viewer: Viewer) -> Iterator[apsw.Connection | None]:
+        """One consistent state for everything read inside; None while the account has no file."""
+        with translated(self._file(viewer.account)):
+            db = self._connection(viewer.account)
+            if db is None or db.in_transaction:
+                yield db
+                return
+            db.execute("BEGIN")
+            try:
+                yield db
+            except KeyError as problem:
+                raise Corrupt("a row refers to one that is not there", hint="run `weft doctor`") from problem
+            finally:
+                end(db, "COMMIT")
+
+    @contextmanager
+    def _writing(self, account: str) -> Iterator[apsw.Connection]:
+        with translated(self._file(account)):
+            with self._turn(account):
+                db = self._connection(account, create=True)
+                if db is None or db.readonly("main"):
+                    raise ReadOnly(f"{self._file(account)} cannot be written", hint="check the directory's permissions")
+                wal = self._wals().get(account)
+                if wal is not None:
+                    wal.shorten()
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    check_schema(db, self._file(account))
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    end(db, "ROLLBACK")
+                    raise
+            if wal is not None:
+                wal.copy()
+
+    def _turn(self, account: str) -> AbstractContextManager[None]:
+        """A turn to write. A disk of the caller's own may lock in other ways, and goes without."""
+        if self._vfs is not None:
+            return nullcontext()
+        if not (self._path / ACCOUNTS).is_dir():
+            make_directory(self._path)
+        return self._turnstiles.setdefault(account, Turnstile(self._path / ACCOUNTS, account)).turn()
+
+    def _wals(self) -> dict[str, Wal]:
+        wals: dict[str, Wal] = self._local.__dict__.setdefault("wals", {})
+        return wals
+
+    def _moment(self, db: apsw.Connection, when: When) -> Moment:
+        head = read_head(db, b"")
+        pos = head.pos if when.known_at is None or when.known_at >= head.at else position_at(db, when.known_at)
+        unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (pos,))
+        valid_at = max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at
+        return Moment(valid_at, pos, tuple(key for (key,) in unfinished))
+
+    def _indexes(self, account: str) -> Indexes:
+        from weft.backends.sqlite.indexes import Indexes  # brings numpy: only for those who search by meaning or walk
+
+        with self._opened_lock:
+            if account not in self._derived:
+                self._derived[account] = Indexes(self._path / ACCOUNTS / f"{account}.index")
+            return self._derived[account]
+
+    def close(self) -> None:
+        with self._opened_lock:
+            opened, self._opened = self._opened, []
+        for connection in opened:
+            connection.close()
+        self._local = threading.local()

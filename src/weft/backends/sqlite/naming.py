@@ -1,0 +1,75 @@
+"""Names of texts: written beside them, looked up by key, and by the halves of a misspelt word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+import orjson
+
+from weft.backends.sqlite import guards, rows
+from weft.backends.sqlite.guards import Moment, Sql
+from weft.backends.sqlite.query import every
+from weft.names import is_misspelling, spelling_words
+from weft.queries import Named
+from weft.types import Viewer
+
+BACKWARDS = "<"  # in no word: words of names hold letters and digits
+MOST_PER_KEY = 32  # nodes that one name may mean: the newest
+MOST_SPELLINGS = 400  # words looked at for one misspelt one
+
+
+def write_names(db: apsw.Connection, prefix: str, texts: Sequence[tuple[int, tuple[tuple[str, float], ...]]]) -> None:
+    """Adds what each text goes by. Inside a write transaction."""
+    keys = [(key, text, weight) for text, aliases in texts for key, weight in aliases]
+    if not keys:
+        return
+    db.executemany(f"INSERT OR IGNORE INTO {prefix}alias VALUES (?,?,?)", keys)
+    words = {(word, text) for key, text, _ in keys for word in spelling_words(key)}
+    both = [(form, text) for word, text in sorted(words) for form in (word, BACKWARDS + word[::-1])]
+    db.executemany(f"INSERT OR IGNORE INTO {prefix}name_word VALUES (?,?)", both)
+
+
+def _visible(viewer: Viewer, moment: Moment, projects: tuple[str | None, ...] | None) -> Sql:
+    return guards.findable(viewer, projects) & guards.known(moment) & guards.holds(moment)
+
+
+def named(
+    db: apsw.Connection,
+    viewer: Viewer,
+    moment: Moment,
+    keys: Sequence[str],
+    projects: tuple[str | None, ...] | None,
+) -> tuple[Named, ...]:
+    """Visible nodes that go by these names."""
+    visible = _visible(viewer, moment, projects)
+    query = f"""SELECT {rows.LEAD_COLUMNS}, a.key, a.weight FROM json_each(?) j JOIN alias a ON a.key = j.value
+        JOIN node_version v ON v.text = a.text JOIN node n ON n.key = v.node JOIN text t ON t.id = v.text
+        WHERE {visible.text} ORDER BY a.key, v.row DESC"""
+    found: list[Named] = []
+    last, count = "", 0
+    for row in db.execute(query, (orjson.dumps(list(dict.fromkeys(keys))).decode(), *visible.params)):
+        *_, key, weight = row
+        last, count = key, count + 1 if key == last else 1
+        if count <= MOST_PER_KEY:
+            found.append(Named(key=key, weight=weight, node=rows.lead_of(row)))
+    return tuple(found)
+
+
+def spellings(
+    db: apsw.Connection, viewer: Viewer, moment: Moment, word: str, projects: tuple[str | None, ...] | None
+) -> tuple[str, ...]:
+    """Words of names of visible nodes that `word` may be a misspelling of."""
+    half = (len(word) - 1) // 2
+    ranges = (word[:half], BACKWARDS + word[::-1][:half])
+    near: set[str] = set()
+    for start in ranges:
+        query = "SELECT DISTINCT word FROM name_word WHERE word >= ? AND word < ? LIMIT ?"
+        for (form,) in every(db, query, (start, start + "\U0010ffff", MOST_SPELLINGS)):
+            meant = form[:0:-1] if form.startswith(BACKWARDS) else form
+            if is_misspelling(word, meant):
+                near.add(meant)
+    visible = _visible(viewer, moment, projects)
+    seen = f"""SELECT 1 FROM name_word w JOIN node_version v ON v.text = w.text JOIN node n ON n.key = v.node
+        WHERE w.word = ? AND {visible.text} LIMIT 1"""
+    return tuple(sorted(each for each in near if every(db, seen, (each, *visible.params))))

@@ -1,0 +1,55 @@
+"""From text to a syntax tree, with bounds on size and on what a parser takes too long over."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from weft.code.languages import Language, grammar_of
+from weft.errors import TooLarge
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_SOURCE_BYTES: Final = 524_288
+# An error node with more children than this is not searched as a whole: a query takes quadratic time over it.
+MAX_ERROR_WIDTH: Final = 2_000
+
+_LINE_END = re.compile(r"\r\n?")
+# The Python grammar takes quadratic time over line ends that are escaped and have nothing between them.
+_ESCAPED_LINE_ENDS = re.compile(r"(?:\\\n[ \t\f]*){500}")
+
+
+class Parsed:
+    """A text, with line feeds for line ends and no byte order mark; its bytes; its tree (None if it is not parsed)."""
+
+    __slots__ = ("language", "raw", "root", "text")
+
+    def __init__(self, language: Language, text: str) -> None:
+        """Raises TooLarge past MAX_SOURCE_BYTES."""
+        from tree_sitter import Parser
+
+        self.language = language
+        self.text = (_LINE_END.sub("\n", text) if "\r" in text else text).removeprefix("\ufeff")
+        self.raw = self.text.encode(errors="replace")
+        if len(self.raw) > MAX_SOURCE_BYTES:
+            raise TooLarge(f"larger than {MAX_SOURCE_BYTES:,} bytes", hint="split the file, or leave it out")
+        self.root: Node | None = None
+        if "\\\n" not in self.text or not _ESCAPED_LINE_ENDS.search(self.text):
+            self.root = Parser(grammar_of(language)[0]).parse(self.raw).root_node
+
+    def searchable(self) -> list[Node]:
+        """The root; or, where a broken file has an error node of very many parts, every part that is sound."""
+        if self.root is None:
+            return []
+        if not self.root.has_error:
+            return [self.root]
+        sound, too_wide, waiting = [], False, [self.root]
+        while waiting:
+            node = waiting.pop()
+            if node.has_error:
+                too_wide = too_wide or node.child_count > MAX_ERROR_WIDTH
+                waiting.extend(node.named_children)
+            elif node.child_count:
+                sound.append(node)
+        return sound if too_wide else [self.root]

@@ -1,0 +1,137 @@
+"""Names: what a titled text goes by, and which runs of words may be names.
+
+`aliases` are found once, when a text is written, and looked up by key. A mention in running text needs a capital
+letter, one in a question does not.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+MAX_NAME_WORDS: Final = 8
+MAX_ALIASES: Final = 12
+LEAD_CHARACTERS: Final = 300
+UNIQUE_ONLY: Final = 0.4  # an alias of this weight counts only where it means one thing
+
+_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’][sS]\b")
+_PARENTHESES = re.compile(r"\s*\([^)]*\)")
+_SUBJECT = re.compile(r"^([^.(]{3,60}?)\s*(?:\(|,|\bis\b|\bwas\b|\bare\b|\bwere\b)")
+_KNOWN_AS = re.compile(
+    r"(?:also known as|better known as|known as|born|née|aka|called)\s+"
+    r"([A-Z][\w.'’-]*(?:\s+[A-Z][\w.'’-]*){1,3})"
+)
+_FUNCTION_TEXT = "the a an of in on at by for and or to is was are were with from as his her its"
+_FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
+# Single words that begin sentences and questions far more often than they are names.
+_PLAIN_TEXT = """
+what who whom whose when where which why how do does did has have had be been can could would should will shall
+i me my you your we our us he she him they them it this that these those there here if then than both all any some
+one two not no yes more most many much first last new
+"""
+_NO_NAMES = _FUNCTION_WORDS.union(_PLAIN_TEXT.split())
+
+
+class Word(NamedTuple):
+    """A word as names are compared, and whether it began with a capital letter or a digit."""
+
+    key: str
+    capital: bool
+
+
+def name_words(text: str) -> list[Word]:
+    """Words without accents and possessives."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    if "'" in text or "’" in text:
+        text = _POSSESSIVE.sub(" ", text)
+    return [Word(word.casefold(), not word[0].islower()) for word in _WORD.findall(text)]
+
+
+def alias_key(name: str) -> str:
+    """A name as aliases are compared: folded words, single-spaced."""
+    return " ".join(word.key for word in name_words(name))
+
+
+def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
+    """What a text with this name goes by, with how surely each name means it; none for a text without a name.
+
+    The title 1, without parentheses .9, before a comma .6, the subject of the first sentence .6, "also known as" and
+    birth names .5, first and last of three or four words .4 (where that means one thing only).
+    """
+    if not name.strip():
+        return ()
+    found: dict[str, float] = {}
+    lead = body[:LEAD_CHARACTERS]
+
+    def add(written: str, weight: float, *, at_least: int = 1, at_most: int = 40) -> None:
+        key = alias_key(written)
+        if at_least <= len(key.split()) <= at_most:
+            found.setdefault(key, weight)
+
+    add(name, 1.0)
+    bare = _PARENTHESES.sub("", name)
+    add(bare, 0.9)
+    if "," in name:
+        add(name.split(",", maxsplit=1)[0], 0.6, at_least=2)
+    if (subject := _SUBJECT.match(lead)) and subject.group(1)[0].isupper():
+        add(subject.group(1), 0.6, at_least=2, at_most=6)
+    for other in _KNOWN_AS.finditer(lead):
+        add(other.group(1), 0.5, at_least=2)
+    parts = alias_key(bare).split()
+    if 3 <= len(parts) <= 4 and not _FUNCTION_WORDS.intersection(parts):
+        add(f"{parts[0]} {parts[-1]}", UNIQUE_ONLY)
+    return tuple(found.items())[:MAX_ALIASES]
+
+
+def runs(words: Sequence[Word], *, need_capital: bool) -> Iterator[tuple[int, int, str]]:
+    """(start, end, key) of every run of words that may be a name, longest first from each start."""
+    for start in range(len(words)):
+        for end in range(min(len(words), start + MAX_NAME_WORDS), start, -1):
+            if end - start == 1:
+                key, capital = words[start]
+                if len(key) < 3 or key in _NO_NAMES or (need_capital and not capital):
+                    continue
+            elif need_capital and not (words[start].capital or words[end - 1].capital):
+                continue
+            yield start, end, " ".join([word.key for word in words[start:end]])
+
+
+def longest(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Of runs that are names, those that count: from the left, the longest, none inside another."""
+    chosen: list[tuple[int, int, str]] = []
+    reached = 0
+    for start, end, key in sorted(found, key=lambda run: (run[0], -run[1])):
+        if start >= reached:
+            chosen.append((start, end, key))
+            reached = end
+    return chosen
+
+
+def spelling_words(key: str) -> set[str]:
+    """The words of an alias that a misspelt one may mean."""
+    return {word for word in key.split() if len(word) >= 4 and not word.isdigit()}
+
+
+def is_misspelling(written: str, meant: str) -> bool:
+    """Whether one slip of the pen (two in words of nine letters and more) makes one of the other."""
+    allowed = 2 if len(meant) >= 9 else 1
+    return written != meant and abs(len(written) - len(meant)) <= allowed and _distance(written, meant) <= allowed
+
+
+def _distance(one: str, other: str) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        older, before, row = before, row, [i]
+        for j, b in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1]

@@ -1,0 +1,119 @@
+"""What is asked of the indexes, and what they answer.
+
+Answers of a search name nodes by `Lead`: enough to rank and to group by, without their texts. Whoever needs a whole
+node reads it by its id, past the guards again.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Lead(Struct, frozen=True, kw_only=True):
+    """A visible version of a node that a search points at.
+
+    `whole` is the node it is answered as, if it is a part of one; `conversation` the one it was said in, by `role`.
+    """
+
+    id: str
+    row: int
+    kind: str
+    content_hash: bytes
+    whole: str | None = None
+    conversation: str | None = None
+    role: str | None = None
+
+
+class TextQuery(Struct, frozen=True, kw_only=True):
+    """What to look for in the text index. `terms` are stems with weights (see `weft.lexical`)."""
+
+    terms: tuple[tuple[str, float], ...]
+    projects: tuple[str | None, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    k1: float = 0.9
+    b: float = 0.4
+
+
+class TermStat(Struct, frozen=True, kw_only=True):
+    """How common a term is among what the viewer may see."""
+
+    term: str
+    weight: float
+    document_frequency: int
+    idf: float
+
+
+class TextHit(Struct, frozen=True, kw_only=True):
+    """A node found by words; `parts` says what each term gave, and adds up to `score`.
+
+    `counts` are how often each term occurs, weighted by field, and `length` how long the text is: what it takes to
+    score several parts of one whole together.
+    """
+
+    node: Lead
+    score: float
+    parts: tuple[tuple[str, float], ...]
+    counts: tuple[tuple[str, float], ...]
+    length: int
+
+
+class TextMatches(Struct, frozen=True, kw_only=True):
+    """Hits with what the search knew: terms used and dropped, and whether the candidate bound was reached."""
+
+    hits: tuple[TextHit, ...]
+    used: tuple[TermStat, ...]
+    dropped: tuple[str, ...]
+    population: int
+    mean_length: float
+    truncated: bool
+
+
+class Vector(Struct, frozen=True, kw_only=True):
+    """A text's place in the space of one model: half-precision floats, little end first, of unit length.
+
+    `parts` are the places of its sentences, packed small: see `weft.parts`.
+    """
+
+    model: str
+    content_hash: bytes
+    data: bytes
+    parts: bytes = b""
+
+
+class VectorQuery(Struct, frozen=True, kw_only=True):
+    """What to look for by meaning: single-precision floats of unit length, in the space of `model`."""
+
+    model: str
+    data: bytes
+    projects: tuple[str | None, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+
+
+class VectorHit(Struct, frozen=True, kw_only=True):
+    """A node and its cosine to the question."""
+
+    node: Lead
+    cosine: float
+
+
+class VectorMatches(Struct, frozen=True, kw_only=True):
+    """Hits, how many texts have no vector yet, and what went wrong with index files, if anything did."""
+
+    hits: tuple[VectorHit, ...]
+    pending: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Near(Struct, frozen=True, kw_only=True):
+    """How near a text is to the question, as a whole and by sentence: (start, end, cosine), places in its body."""
+
+    cosine: float
+    parts: tuple[tuple[int, int, float], ...] = ()
+
+
+class Named(Struct, frozen=True, kw_only=True):
+    """A node that goes by a name: the name as names are compared, and how surely it means this node."""
+
+    key: str
+    weight: float
+    node: Lead

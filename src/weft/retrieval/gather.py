@@ -1,0 +1,96 @@
+"""Brings what the sources found into one pool: parts under their whole, nodes loaded, cosines completed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.kinds import RECORD_KINDS
+from weft.loom import Loom
+from weft.queries import Lead, Near, VectorQuery
+from weft.retrieval.pipeline import Answer, is_wanted
+from weft.retrieval.pool import Pool, shape_of
+from weft.types import NodeVersion
+
+MAX_LEADS_OF_ONE = 24  # parts of one whole that are looked at closely: the best by words and by meaning
+
+
+class Gather(Struct, frozen=True):
+    """The best of each source, by whole. A part that is asked for by its kind stays by itself."""
+
+    name: str = "gather"
+    from_each: int = 100
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        ask = answer.ask
+        keep = max(self.from_each, ask.limit)
+        groups: dict[str, list[Lead]] = {}
+        chosen: dict[str, None] = {}
+        apart = ask.kinds is not None
+        for found in _sources(answer):
+            new = 0
+            for lead in found:
+                if lead.kind in RECORD_KINDS and lead.kind not in (ask.kinds or ()):
+                    continue
+                key = lead.id if apart or lead.whole is None else lead.whole
+                groups.setdefault(key, []).append(lead)
+                if key not in chosen and new < keep:
+                    chosen[key] = None
+                    new += 1
+        for mention in answer.mentions:
+            for each in mention.nodes:
+                chosen[each.node.id] = None
+                groups.setdefault(each.node.id, []).append(each.node)
+        if whole := ask.query.strip():
+            chosen[whole[:1024]] = None  # it may be an id
+        nodes = [
+            node
+            for node in loom.store.nodes(loom.viewer, ask.when, tuple(chosen))
+            if is_wanted(ask, node) and (node.kind not in RECORD_KINDS or node.kind in (ask.kinds or ()))
+        ]
+        leads = [_distinct(groups.get(node.id, ()))[:MAX_LEADS_OF_ONE] for node in nodes]
+        pool = Pool().extended(nodes, leads, nearness_of(loom, answer, nodes, leads))
+        return replace(answer, pool=pool)
+
+
+def _sources(answer: Answer) -> Iterable[Sequence[Lead]]:
+    """What was found by words and by meaning, best first each."""
+    if answer.text is not None:
+        yield [hit.node for hit in answer.text.hits]
+    if answer.near is not None:
+        yield [hit.node for hit in answer.near.hits]
+
+
+def _distinct(leads: Iterable[Lead]) -> tuple[Lead, ...]:
+    return tuple({lead.row: lead for lead in leads}.values())
+
+
+def nearness_of(
+    loom: Loom, answer: Answer, nodes: Sequence[NodeVersion], leads: Sequence[tuple[Lead, ...]]
+) -> Mapping[bytes, Near]:
+    """How near nodes and their parts are to the question, sentence by sentence; nothing without a vector of it."""
+    hashes = [node.content_hash for node in nodes]
+    hashes += [lead.content_hash for each in leads for lead in each]
+    return nearness(loom, answer.vector, hashes)
+
+
+def nearness(loom: Loom, vector: bytes | None, hashes: Sequence[bytes]) -> Mapping[bytes, Near]:
+    """How near texts are to a vector; nothing without one."""
+    if vector is None or loom.embedding.model is None:
+        return {}
+    query = VectorQuery(model=loom.embedding.model, data=vector)
+    return loom.store.near(loom.viewer, query, tuple(dict.fromkeys(hashes)), parts=True)
+
+
+def joined(loom: Loom, answer: Answer, ids: Iterable[str]) -> Pool:
+    """The pool with these nodes added, as far as they are visible, wanted and not in it."""
+    known = answer.pool.places
+    strange = [each for each in dict.fromkeys(ids) if each not in known]
+    if not strange:
+        return answer.pool
+    nodes = [node for node in loom.store.nodes(loom.viewer, answer.ask.when, strange) if is_wanted(answer.ask, node)]
+    nodes = [node for node in nodes if shape_of(node) != "session"]
+    none: list[tuple[Lead, ...]] = [() for _ in nodes]
+    return answer.pool.extended(nodes, none, nearness_of(loom, answer, nodes, none))

@@ -1,0 +1,250 @@
+"""Follows names from text to text: a question about one thing is often answered by the text of another it names.
+
+    anchor(p)   = w · exp(5 (cos p - best cos of that name))                       p goes by a name in the question
+    edge(p → x) = w · exp(5 (cos x - best)) · (.3 + .7 cos(sentence) + .5 overlap)  a sentence of p names x
+    score       = base + anchor + max over seeds p of (strength of p · edge)
+
+Seeds are the anchors and the best by base + anchor, scaled to 1; a second hop goes on from the best reached, at x .7.
+Names are resolved when asked, among what the viewer may see: a link can neither show a hidden name nor miss one that
+was written later than the text that mentions it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.lexical import stems
+from weft.loom import Loom
+from weft.names import Word, longest, name_words, runs
+from weft.queries import Named
+from weft.retrieval.gated import scored
+from weft.retrieval.gather import joined
+from weft.retrieval.naming import meanings
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.pool import Pool
+from weft.sentences import sentence_spans
+from weft.types import NodeVersion
+
+SHARPNESS = 5.0  # how fast a name's meanings part by their cosine
+SINGLE_WORD = 0.8
+FLOOR, BY_COSINE, BY_WORDS = 0.3, 0.7, 0.5
+FLAT = 0.6  # of a sentence whose place is not known
+NEARBY = 12  # words on each side of a mention
+MAX_SEEDS = 20
+MAX_SEED_CHARACTERS = 4_000
+
+
+class Edge(NamedTuple):
+    """One mention followed: from where, to where, how strongly, by which name in which sentence."""
+
+    source: str
+    target: str
+    weight: float
+    key: str
+    sentence: str
+
+
+class Links(Struct, frozen=True):
+    """Anchors, then two hops along the names in the best texts."""
+
+    name: str = "links"
+    best: int = 5
+    hops: int = 2
+    beam: int = 5
+    decay: float = 0.7
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        if not answer.pool.has("plain"):
+            return answer
+        answer = replace(answer, pool=_anchored(answer))
+        scores = np.where(answer.pool.mask("plain"), answer.pool.scores(), -np.inf)
+        order = [int(at) for at in np.argsort(-scores, kind="stable")[: self.best] if np.isfinite(scores[at])]
+        seeds = {answer.pool.nodes[at].id: float(scores[at]) for at in order}
+        for mention in answer.mentions:
+            for each in mention.nodes:
+                if (at := answer.pool.places.get(each.node.id)) is not None and np.isfinite(scores[at]):
+                    seeds[each.node.id] = float(scores[at])
+        top = max(seeds.values(), default=0.0)
+        if top <= 0.0:
+            return answer
+        front = {node: score / top for node, score in sorted(seeds.items(), key=lambda each: -each[1])[:MAX_SEEDS]}
+        reached: dict[str, tuple[float, tuple[Edge, ...]]] = {}
+        paths: dict[str, tuple[Edge, ...]] = {}
+        for _ in range(self.hops):
+            edges = _edges(loom, answer, front)
+            answer = replace(answer, pool=_with(loom, answer, edges))
+            found: dict[str, float] = {}
+            for edge in _weighed(answer, edges):
+                strength = front[edge.source] * edge.weight
+                if strength > reached.get(edge.target, (0.0, ()))[0]:
+                    path = (*paths.get(edge.source, ()), edge)
+                    reached[edge.target] = (strength, path)
+                    found[edge.target] = strength
+            nearest = sorted(found.items(), key=lambda each: -each[1])[: self.beam]
+            front = {node: strength * self.decay for node, strength in nearest}
+            paths = {node: reached[node][1] for node in front}
+        return replace(answer, pool=_with_links(answer.pool, reached))
+
+
+def _anchored(answer: Answer) -> Pool:
+    """The pool with a part for what the question names."""
+    import numpy as np
+
+    pool, places = answer.pool, answer.pool.places
+    raw = np.zeros(len(pool.nodes))
+    told: dict[int, str] = {}
+    for mention in answer.mentions:
+        rows = [(places[each.node.id], each.weight) for each in mention.nodes if each.node.id in places]
+        best = max((pool.cosine(pool.nodes[at].content_hash) for at, _ in rows), default=0.0)
+        for at, weight in rows:
+            sure = weight * math.exp(SHARPNESS * (pool.cosine(pool.nodes[at].content_hash) - best))
+            sure *= 1.0 if mention.end - mention.start > 1 else SINGLE_WORD
+            if sure > raw[at]:
+                raw[at] = sure
+                written = f", written {mention.written!r}" if mention.written else ""
+                told[at] = f"named {mention.key!r}{written}"
+    return pool.with_part("name", raw, 1.0, lambda at: told.get(at, "")) if raw.any() else pool
+
+
+class _Mentioned(NamedTuple):
+    """A name in a sentence of a seed, before it is known what it means."""
+
+    source: str
+    key: str
+    context: float
+    sentence: str
+
+
+def _edges(loom: Loom, answer: Answer, front: Mapping[str, float]) -> list[tuple[_Mentioned, tuple[Named, ...]]]:
+    """Names in the texts of the front, with what each means to this viewer."""
+    pool, places = answer.pool, answer.pool.places
+    overlap = _overlap(answer)
+    sentences = [each for node in front for each in _sentences(pool, pool.nodes[places[node]])]
+    keys = {key for each in sentences for _, _, key in each.runs}
+    known = meanings(loom.store.named(loom.viewer, answer.ask.when, tuple(keys), projects=answer.ask.projects))
+    found = []
+    for each in sentences:
+        for start, end, key in longest([run for run in each.runs if run[2] in known]):
+            nodes = tuple(named for named in known[key] if named.node.id != each.node)
+            if nodes:
+                near = FLAT - FLOOR if each.cosine is None else BY_COSINE * max(each.cosine, 0.0)
+                context = FLOOR + near + BY_WORDS * overlap(each.words, start, end)
+                found.append((_Mentioned(each.node, key, context, each.text), nodes))
+    return found
+
+
+class _Sentence(NamedTuple):
+    node: str
+    text: str
+    cosine: float | None
+    words: Sequence[Word]
+    runs: Sequence[tuple[int, int, str]]
+
+
+def _sentences(pool: Pool, node: NodeVersion) -> Iterable[_Sentence]:
+    near = pool.nearness.get(node.content_hash)
+    placed: Sequence[tuple[int, int, float | None]] = near.parts if near is not None else ()
+    if not placed:
+        whole = None if near is None else near.cosine
+        placed = [(start, end, whole) for start, end in sentence_spans(node.text[:MAX_SEED_CHARACTERS])]
+    for start, end, cosine in placed:
+        if start >= MAX_SEED_CHARACTERS:
+            break
+        text = node.text[start:end]
+        words, named = _read(text)
+        yield _Sentence(node.id, text, cosine, words, named)
+
+
+@lru_cache(maxsize=4_096)
+def _read(sentence: str) -> tuple[Sequence[Word], Sequence[tuple[int, int, str]]]:
+    """A sentence's words and the runs of them that may be names. The best texts are read again and again."""
+    words = name_words(sentence)
+    return words, list(runs(words, need_capital=True))
+
+
+def _overlap(answer: Answer) -> Callable[[Sequence[Word], int, int], float]:
+    """How much of what the question says beyond its names stands near a mention: 0 to 1, rarer words count more."""
+    covered = {at for mention in answer.mentions for at in range(mention.start, mention.end)}
+    question = name_words(answer.ask.query)
+    rest = {stem for at, word in enumerate(question) if at not in covered for stem in stems(word.key)}
+    rarity = {stat.term: stat.idf for stat in answer.text.used} if answer.text else {}
+    weights = {stem: rarity.get(stem, 1.0) for stem in rest}
+    total = sum(weights.values())
+
+    def overlap(words: Sequence[Word], start: int, end: int) -> float:
+        if not total:
+            return 0.0
+        begin, stop = max(0, start - NEARBY), min(len(words), end + NEARBY)
+        around = [(at, stem) for at in range(begin, stop) if not start <= at < end for stem in stems(words[at].key)]
+        given = 0.0
+        for wanted, weight in weights.items():
+            best = 0.0
+            for at, stem in around:
+                same = _alike(wanted, stem)
+                if same:
+                    apart = start - at if at < start else at - end + 1
+                    best = max(best, same * (1.0 - 0.5 * (apart - 1) / NEARBY))
+            given += weight * best
+        return given / total
+
+    return overlap
+
+
+def _alike(one: str, other: str) -> float:
+    """1 for the same stem, .7 for two that begin alike ("director", "directed")."""
+    if one == other:
+        return 1.0
+    if one[:4] != other[:4] or len(one) < 4:
+        return 0.0
+    shared = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return 0.7 if shared >= 0.6 * max(len(one), len(other)) else 0.0
+
+
+def _with(loom: Loom, answer: Answer, edges: Iterable[tuple[_Mentioned, tuple[Named, ...]]]) -> Pool:
+    """The pool with what the edges lead to, scored as the rest is."""
+    pool = joined(loom, answer, (named.node.id for _, nodes in edges for named in nodes))
+    return pool if pool is answer.pool else scored(answer, pool)
+
+
+def _weighed(answer: Answer, edges: Iterable[tuple[_Mentioned, tuple[Named, ...]]]) -> Iterable[Edge]:
+    pool, places = answer.pool, answer.pool.places
+    for mentioned, nodes in edges:
+        rows = [(named, pool.cosine(named.node.content_hash)) for named in nodes if named.node.id in places]
+        best = max((cosine for _, cosine in rows), default=0.0)
+        for named, cosine in rows:
+            weight = named.weight * math.exp(SHARPNESS * (cosine - best)) * mentioned.context
+            yield Edge(mentioned.source, named.node.id, weight, mentioned.key, mentioned.sentence)
+
+
+def _with_links(pool: Pool, reached: Mapping[str, tuple[float, tuple[Edge, ...]]]) -> Pool:
+    import numpy as np
+
+    if not reached:
+        return pool
+    places = pool.places
+    raw = np.zeros(len(pool.nodes))
+    for node, (strength, _) in reached.items():
+        raw[places[node]] = strength
+    names = {node.id: node.name or node.id for node in pool.nodes}
+
+    def path(at: int) -> str:
+        found = reached.get(pool.nodes[at].id)
+        if found is None:
+            return ""
+        steps = [names.get(found[1][0].source, found[1][0].source)]
+        steps += [f"-[{edge.key}]-> {names.get(edge.target, edge.target)}" for edge in found[1]]
+        return " ".join(steps)
+
+    return pool.with_part("links", raw, 1.0, path)

@@ -1,0 +1,127 @@
+"""The candidates of one question, side by side, with every part of their scores.
+
+Stages that rank work on all candidates at once: each adds a part, a column of numbers that are added up. So a score is
+always the sum of named parts, and an explanation is read off rather than written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.queries import Lead, Near
+from weft.types import NodeVersion
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+Shape = Literal["plain", "turn", "session", "file", "code"]
+CODE_KINDS: Final = frozenset({"Function", "Class"})
+
+
+def shape_of(node: NodeVersion) -> Shape:
+    """What sort of row a node is, which decides what counts for it."""
+    if node.kind == "Message":
+        return "turn"
+    if node.kind == "Session":
+        return "session"
+    if node.kind == "File":
+        return "file"
+    return "code" if node.kind in CODE_KINDS else "plain"
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """One column of the scores: part = weight x raw. `detail` says more of one row."""
+
+    name: str
+    raw: Any
+    weight: Any
+    detail: Callable[[int], str] | None = None
+
+    @property
+    def values(self) -> Column:
+        values: Column = self.weight * self.raw
+        return values
+
+
+class Pool(Struct, frozen=True, kw_only=True):
+    """Candidates by row. `leads` are what the searches found of each: itself, or its parts."""
+
+    nodes: tuple[NodeVersion, ...] = ()
+    leads: tuple[tuple[Lead, ...], ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    nearness: Mapping[bytes, Near] = {}
+    parts: tuple[Part, ...] = ()
+    marks: Mapping[str, tuple[str, ...]] = {}
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Row by id."""
+        return {node.id: row for row, node in enumerate(self.nodes)}
+
+    def mask(self, *shapes: Shape) -> Mask:
+        """Which rows are of these shapes."""
+        import numpy as np
+
+        return np.array([shape in shapes for shape in self.shapes], bool)
+
+    def has(self, *shapes: Shape) -> bool:
+        """Whether any row is of these shapes."""
+        return any(shape in shapes for shape in self.shapes)
+
+    def scores(self) -> Column:
+        """The sum of all parts."""
+        import numpy as np
+
+        total = np.zeros(len(self.nodes))
+        for part in self.parts:
+            total = total + part.values
+        return total
+
+    def with_part(self, name: str, raw: Any, weight: Any = 1.0, detail: Callable[[int], str] | None = None) -> Pool:
+        """With a column added."""
+        return replace(self, parts=(*self.parts, Part(name=name, raw=raw, weight=weight, detail=detail)))
+
+    def without_part(self, name: str) -> Pool:
+        """Without a column."""
+        return replace(self, parts=tuple(part for part in self.parts if part.name != name))
+
+    def extended(
+        self, nodes: Sequence[NodeVersion], leads: Sequence[tuple[Lead, ...]], nearness: Mapping[bytes, Near]
+    ) -> Pool:
+        """With more rows below, whose columns so far are zero."""
+        import numpy as np
+
+        def longer(column: Any) -> Any:
+            return np.concatenate([column, np.zeros(len(nodes))]) if getattr(column, "ndim", 0) else column
+
+        return replace(
+            self,
+            nodes=(*self.nodes, *nodes),
+            leads=(*self.leads, *leads),
+            shapes=(*self.shapes, *map(shape_of, nodes)),
+            nearness={**self.nearness, **nearness},
+            parts=tuple(replace(part, raw=longer(part.raw), weight=longer(part.weight)) for part in self.parts),
+        )
+
+    def cosine(self, content_hash: bytes) -> float:
+        """How near a text is; 0 where that is not known."""
+        near = self.nearness.get(content_hash)
+        return near.cosine if near is not None else 0.0
+
+    def best_sentence(self, content_hash: bytes) -> float:
+        """How near its nearest sentence is; as near as the whole where sentences are not known."""
+        near = self.nearness.get(content_hash)
+        if near is None:
+            return 0.0
+        return max((cosine for _, _, cosine in near.parts), default=near.cosine)
+
+
+EMPTY: Final = Pool()

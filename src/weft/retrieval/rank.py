@@ -1,0 +1,66 @@
+"""The last stages: what is too weak goes, the best are kept, each with the parts its score is made of."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.loom import Loom
+from weft.retrieval.pipeline import Answer, Candidate, Source
+from weft.retrieval.pool import Part, Pool
+
+
+class Rank(Struct, frozen=True):
+    """The best `limit` by score; of equals the newer one."""
+
+    name: str = "rank"
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        pool = answer.pool
+        scores = pool.scores().tolist()
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], -pool.nodes[at].row))
+        kept = [at for at in order if scores[at] > 0.0][: answer.ask.limit]
+        ranks = {part.name: _ranks(part) for part in pool.parts}
+        ranked = tuple(
+            Candidate(
+                node=pool.nodes[at],
+                sources=tuple(_source(part, at, ranks[part.name]) for part in pool.parts if _given(part, at)),
+                best=_best(pool, at),
+                marks=tuple(pool.marks.get(pool.nodes[at].id, ())),
+            )
+            for at in kept
+        )
+        return replace(answer, ranked=ranked)
+
+
+def _given(part: Part, at: int) -> bool:
+    return bool(part.values[at])
+
+
+def _ranks(part: Part) -> dict[int, int]:
+    """The place of each row by one part alone, from 1."""
+    values = part.values.tolist()
+    given = [at for at, value in enumerate(values) if value]
+    given.sort(key=lambda at: -values[at])
+    return {at: rank for rank, at in enumerate(given, start=1)}
+
+
+def _source(part: Part, at: int, ranks: dict[int, int]) -> Source:
+    value = float(part.values[at])
+    raw = float(part.raw[at])
+    weight = float(part.weight[at]) if getattr(part.weight, "ndim", 0) else float(part.weight)
+    return Source(
+        name=part.name,
+        rank=ranks[at],
+        raw=raw,
+        weight=weight,
+        part=value,
+        detail=part.detail(at) if part.detail is not None else "",
+    )
+
+
+def _best(pool: Pool, at: int) -> tuple[str, ...]:
+    """Ids of the parts that were found of a whole, the nearest first."""
+    leads = [lead for lead in pool.leads[at] if lead.id != pool.nodes[at].id]
+    leads.sort(key=lambda lead: -pool.cosine(lead.content_hash))
+    return tuple(lead.id for lead in leads[:3])

@@ -1,0 +1,128 @@
+"""Whole sessions, by what was said in them.
+
+    g · (words of the user's turns together + best user turn + .3 · best assistant turn)
+      + nearest user turn + nearest sentence of the user's
+
+A question about what the assistant said ("you told me", "remind me") counts the assistant's words fully.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.lexical import query_terms
+from weft.loom import Loom
+from weft.queries import Lead, TextHit
+from weft.retrieval.gated import MIN_GATE
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.pool import Pool
+from weft.retrieval.pooling import pooled
+
+if TYPE_CHECKING:
+    from weft.retrieval.pool import Column
+
+OTHERS = frozenset({"assistant", "ai", "system", "tool"})
+
+
+class Sessions(Struct, frozen=True):
+    """The parts of sessions that are answered as a whole."""
+
+    name: str = "sessions"
+    assistant: float = 0.3
+    segments: float = 0.3
+    advice: float = 1.0
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        pool = answer.pool
+        if not pool.has("session"):
+            return answer
+        mine, others = _sides(answer)
+        weights = dict(answer.terms)
+        near = _column(pool, lambda lead: pool.cosine(lead.content_hash))
+        inner = _column(pool, lambda lead: pool.best_sentence(lead.content_hash))
+        gate = 1.0
+        if answer.vector is not None:
+            gate = max(MIN_GATE, 1.0 - max(float(inner.max(initial=0.0)), 0.0))
+        told = answer.question.asks_assistant
+        users = 0.5 if told else 1.0
+        theirs = 1.0 if told else self.assistant
+        for name, values, weight in (
+            ("user words", pooled(mine, weights), gate * users),
+            ("user turn", _best(mine), gate * users),
+            ("assistant turn", _best(others), gate * theirs),
+            ("assistant words", pooled(others, weights) if told else {}, gate),
+            ("segment", _segments(answer, mine, weights), self.segments * gate),
+        ):
+            raw = _scaled(pool, values)
+            if raw.any():
+                pool = pool.with_part(name, raw, weight)
+        if answer.vector is not None:
+            # A wish for advice shares few words with what the asker once said of himself.
+            more = 1.0 + (self.advice if answer.question.asks_advice else 0.0)
+            mask = pool.mask("session")
+            pool = pool.with_part("nearest turn", np.where(mask, near, 0.0), more)
+            pool = pool.with_part("nearest sentence", np.where(mask, inner, 0.0), more)
+        return replace(answer, pool=pool)
+
+
+Hits = list[tuple[str, TextHit]]
+
+
+def _sides(answer: Answer) -> tuple[Hits, Hits]:
+    """(whole, hit) of the turns found by words: the user's, and the assistant's."""
+    mine: Hits = []
+    others: Hits = []
+    for hit in answer.text.hits if answer.text else ():
+        if hit.node.whole is not None and hit.node.kind == "Message":
+            (others if hit.node.role in OTHERS else mine).append((hit.node.whole, hit))
+    return mine, others
+
+
+def _best(hits: Iterable[tuple[str, TextHit]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for whole, hit in hits:
+        found[whole] = max(found.get(whole, 0.0), hit.score)
+    return found
+
+
+def _segments(answer: Answer, hits: Hits, weights: Mapping[str, float]) -> dict[str, float]:
+    """How well the best of the question's parts is met, where it names several things: each alone may be the answer."""
+    found: dict[str, float] = {}
+    for segment in answer.question.segments:
+        terms = {term for term, _ in query_terms(segment)}
+        other = frozenset(weights) - terms
+        scores = pooled(hits, weights, without=other)
+        best = max(scores.values(), default=0.0) or 1.0
+        for whole, score in scores.items():
+            found[whole] = max(found.get(whole, 0.0), score / best)
+    return found
+
+
+def _column(pool: Pool, of: object) -> Column:
+    import numpy as np
+
+    values = np.zeros(len(pool.nodes))
+    for at, shape in enumerate(pool.shapes):
+        if shape == "session":
+            own: list[Lead] = [lead for lead in pool.leads[at] if lead.role not in OTHERS]
+            values[at] = max((of(lead) for lead in own), default=0.0)  # type: ignore[operator]
+    return values
+
+
+def _scaled(pool: Pool, scores: Mapping[str, float]) -> Column:
+    """Scores of the pool's sessions, the best of all found being 1."""
+    import numpy as np
+
+    best = max(scores.values(), default=0.0) or 1.0
+    return np.array(
+        [
+            scores.get(node.id, 0.0) / best if shape == "session" else 0.0
+            for node, shape in zip(pool.nodes, pool.shapes, strict=True)
+        ]
+    )

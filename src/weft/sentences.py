@@ -1,0 +1,39 @@
+"""Where a text's sentences are. Rules for prose in Latin script; a line break always ends one."""
+
+from __future__ import annotations
+
+import re
+
+MAX_SENTENCES = 64  # of one text; a longer one is cut into this many pieces of several sentences each
+
+_BREAK = re.compile(r"(?<=[.!?])[\"”’)\]]*\s+(?=[\"“‘'(\[]?[A-Z0-9À-Þ])|\s*\n\s*|(?<=[。！？])")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|vs|No|Inc|Ltd|Co|Prof|Gen|Col|Lt|Sgt|Capt|Rev|ca|c|b|d|e\.g|i\.e)\.$"
+)
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """(start, end) of each sentence, in order, without the blanks around it. Blank text has none."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for found in _BREAK.finditer(text):
+        # "J. K. Rowling", "Dr. Smith": a full stop that ends no sentence, unless the line ends too.
+        short = _ABBREVIATION.search(text, max(start, found.start() - 8), found.start())
+        if short and "\n" not in found.group():
+            continue
+        _add(spans, text, start, found.start())
+        start = found.end()
+    _add(spans, text, start, len(text))
+    if len(spans) <= MAX_SENTENCES:
+        return spans
+    step = -(-len(spans) // MAX_SENTENCES)
+    groups = [spans[at : at + step] for at in range(0, len(spans), step)]
+    return [(group[0][0], group[-1][1]) for group in groups]
+
+
+def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    stripped = piece.strip()
+    if stripped:
+        spans.append((start + left, start + left + len(stripped)))

@@ -1,0 +1,1 @@
+"""How answers are measured: scores, misspellings, variants of recipes, tables."""
