@@ -195,6 +195,9 @@ def choose_terms(
     return tuple(used), tuple(dropped)
 
 
+TermValues = tuple[tuple[str, float], ...]
+
+
 class Weighed(NamedTuple):
     """Texts weighed against one question: their scores, and by [text, term] what each term gave and how often it is."""
 
@@ -203,13 +206,17 @@ class Weighed(NamedTuple):
     gave: NDArray[np.float64]
     counts: NDArray[np.float64]
 
-    def parts(self, text: int) -> tuple[tuple[str, float], ...]:
-        """What each term gave to one text's score; they add up to it."""
-        return tuple((term, gave) for term, gave in zip(self.terms, self.gave[text].tolist(), strict=True) if gave)
+    def parts(self, texts: Sequence[int]) -> list[TermValues]:
+        """What each term gave to these texts' scores; they add up to it."""
+        return [_of_terms(self.terms, row) for row in self.gave[texts].tolist()]
 
-    def counted(self, text: int) -> tuple[tuple[str, float], ...]:
-        """How often each term is in one text, weighted by field."""
-        return tuple((term, n) for term, n in zip(self.terms, self.counts[text].tolist(), strict=True) if n)
+    def counted(self, texts: Sequence[int]) -> list[TermValues]:
+        """How often each term is in these texts, weighted by field."""
+        return [_of_terms(self.terms, row) for row in self.counts[texts].tolist()]
+
+
+def _of_terms(terms: list[str], row: list[float]) -> TermValues:
+    return tuple([(term, value) for term, value in zip(terms, row, strict=True) if value])
 
 
 class Bm25:

@@ -23,7 +23,7 @@ from weft.log import draft as drafting
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.jsonl import write_lines
-from weft.log.kinds import conversation, document, graph, memory, transaction
+from weft.log.kinds import code, conversation, document, graph, memory, transaction
 from weft.log.verify import read_commits
 from weft.ports import Store
 from weft.projection.digest import graph_digest
@@ -68,6 +68,7 @@ class Pool:
         self.ids: list[str] = []
         self.edges: list[tuple[str, str, str]] = []
         self.documents: dict[str, tuple[str, ...]] = {}
+        self.sources: dict[str, tuple[str, ...]] = {}
         self.conversations: dict[str, int] = {}
 
     def take_over(self, other: Pool) -> None:
@@ -75,6 +76,7 @@ class Pool:
         self.ids += other.ids
         self.edges += other.edges
         self.documents |= other.documents
+        self.sources |= other.sources
         self.conversations |= other.conversations
 
 
@@ -144,6 +146,7 @@ class Mixer:
             (self._remember, 6),
             (self._fact, 5),
             (self._ingest, 2),
+            (self._index, 2),
             (self._converse, 3),
             (self._end_node, 1),
             (self._end_edge, 1),
@@ -299,6 +302,33 @@ class Mixer:
             ended=((said[0].id,) if wrong else ()) + ((name,) if opens and turns else ()), **self._guard(),
         )  # fmt: skip
         return Draft(kind="conversation.recorded", payload=payload, conversation=name)
+
+    def _index(self) -> Draft:
+        """A version of a source file: symbols are new or changed, some are gone, now and then all are told anew."""
+        known = list(self._pool.sources)
+        new = f"{self._pool.name}/src/{self._made}.py"
+        file = self._chance.choice(known) if known and self._chance.random() < 0.6 else new
+        before = self._pool.sources.get(file, ())
+        more = self._chance.sample(("Ferry.sail", "Ferry.sail~2", "dock", "fähre"), self._chance.randint(0, 3))
+        symbols = tuple(
+            code.SymbolText(
+                key=key, kind="Class" if key == "Ferry" else "Function", name="Ferry.sail" if "~" in key else "",
+                line=5 * number + 3, end_line=5 * number + 6, text=f"def {key}():\n{self._text()}",
+                parent="Ferry" if "." in key else "", spans=((3, 4), (8, 8)) if key == "Ferry" else (),
+            )
+            for number, key in enumerate(("Ferry", *more))
+        )  # fmt: skip
+        ids = tuple(f"{file}::{symbol.key}" for symbol in symbols)
+        withdrawn = (file, *before) if before and self._chance.random() < 0.2 else ()
+        self._pool.sources[file] = ids
+        payload = code.Indexed(
+            id=file, path=file.partition("/")[2], language="python", text=self._text(), end_line=30, spans=((1, 1),),
+            sha256=hashlib.sha256(repr(symbols).encode()).hexdigest(), symbols=symbols, withdrawn=withdrawn,
+            ended=() if withdrawn else tuple(sorted(set(before) - set(ids))),
+            record=self._chance.choice((None, f"row {self._made}")), **self._guard(),
+        )  # fmt: skip
+        occurred_at = self._chance.choice((None, START_US - self._chance.randint(1, 100) * DAY_US))
+        return Draft(kind="code.indexed", payload=payload, occurred_at=occurred_at)
 
     def _end_node(self) -> Draft:
         at = self._chance.choice((None, self._moment()))

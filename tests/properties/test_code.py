@@ -79,6 +79,7 @@ def assert_kept_once(text: str, source: SourceFile) -> None:
     for symbol in source.symbols:
         assert symbol.line == symbol.spans[0][0], "it begins with its own first line"
         assert symbol.spans[-1][1] <= symbol.end_line
+        assert lines[symbol.end_line - 1].strip(), "it ends with a line that says something"
 
 
 @settings(max_examples=300, deadline=None)

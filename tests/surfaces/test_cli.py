@@ -147,6 +147,7 @@ def test_json_everywhere(cli: Cli) -> None:
         (("show", first["id"]), "history"),
         (("cite", first["citation"]), "matches"),
         (("ingest", "."), "documents"),
+        (("record-turns", "chat", "--turns", "user: words"), "turns"),
         (("log", "show"), "events"),
         (("log", "verify"), "digest"),
         (("log", "head"), "digest"),

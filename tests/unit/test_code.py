@@ -220,6 +220,11 @@ def test_two_definitions_on_one_line_are_one() -> None:
     assert sum(text.count("class A: def f") for text in covered) == 1
 
 
+def test_a_symbol_never_ends_with_blank_lines() -> None:
+    source = read_source("class A:\n  \\\ndef f(\n\\\n\x0c\n    \ndef f(\n\\", "a.py")
+    assert [(symbol.name, symbol.line, symbol.end_line) for symbol in source.symbols] == [("A", 1, 4)]
+
+
 def test_prose_is_a_file_without_symbols() -> None:
     source = read_source("We keep the ferry class for later.\nA def is short.\n", "a.py")
     assert source.symbols == ()

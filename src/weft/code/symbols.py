@@ -123,9 +123,7 @@ def _found(parsed: Parsed) -> list[_Found]:
             if known is None:
                 kind: SymbolKind = "Class" if classes else "Function"
                 by_name[start] = _Found(kind, parsed.raw[start:end], node, node)
-            elif node.start_byte < known.whole.start_byte:
-                known.whole = node
-            else:
+            else:  # matches come in the order in which they begin: this one is without the decorators
                 known.bare = node
     return sorted(by_name.values(), key=lambda each: (each.whole.start_byte, -each.whole.end_byte))
 

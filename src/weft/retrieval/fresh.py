@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# Kinds that tell how things are, and so may tell it anew. A turn of a talk or a passage of a text does not.
+CHANGING = frozenset({"Memory", "Fact", "Preference", "Decision", "Pattern", "Learning", "Event"})
 STEP = 1e-6  # by how much the newer one is put above the older
 
 
@@ -40,8 +42,11 @@ class Fresh(Struct, frozen=True):
         if model is None or answer.vector is None or question.asks_assistant or question.asks_advice:
             return answer
         scores = pool.scores()
-        dated = pool.mask("session", "turn", "plain")
-        order = [int(at) for at in np.argsort(-scores, kind="stable")[: self.among] if dated[at] and scores[at] > 0.0]
+        order = [
+            int(at)
+            for at in np.argsort(-scores, kind="stable")[: self.among]
+            if scores[at] > 0.0 and (pool.shapes[at] == "session" or pool.nodes[at].kind in CHANGING)
+        ]
         if len(order) < 2:
             return answer
         hashes = {at: _says(pool, at) for at in order}

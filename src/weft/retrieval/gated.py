@@ -35,10 +35,11 @@ class Gated(Struct, frozen=True):
     gated: bool = True
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
-        return replace(answer, pool=scored(answer, answer.pool, sentences=self.sentences, gated=self.gated))
+        answer = replace(answer, sentences=self.sentences, gated=self.gated)
+        return replace(answer, pool=scored(answer, answer.pool))
 
 
-def scored(answer: Answer, pool: Pool, *, sentences: bool = True, gated: bool = True) -> Pool:
+def scored(answer: Answer, pool: Pool) -> Pool:
     """The pool with its base parts worked out anew, for all rows that stand for themselves."""
     import numpy as np
 
@@ -46,11 +47,11 @@ def scored(answer: Answer, pool: Pool, *, sentences: bool = True, gated: bool = 
     text, best = text_scores(answer, pool)
     row = np.array([pool.cosine(node.content_hash) for node in pool.nodes])
     near = row
-    if sentences:
+    if answer.sentences:
         inner = np.array([pool.best_sentence(node.content_hash) for node in pool.nodes])
         near = (1.0 - SENTENCE) * row + SENTENCE * inner
     gate = 1.0
-    if answer.vector is not None and gated:
+    if answer.vector is not None and answer.gated:
         gate = max(MIN_GATE, 1.0 - max(float(row[alone].max(initial=0.0)), 0.0))
     asked = answer.ask.query.strip()
     itself = np.array([float(node.id == asked) for node in pool.nodes])

@@ -21,7 +21,7 @@ class Gather(Struct, frozen=True):
     """The best of each source, by whole. A part that is asked for by its kind stays by itself."""
 
     name: str = "gather"
-    from_each: int = 100
+    from_each: int = 60
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask = answer.ask
@@ -49,6 +49,7 @@ class Gather(Struct, frozen=True):
             node
             for node in loom.store.nodes(loom.viewer, ask.when, tuple(chosen))
             if is_wanted(ask, node) and (node.kind not in RECORD_KINDS or node.kind in (ask.kinds or ()))
+            if node.name or node.text or any(lead.id != node.id for lead in groups.get(node.id, ()))
         ]
         leads = [_distinct(groups.get(node.id, ()))[:MAX_LEADS_OF_ONE] for node in nodes]
         pool = Pool().extended(nodes, leads, nearness_of(loom, answer, nodes, leads))

@@ -68,9 +68,10 @@ class Links(Struct, frozen=True):
         scores = np.where(answer.pool.mask("plain"), answer.pool.scores(), -np.inf)
         order = [int(at) for at in np.argsort(-scores, kind="stable")[: self.best] if np.isfinite(scores[at])]
         seeds = {answer.pool.nodes[at].id: float(scores[at]) for at in order}
+        places = answer.pool.places
         for mention in answer.mentions:
             for each in mention.nodes:
-                if (at := answer.pool.places.get(each.node.id)) is not None and np.isfinite(scores[at]):
+                if (at := places.get(each.node.id)) is not None and np.isfinite(scores[at]):
                     seeds[each.node.id] = float(scores[at])
         top = max(seeds.values(), default=0.0)
         if top <= 0.0:

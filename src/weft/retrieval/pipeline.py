@@ -88,6 +88,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     text: TextMatches | None = None
     near: VectorMatches | None = None
     mentions: tuple[Mention, ...] = ()
+    sentences: bool = True
+    gated: bool = True
     pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()

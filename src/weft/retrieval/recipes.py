@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from weft.retrieval.gated import Gated
 from weft.retrieval.flow import Flow
 from weft.retrieval.fresh import Fresh
+from weft.retrieval.gated import Gated
 from weft.retrieval.gather import Gather
 from weft.retrieval.links import Links
 from weft.retrieval.naming import Names

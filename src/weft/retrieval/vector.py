@@ -17,7 +17,7 @@ class Vector(Struct, frozen=True):
     """
 
     name: str = "vector"
-    leads: int = 200
+    leads: int = 150
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask, model = answer.ask, loom.embedding.model

@@ -12,11 +12,11 @@ from weft.log.kinds import graph
 from weft.log.verify import verify
 from weft.ports import Batch, Changes, LockedView
 from weft.projection.moves import shared_slot
+from weft.queries import TextQuery
 from weft.testing.case import StoreCase
 from weft.testing.clock import HOUR_US, START_US
 from weft.testing.scribe import Scribe, edge, ended, node
 from weft.testing.viewers import OPERATOR, PUBLIC, STAFF, STRANGER
-from weft.queries import TextQuery
 from weft.types import NOW, Actor, Find, Guard, When
 
 

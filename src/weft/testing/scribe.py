@@ -15,9 +15,9 @@ from weft.log.verify import read_commits
 from weft.ports import Store
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
+from weft.queries import TextMatches, TextQuery
 from weft.testing.clock import ManualClock
 from weft.testing.viewers import OPERATOR
-from weft.queries import TextMatches, TextQuery
 from weft.types import NOW, Actor, Event, Viewer, When
 
 

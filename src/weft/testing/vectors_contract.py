@@ -10,10 +10,10 @@ import pytest
 
 from weft.errors import Forbidden, Invalid
 from weft.lexical import content_hash
+from weft.queries import Vector, VectorMatches, VectorQuery
 from weft.testing.case import StoreCase
 from weft.testing.scribe import Scribe, closed, deleted, node
 from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, VISITOR
-from weft.queries import Vector, VectorMatches, VectorQuery
 from weft.types import NOW, When
 
 MODEL = "test/4"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from weft.queries import TextMatches
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, deleted, edge, node
 from weft.testing.viewers import OPERATOR
-from weft.queries import TextMatches
 from weft.types import When
 
 MANY = 700  # more than a backend may leave unindexed

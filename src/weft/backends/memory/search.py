@@ -41,8 +41,10 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
     ]
     lexed = [graph.texts[row.content_hash] for row in rows]
     weighed = bm25.weigh([(text.vector, text.length) for text in lexed])
+    every_text = range(len(rows))
+    parts, counts = weighed.parts(every_text), weighed.counted(every_text)
     hits = [
-        TextHit(node=lead_of(row), score=score, parts=weighed.parts(n), counts=weighed.counted(n), length=text.length)
+        TextHit(node=lead_of(row), score=score, parts=parts[n], counts=counts[n], length=text.length)
         for n, (row, text, score) in enumerate(zip(rows, lexed, weighed.scores.tolist(), strict=True))
         if score > 0.0
     ]

@@ -94,10 +94,23 @@ LEAD_COLUMNS = (
 
 def lead_of(row: Sequence[Any]) -> Lead:
     """A lead, from a row that begins with `LEAD_COLUMNS`. Properties are anybody's: only text names a thing."""
-    whole, conversation, role = (value if isinstance(value, str) else None for value in row[4:7])
+    number, node_id, kind, content_hash, whole, conversation, role = row[:7]
     return Lead(
-        row=row[0], id=row[1], kind=row[2], content_hash=row[3], whole=whole, conversation=conversation, role=role
+        row=number,
+        id=node_id,
+        kind=kind,
+        content_hash=content_hash,
+        whole=whole if type(whole) is str else None,
+        conversation=conversation if type(conversation) is str else None,
+        role=role if type(role) is str else None,
     )
+
+
+def load_leads(db: apsw.Connection, found: Sequence[int]) -> dict[int, Lead]:
+    """Leads by row number, of rows that passed the guards already, in the same read transaction."""
+    query = f"""SELECT {LEAD_COLUMNS} FROM json_each(?) j CROSS JOIN node_version v ON v.row = j.value
+        JOIN node n ON n.key = v.node JOIN text t ON t.id = v.text"""
+    return {row[0]: lead_of(row) for row in db.execute(query, (orjson.dumps(found).decode(),))}
 
 
 def select_edges(prefix: str = "") -> str:

@@ -231,7 +231,7 @@ def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limi
 
     What is left is compared again with the vectors themselves: the index ranks in half precision.
     """
-    fetch = max(FETCH_FIRST, 2 * limit)
+    fetch = max(FETCH_FIRST, limit + limit // 3)
     query = f"""SELECT {rows.LEAD_COLUMNS}, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
         WHERE {visible.text}"""
     while True:

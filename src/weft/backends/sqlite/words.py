@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 import orjson
@@ -172,18 +172,14 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
     )
     settled = _settled_candidates(db, used, visible)
     found = [*settled, *_tail_candidates(db, used, visible)]
-    weighed = bm25.weigh([(vector, length) for *_, vector, length in found])
+    weighed = bm25.weigh([(vector, length) for _, vector, length in found])
     scores = weighed.scores.tolist()
     order = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], -found[n][0]))
+    best = order[:limit]
+    leads = rows.load_leads(db, [found[n][0] for n in best])
     hits = tuple(
-        TextHit(
-            node=rows.lead_of(found[n]),
-            score=scores[n],
-            parts=weighed.parts(n),
-            counts=weighed.counted(n),
-            length=found[n][-1],
-        )
-        for n in order[:limit]
+        TextHit(node=leads[found[n][0]], score=scores[n], parts=parts, counts=counts, length=found[n][2])
+        for n, parts, counts in zip(best, weighed.parts(best), weighed.counted(best), strict=True)
     )
     return TextMatches(
         hits=hits,
@@ -199,27 +195,27 @@ def _kinds(kinds: tuple[str, ...] | None) -> Sql:
     return guards.TRUE if kinds is None else Sql(f"n.kind IN ({marks(kinds)})", kinds)
 
 
-def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[Any, ...]]:
+def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
     """Every match, or the best by FTS5's own measure where one term alone has more than may be looked at."""
     if not terms:
         return []
     best = ""
     if terms[0].document_frequency > lexical.MAX_MATCHES:
         best = f"ORDER BY {_BM25}"
-    query = f"""SELECT {rows.LEAD_COLUMNS}, t.vector, t.length FROM (
-          SELECT v.row AS row FROM text_index
+    query = f"""SELECT v.row, t.vector, t.length FROM (
+          SELECT v.row AS row, v.text AS text FROM text_index
           JOIN node_version v ON v.text = text_index.rowid JOIN node n ON n.key = v.node
-          WHERE text_index MATCH ? AND {visible.text} {best} LIMIT {lexical.MAX_MATCHES}) found
-        JOIN node_version v ON v.row = found.row JOIN node n ON n.key = v.node JOIN text t ON t.id = v.text"""
+          WHERE text_index MATCH ? AND {visible.text} {best} LIMIT {lexical.MAX_MATCHES}) v
+        JOIN text t ON t.id = v.text"""
     return every(db, query, (_match(terms), *visible.params))
 
 
-def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[Any, ...]]:
+def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
     """Texts not yet in FTS5: at most a journal's worth, looked at one by one."""
     wanted = {lexical.term_hash(stat.term) for stat in terms}
     tail = every(db, "SELECT id, vector FROM text WHERE id > (SELECT indexed_text FROM text_state)")
     matching = [text for text, vector in tail if not wanted.isdisjoint(lexical.term_hashes(vector))]
-    query = f"""SELECT {rows.LEAD_COLUMNS}, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
+    query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
     return every(db, query, (orjson.dumps(matching).decode(), *visible.params))
 

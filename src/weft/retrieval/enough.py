@@ -1,0 +1,70 @@
+"""Whether what was found is enough to answer at all: a question about what is not there gets no answer.
+
+Scores rank candidates of one question against each other, so they say nothing of that. Evidence does: how near a
+candidate is to the question, and how much of what the question says it holds, rarer words counting more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.loom import Loom
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.pool import Pool
+
+if TYPE_CHECKING:
+    from weft.retrieval.pool import Column
+
+HELD = 0.5  # what all the question's words together count, against a cosine of 1
+MIN_EVIDENCE = 0.3
+WORDS_ALONE = 0.1  # of HELD: enough where there is no vector to compare with
+
+
+class Enough(Struct, frozen=True):
+    """Drops candidates with too little evidence, unless the question names them or leads to them by name."""
+
+    name: str = "enough"
+    least: float = MIN_EVIDENCE
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        pool = answer.pool
+        if not pool.nodes:
+            return answer
+        least = self.least if answer.ask.min_score is None else answer.ask.min_score
+        if answer.vector is None:
+            least = min(least, WORDS_ALONE * HELD)
+        shown = evidence(answer, pool)
+        for part in pool.parts:
+            if part.name in ("name", "id"):
+                shown = np.maximum(shown, np.where(part.values > 0, 1.0, 0.0))
+        best = float(shown.max(initial=0.0))
+        if best >= least:
+            return answer
+        note = f"nothing comes near enough to answer: the best shows {best:.2f} of evidence, {least:.2f} are wanted"
+        return replace(answer, pool=Pool()).noted(note)
+
+
+def evidence(answer: Answer, pool: Pool) -> Column:
+    """How much speaks for each row: its nearest sentence or part, and the share of the question's words in it."""
+    import numpy as np
+
+    near = np.zeros(len(pool.nodes))
+    for at, node in enumerate(pool.nodes):
+        hashes = [node.content_hash, *(lead.content_hash for lead in pool.leads[at])]
+        near[at] = max(max(pool.cosine(each), pool.best_sentence(each)) for each in hashes)
+    held = np.zeros(len(pool.nodes))
+    if answer.text is not None and answer.text.used:
+        rarity = {stat.term: stat.weight * stat.idf for stat in answer.text.used}
+        everything = sum(rarity.values()) or 1.0
+        places = pool.places
+        for hit in answer.text.hits:
+            row = places.get(hit.node.id, places.get(hit.node.whole or "", -1))
+            if row >= 0:
+                share = sum(rarity.get(term, 0.0) for term, _ in hit.parts) / everything
+                held[row] = max(held[row], share)
+    return near + HELD * held
