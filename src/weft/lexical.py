@@ -110,6 +110,11 @@ def stems(text: str) -> list[str]:
     return [pair[0] for word in tokens(text) if (pair := _STEMS[word])]
 
 
+def holds(fields: Iterable[str], phrase: str) -> bool:
+    """Whether the stems of some field hold those of a phrase in a row."""
+    return any(f" {phrase} " in f" {field} " for field in fields)
+
+
 def query_terms(text: str) -> tuple[tuple[str, float], ...]:
     """Stems of a question with weights; one that holds only stop words falls back to those."""
     found = stems(text) or [_STEMS.stem(word)[0] for word in tokens(text)]

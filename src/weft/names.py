@@ -35,6 +35,11 @@ one two not no yes more most many much first last new
 _NO_NAMES = _FUNCTION_WORDS.union(_PLAIN_TEXT.split())
 
 
+_JOINERS = frozenset({"of", "the", "de", "la", "le", "di", "da", "von", "van", "der", "and", "for", "in"})
+_SPLITTERS = frozenset({"and", "in", "for"})
+_APART = re.compile(r"[^\s.\-–&]")  # between two words of one name there is at most this
+
+
 class Word(NamedTuple):
     """A word as names are compared, and whether it began with a capital letter or a digit."""
 
@@ -101,6 +106,52 @@ def runs(words: Sequence[Word], *, need_capital: bool) -> Iterator[tuple[int, in
             yield start, end, " ".join([word.key for word in words[start:end]])
 
 
+def capital_spans(sentence: str) -> list[str]:
+    """Runs of capitalised words, which may be names that no text goes by; a joined one ("A and B") also in parts.
+
+    A lone first word is left out: it has its capital from the sentence.
+    """
+    spans: list[list[str]] = [[]]
+    end = 0
+    found = list(_WORD.finditer(_POSSESSIVE.sub("  ", sentence)))
+    for at, word in enumerate(found):
+        text = word.group()
+        apart = _APART.search(sentence, end, word.start()) is not None
+        end = word.end()
+        if apart and spans[-1]:
+            spans.append([])
+        joiner = text.lower() in _JOINERS
+        if (
+            text[0].isupper() and not (at == 0 and (joiner or len(found) == 1 or not found[1].group()[0].isupper()))
+        ) or (spans[-1] and joiner):
+            spans[-1].append(text)
+        elif spans[-1]:
+            spans.append([])
+    named: dict[str, None] = {}
+    for span in spans:
+        for piece in _pieces(span):
+            named[" ".join(piece)] = None
+    return [name for name in named if len(name) > 2]
+
+
+def _pieces(span: list[str]) -> Iterator[list[str]]:
+    """The span without joiners at its ends, and what stands between its "and", "in" and "for"."""
+    parts: list[list[str]] = [[]]
+    for word in span:
+        if word.lower() in _SPLITTERS:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    for part in [*parts, span] if len(parts) > 1 else parts:
+        words = [*part]
+        while words and words[-1].lower() in _JOINERS:
+            words.pop()
+        while words and words[0].lower() in _JOINERS:
+            words.pop(0)
+        if words:
+            yield words
+
+
 def longest(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Of runs that are names, those that count: from the left, the longest, none inside another."""
     chosen: list[tuple[int, int, str]] = []
@@ -125,6 +176,10 @@ def is_misspelling(written: str, meant: str) -> bool:
 
 def _distance(one: str, other: str) -> int:
     """Insertions, deletions, replacements and swaps of neighbours."""
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):

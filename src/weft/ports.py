@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from weft.queries import Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
+from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
     Diff,
@@ -260,6 +260,18 @@ class Store(Protocol):
         self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
     ) -> tuple[Named, ...]:
         """Nodes that go by these names (see `weft.names`), by name, newest first; a bounded number of each."""
+        ...
+
+    def holding(
+        self,
+        viewer: Viewer,
+        when: When,
+        phrases: Sequence[str],
+        *,
+        projects: tuple[str | None, ...] | None = None,
+        limit: int = 100,
+    ) -> tuple[Holding, ...]:
+        """For each phrase (stems in a row, see `weft.lexical.stems`) the nodes whose text holds it, in no set order."""
         ...
 
     def spellings(

@@ -111,6 +111,14 @@ class Near(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[int, int, float], ...] = ()
 
 
+class Holding(Struct, frozen=True, kw_only=True):
+    """Nodes that hold a phrase: as many as were asked for; `more` says that there are others."""
+
+    phrase: str
+    nodes: tuple[Lead, ...]
+    more: bool = False
+
+
 class Named(Struct, frozen=True, kw_only=True):
     """A node that goes by a name: the name as names are compared, and how surely it means this node."""
 

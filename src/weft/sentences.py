@@ -6,7 +6,8 @@ import re
 
 MAX_SENTENCES = 64  # of one text; a longer one is cut into this many pieces of several sentences each
 
-_BREAK = re.compile(r"(?<=[.!?])[\"”’)\]]*\s+(?=[\"“‘'(\[]?[A-Z0-9À-Þ])|\s*\n\s*|(?<=[。！？])")
+# Blanks before a line break are not looked for: that would be slow in a long row of them, and they are stripped anyway.
+_BREAK = re.compile(r"(?<=[.!?])([\"”’)\]]*)\s+(?=[\"“‘'(\[]?[A-Z0-9À-Þ])|\n\s*|(?<=[。！？])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|vs|No|Inc|Ltd|Co|Prof|Gen|Col|Lt|Sgt|Capt|Rev|ca|c|b|d|e\.g|i\.e)\.$"
 )
@@ -21,7 +22,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         short = _ABBREVIATION.search(text, max(start, found.start() - 8), found.start())
         if short and "\n" not in found.group():
             continue
-        _add(spans, text, start, found.start())
+        _add(spans, text, start, found.start() if found.group(1) is None else found.end(1))
         start = found.end()
     _add(spans, text, start, len(text))
     if len(spans) <= MAX_SENTENCES:

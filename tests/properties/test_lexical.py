@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from weft import lexical
 from weft.adopt import adopt
 from weft.backends.sqlite import words
+from weft.ports import LexedText
+from weft.queries import TermStat
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
-from weft.queries import TermStat
 
 from .running import SqlitePlace, memory_store
 
@@ -22,35 +23,33 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00
 WORDY = st.lists(st.sampled_from(("naïve", "ﷺ", "⑴", "ͺ", "½", "foo_bar", "fooBar", "it's", "x"))).map(" ".join) | TEXT
 
 
-@settings(max_examples=200)
-@given(WORDY, WORDY, WORDY)
-def test_packing_and_unpacking_keep_every_count(name: str, summary: str, body: str) -> None:
-    text = lexical.lex(name, summary, body)
-    fields = [lexical.stems(each) for each in (name, summary, body)]
-    unpacked = lexical.unpack(text.vector)
-    assert len(unpacked) == len(fields)
-    for field, (hashes, counts) in zip(fields, unpacked, strict=True):
-        expected: Counter[int] = Counter()
-        for stem in field:
-            expected[lexical.term_hash(stem)] += 1
-        assert list(hashes) == sorted(hashes)
-        assert dict(zip(hashes, counts, strict=True)) == expected
-    assert text.length == sum(map(len, fields))
-    assert set(lexical.term_hashes(text.vector)) == {lexical.term_hash(stem) for field in fields for stem in field}
+def weigh(texts: list[LexedText], *stems: str) -> lexical.Weighed:
+    """How often each stem is in each text, and a score without lengths."""
+    known = [TermStat(term=stem, weight=1.0, document_frequency=1, idf=1.0) for stem in stems]
+    return lexical.Bm25(known, mean_length=1.0, k1=1.0, b=0.0).weigh([(text.vector, text.length) for text in texts])
 
 
-@given(WORDY, WORDY, WORDY)
-def test_weights_of_fields_add_up(name: str, summary: str, body: str) -> None:
-    text = lexical.lex(name, summary, body)
-    for stem in lexical.stems(f"{name} {summary} {body}"):
-        frequency = sum(
-            weight * sum(lexical.term_hash(each) == lexical.term_hash(stem) for each in lexical.stems(field))
-            for weight, field in zip(lexical.FIELD_WEIGHTS, (name, summary, body), strict=True)
-        )
-        known = TermStat(term=stem, weight=1.0, document_frequency=1, idf=1.0)
-        score, parts = lexical.Bm25([known], mean_length=text.length, k1=1.0, b=0.0).score(text.vector, text.length)
-        assert score == pytest.approx(2.0 * frequency / (frequency + 1.0))
-        assert parts == ((stem, score),)
+@settings(max_examples=100)
+@given(st.lists(st.tuples(WORDY, WORDY, WORDY), max_size=4), WORDY)
+def test_packing_and_weighing_keep_every_count(texts: list[tuple[str, str, str]], asked: str) -> None:
+    made = [lexical.lex(*text) for text in texts]
+    stems = dict.fromkeys(lexical.stems(f"{asked} {' '.join(' '.join(text) for text in texts)}"))
+    # Two stems with one hash count as one; such a pair is no matter of packing.
+    stems = list({lexical.term_hash(stem): stem for stem in reversed(stems)}.values())
+    weighed = weigh(made, *stems)
+    every = range(len(texts))
+    for text, lexed, parts, counts in zip(texts, made, weighed.parts(every), weighed.counted(every), strict=True):
+        fields = [lexical.stems(each) for each in text]
+        assert lexed.length == sum(map(len, fields))
+        assert set(lexical.term_hashes(lexed.vector)) == {lexical.term_hash(stem) for field in fields for stem in field}
+        expected: Counter[str] = Counter()
+        for weight, field in zip(lexical.FIELD_WEIGHTS, fields, strict=True):
+            for stem in field:
+                expected[stem] += weight  # type: ignore[assignment]
+        assert dict(counts) == expected
+        assert {term: pytest.approx(part) for term, part in parts} == {
+            term: 2.0 * count / (count + 1.0) for term, count in expected.items()
+        }
 
 
 @given(st.tuples(WORDY, WORDY, WORDY), st.tuples(WORDY, WORDY, WORDY))

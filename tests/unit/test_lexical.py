@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from weft.lexical import (
+    MAX_MATCHES,
     MAX_QUERY_TERMS,
     MAX_TERM_CHARACTERS,
     STOP_WORDS,
@@ -20,8 +21,8 @@ from weft.lexical import (
     stems,
     tokens,
 )
-from weft.testing.scribe import Scribe, node
 from weft.queries import TermStat
+from weft.testing.scribe import Scribe, node
 
 
 def matches(question: str, text: str) -> bool:
@@ -110,8 +111,8 @@ def stat(term: str, *, idf: float = 1.0, weight: float = 1.0) -> TermStat:
 
 def score(text: tuple[str, str, str], *terms: TermStat) -> tuple[float, dict[str, float]]:
     made = lex(*text)
-    total, parts = Bm25(terms, mean_length=5.0, k1=0.9, b=0.4).score(made.vector, made.length)
-    return total, dict(parts)
+    weighed = Bm25(terms, mean_length=5.0, k1=0.9, b=0.4).weigh([(made.vector, made.length)])
+    return float(weighed.scores[0]), dict(weighed.parts([0])[0])
 
 
 def test_the_parts_of_a_score_add_up_to_it() -> None:
@@ -150,21 +151,55 @@ def test_a_word_repeated_past_the_counter_still_scores() -> None:
     assert 0 < total < 10
 
 
+def test_texts_are_weighed_alike_whatever_they_are_weighed_with() -> None:
+    terms = (stat("redi"), stat("cach", idf=2.0))
+    texts = [("redis", "", "cache"), ("", "", ""), ("", "", "the"), ("", "redis", "redis cache redis"), ("", "", "x y")]
+    made = [lex(*text) for text in texts]
+    weighed = Bm25(terms, mean_length=5.0, k1=0.9, b=0.4).weigh([(text.vector, text.length) for text in made])
+    every = range(len(texts))
+    alone = [score(text, *terms) for text in texts]
+    assert list(zip(weighed.scores.tolist(), map(dict, weighed.parts(every)), strict=True)) == alone
+    assert [dict(counts) for counts in weighed.counted(every)] == [
+        {"redi": 3.0, "cach": 1.0},
+        {},
+        {},
+        {"redi": 4.0, "cach": 1.0},
+        {},
+    ], "a name counts three times, a summary twice"
+    assert Bm25((), mean_length=5.0, k1=0.9, b=0.4).weigh([(made[0].vector, made[0].length)]).scores.tolist() == [0.0]
+    assert Bm25(terms, mean_length=5.0, k1=0.9, b=0.4).weigh([]).scores.tolist() == []
+
+
 def test_at_most_so_many_terms_rarest_first_and_the_rest_are_named() -> None:
-    terms = [(f"t{number:02}", 1.0) for number in range(20)]
-    used, dropped = choose_terms(terms, {term: 20 - n for n, (term, _) in enumerate(terms)}, 1_000)
-    assert [each.term for each in used] == [f"t{number:02}" for number in range(19, 19 - MAX_QUERY_TERMS, -1)]
-    assert set(dropped) == {term for term, _ in terms} - {each.term for each in used}
+    terms = [(f"t{number:02}", 1.0) for number in range(MAX_QUERY_TERMS + 12)]
+    used, dropped = choose_terms(terms, {term: len(terms) - n for n, (term, _) in enumerate(terms)}, 1_000)
+    rarest = [term for term, _ in reversed(terms)][:MAX_QUERY_TERMS]
+    assert [each.term for each in used] == rarest
+    assert set(dropped) == {term for term, _ in terms} - set(rarest)
 
 
 def test_common_words_go_only_while_rarer_ones_remain() -> None:
-    frequencies = {"common": 90_000, "a": 1, "b": 2, "c": 3}
+    frequencies = {"common": MAX_MATCHES, "a": 1, "b": 2, "c": 3}
     used, dropped = choose_terms([(term, 1.0) for term in frequencies], frequencies, 100_000)
     assert [each.term for each in used] == ["a", "b", "c"]
     assert dropped == ("common",)
-    used, dropped = choose_terms([("common", 1.0)], frequencies, 100_000)
-    assert [each.term for each in used] == ["common"]
+    used, dropped = choose_terms([("common", 1.0)], {"common": 90_000}, 100_000)
+    assert [each.term for each in used] == ["common"], "alone it is all there is to go by"
     assert dropped == ()
+
+
+def test_terms_together_match_what_is_quick_to_look_at() -> None:
+    half = MAX_MATCHES // 2
+    used, dropped = choose_terms([("a", 1.0), ("b", 1.0), ("c", 1.0)], {"a": half, "b": half, "c": half + 1}, 100_000)
+    assert ([each.term for each in used], dropped) == (["a", "b"], ("c",))
+
+
+def test_words_of_no_live_text_come_last() -> None:
+    used, _ = choose_terms([("past", 1.0), ("here", 1.0)], {"here": 5}, 10)
+    assert [each.term for each in used] == ["here", "past"]
+    many = [(f"t{number}", 1.0) for number in range(MAX_QUERY_TERMS)]
+    used, dropped = choose_terms([("past", 1.0), *many], {term: 1 for term, _ in many}, 10)
+    assert dropped == ("past",)
 
 
 def test_both_stores_explain_their_scores_alike(scribe: Scribe) -> None:

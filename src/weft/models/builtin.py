@@ -118,7 +118,7 @@ class BuiltinEmbedder:
         vectors = self._at_once(loaded.run, windows)
         counts = np.array([len(text_windows) for text_windows in windows_by_text])
         sums = np.add.reduceat(np.stack(vectors), np.cumsum(counts) - counts, axis=0)
-        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), np.float32)
+        return _units(sums)
 
     def _at_once(self, work: Callable[[Given], Made], jobs: Sequence[Given]) -> list[Made]:
         """Does the jobs side by side on this embedder's threads."""
@@ -181,13 +181,13 @@ class _Loaded:
         """The unit vector of a text, and one of each span."""
         import numpy as np
 
-        total = np.zeros(DIMENSIONS, np.float32)
+        rows = []
         sums = np.zeros((len(spans), DIMENSIONS), np.float32)
         starts = np.array([start for start, _ in spans])
         ends = np.array([end for _, end in spans])
         for window in self.windows(text):
             row, tokens = self._outputs(window.ids, [_ROW, _TOKENS])
-            total += row[0]
+            rows.append(row[0])
             if len(spans) < 2:
                 continue
             places = np.array(window.places)
@@ -195,7 +195,7 @@ class _Loaded:
             owner = np.searchsorted(starts, places[:, 0], side="right") - 1
             inside = (owner >= 0) & (places[:, 1] > places[:, 0]) & (places[:, 0] < ends[np.maximum(owner, 0)])
             np.add.at(sums, owner[inside], tokens[0][inside])
-        total /= np.linalg.norm(total)
+        total = _units(np.add.reduceat(np.stack(rows), [0], axis=0))[0]  # as `embed` adds them up, to the last bit
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return total, np.where(lengths > 0, sums / np.maximum(lengths, 1e-9), total).astype(np.float32)
 
@@ -215,6 +215,13 @@ class _Window(NamedTuple):
 
     ids: list[int]
     places: list[tuple[int, int]]
+
+
+def _units(rows: NDArray[float32]) -> NDArray[float32]:
+    """Rows of length 1. One way for all of them: two ways to take a length differ in the last bit."""
+    import numpy as np
+
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 def _window_starts(inner_tokens: int) -> list[int]:

@@ -25,6 +25,8 @@ def with_output(model: bytes, name: str) -> bytes:
             _, at = _varint(model, at)
             continue
         size, at = _varint(model, at)
+        if at + size > len(model):
+            raise ValueError("not an ONNX model, or one cut short")
         if tag >> 3 == _GRAPH_FIELD:
             output = _field(_OUTPUT_FIELD, _field(_NAME_FIELD, name.encode()))
             head = _written(tag) + _written(size + len(output))

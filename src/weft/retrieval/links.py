@@ -78,6 +78,7 @@ class Links(Struct, frozen=True):
             return answer
         front = {node: score / top for node, score in sorted(seeds.items(), key=lambda each: -each[1])[:MAX_SEEDS]}
         reached: dict[str, tuple[float, tuple[Edge, ...]]] = {}
+        strongest: dict[str, float] = {}
         paths: dict[str, tuple[Edge, ...]] = {}
         for _ in range(self.hops):
             edges = _edges(loom, answer, front)
@@ -85,6 +86,7 @@ class Links(Struct, frozen=True):
             found: dict[str, float] = {}
             for edge in _weighed(answer, edges):
                 strength = front[edge.source] * edge.weight
+                strongest[edge.source] = max(strongest.get(edge.source, 0.0), edge.weight)
                 if strength > reached.get(edge.target, (0.0, ()))[0]:
                     path = (*paths.get(edge.source, ()), edge)
                     reached[edge.target] = (strength, path)
@@ -92,7 +94,7 @@ class Links(Struct, frozen=True):
             nearest = sorted(found.items(), key=lambda each: -each[1])[: self.beam]
             front = {node: strength * self.decay for node, strength in nearest}
             paths = {node: reached[node][1] for node in front}
-        return replace(answer, pool=_with_links(answer.pool, reached))
+        return replace(answer, pool=_with_links(answer.pool, reached), linked=strongest)
 
 
 def _anchored(answer: Answer) -> Pool:
@@ -128,7 +130,7 @@ def _edges(loom: Loom, answer: Answer, front: Mapping[str, float]) -> list[tuple
     """Names in the texts of the front, with what each means to this viewer."""
     pool, places = answer.pool, answer.pool.places
     overlap = _overlap(answer)
-    sentences = [each for node in front for each in _sentences(pool, pool.nodes[places[node]])]
+    sentences = [each for node in front for each in sentences_of(pool, pool.nodes[places[node]])]
     keys = {key for each in sentences for _, _, key in each.runs}
     known = meanings(loom.store.named(loom.viewer, answer.ask.when, tuple(keys), projects=answer.ask.projects))
     found = []
@@ -142,7 +144,9 @@ def _edges(loom: Loom, answer: Answer, front: Mapping[str, float]) -> list[tuple
     return found
 
 
-class _Sentence(NamedTuple):
+class Sentence(NamedTuple):
+    """A sentence of a text: how near it is, its words, and the runs of them that may be names."""
+
     node: str
     text: str
     cosine: float | None
@@ -150,7 +154,7 @@ class _Sentence(NamedTuple):
     runs: Sequence[tuple[int, int, str]]
 
 
-def _sentences(pool: Pool, node: NodeVersion) -> Iterable[_Sentence]:
+def sentences_of(pool: Pool, node: NodeVersion) -> Iterable[Sentence]:
     near = pool.nearness.get(node.content_hash)
     placed: Sequence[tuple[int, int, float | None]] = near.parts if near is not None else ()
     if not placed:
@@ -161,7 +165,7 @@ def _sentences(pool: Pool, node: NodeVersion) -> Iterable[_Sentence]:
             break
         text = node.text[start:end]
         words, named = _read(text)
-        yield _Sentence(node.id, text, cosine, words, named)
+        yield Sentence(node.id, text, cosine, words, named)
 
 
 @lru_cache(maxsize=4_096)

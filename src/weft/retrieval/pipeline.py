@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -90,6 +90,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     mentions: tuple[Mention, ...] = ()
     sentences: bool = True
     gated: bool = True
+    linked: Mapping[str, float] = {}
     pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from weft.retrieval.bridges import Bridges
 from weft.retrieval.flow import Flow
 from weft.retrieval.fresh import Fresh
 from weft.retrieval.gated import Gated
@@ -31,6 +32,7 @@ DEFAULT: Final[tuple[Stage, ...]] = (
     Code(),
     Times(),
     Links(),
+    Bridges(),
     Flow(),
     Fresh(),
     Rank(),

@@ -9,6 +9,7 @@ from weft.testing.changes_contract import ChangesContract
 from weft.testing.clocks_contract import ClocksContract
 from weft.testing.guards_contract import GuardsContract
 from weft.testing.log_contract import LogContract
+from weft.testing.names_contract import NamesContract
 from weft.testing.reading_contract import ReadingContract
 from weft.testing.travel_contract import TravelContract
 from weft.testing.vectors_contract import VectorsContract
@@ -26,5 +27,6 @@ class StoreContract(
     GuardsContract,
     VectorsContract,
     WalksContract,
+    NamesContract,
 ):
     """Every subject of the contract."""

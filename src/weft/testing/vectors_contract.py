@@ -10,10 +10,11 @@ import pytest
 
 from weft.errors import Forbidden, Invalid
 from weft.lexical import content_hash
+from weft.parts import pack_parts
 from weft.queries import Vector, VectorMatches, VectorQuery
 from weft.testing.case import StoreCase
 from weft.testing.scribe import Scribe, closed, deleted, node
-from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, VISITOR
+from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, STRANGER, VISITOR
 from weft.types import NOW, When
 
 MODEL = "test/4"
@@ -25,10 +26,10 @@ def unit(values: Sequence[float]) -> list[float]:
     return [value / length for value in values]
 
 
-def vector_of(text: str, values: Sequence[float], *, model: str = MODEL, name: str = "") -> Vector:
+def vector_of(text: str, values: Sequence[float], *, model: str = MODEL, name: str = "", parts: bytes = b"") -> Vector:
     """A text's vector, as backends keep it."""
     data = struct.pack(f"<{len(values)}e", *unit(values))
-    return Vector(model=model, content_hash=content_hash(name, "", text), data=data)
+    return Vector(model=model, content_hash=content_hash(name, "", text), data=data, parts=parts)
 
 
 def towards(values: Sequence[float], **options: object) -> VectorQuery:
@@ -42,8 +43,52 @@ def ids(matches: VectorMatches) -> list[str]:
     return [hit.node.id for hit in matches.hits]
 
 
+def placed(*directions: Sequence[float]) -> bytes:
+    """Sentences of ten characters each that point there."""
+    import numpy as np
+
+    spans = [(10 * number, 10 * number + 9) for number in range(len(directions))]
+    return pack_parts(spans, np.array([unit(each) for each in directions], np.float32))
+
+
 class VectorsContract(StoreCase):
-    """search_vector, near, put_vectors, unembedded."""
+    """search_vector, near, vectors, put_vectors, unembedded."""
+
+    def test_how_near_each_sentence_is(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "one"), node("b", "two"), node("c", "three"))
+        sides = ((1, 1, 1, -1), (-1, -1, 1, -1))
+        made = [
+            vector_of("one", (1, 0, 0, 0), parts=placed(*sides)),
+            vector_of("two", (0, 1, 0, 0)),
+            vector_of("three", (0, 0, 1, 0), parts=placed(*sides, sides[0])),
+        ]
+        scribe.store.put_vectors(OPERATOR.account, made)
+        hashes = [vector.content_hash for vector in made]
+        asked = towards((1, 1, 0, 0))
+        found = scribe.store.near(OPERATOR, asked, [*hashes, hashes[0], b"", b"x" * 32], parts=True)
+        assert set(found) == set(hashes)
+        first, second = (2**-0.5, -(2**-0.5))
+        for key, expected in zip(hashes, ((first, second), (), (first, second, first)), strict=True):
+            assert [(start, end) for start, end, _ in found[key].parts] == [
+                (10 * number, 10 * number + 9) for number in range(len(expected))
+            ]
+            assert [cosine for *_, cosine in found[key].parts] == pytest.approx(expected, abs=0.01)
+        assert found[hashes[0]].cosine == pytest.approx(2**-0.5, abs=2e-3)
+        plain = scribe.store.near(OPERATOR, asked, hashes)
+        assert {key: each.cosine for key, each in plain.items()} == {key: each.cosine for key, each in found.items()}
+        assert all(each.parts == () for each in plain.values())
+        assert scribe.store.near(OPERATOR, asked, []) == {}
+        assert scribe.store.near(OPERATOR, towards((1, 0, 0, 0), model="no/4"), hashes) == {}
+
+    def test_vectors_come_as_they_were_given(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "one"), node("b", "two"))
+        made = [vector_of("one", (1, 2, 3, 4)), vector_of("two", (4, 3, 2, 1))]
+        scribe.store.put_vectors(OPERATOR.account, made)
+        hashes = [vector.content_hash for vector in made]
+        expected = {vector.content_hash: vector.data for vector in made}
+        assert scribe.store.vectors(OPERATOR, MODEL, [*hashes, hashes[0], b"unknown"]) == expected
+        assert scribe.store.vectors(OPERATOR, MODEL, []) == {}
+        assert scribe.store.vectors(OPERATOR, "no/4", hashes) == {}
 
     def test_the_nearest_come_first_with_their_cosine(self, scribe: Scribe) -> None:
         scribe.write(node("east", "e"), node("north", "n"), node("between", "b"))
@@ -125,8 +170,12 @@ class VectorsContract(StoreCase):
         one, two, three, four = hashes = [vector.content_hash for vector in vectors]
         asked = towards((1, 0, 0, 0))
         assert set(scribe.store.near(PUBLIC, asked, hashes)) == {one}
+        assert set(scribe.store.near(PUBLIC, asked, hashes, parts=True)) == {one}
+        assert set(scribe.store.vectors(PUBLIC, MODEL, hashes)) == {one}
+        assert scribe.store.near(STRANGER, asked, hashes) == scribe.store.vectors(STRANGER, MODEL, hashes) == {}
         assert scribe.store.without_vectors(PUBLIC, MODEL, hashes) == (two, three, four)
         assert set(scribe.store.near(OPERATOR, asked, hashes)) == {one, two}
+        assert set(scribe.store.vectors(OPERATOR, MODEL, hashes)) == {one, two}
         assert scribe.store.without_vectors(OPERATOR, MODEL, hashes) == (three, four)
         scribe.write(closed(change))
         assert set(scribe.store.near(PUBLIC, asked, hashes)) == {one, four}

@@ -49,6 +49,24 @@ class WordsContract(StoreCase):
         by_id = {hit.node.id: dict(hit.parts) for hit in answer.hits}
         assert math.isclose(by_id["b"]["appl"], idf * 2 * 1.9 / (2 + norm))
 
+    def test_counts_of_parts_add_up_to_those_of_the_whole(self, scribe: Scribe) -> None:
+        parts = (("apple", "", "apple pie"), ("", "a pie", "pie and pear"), ("", "", "the"), ("Pear", "pear", ""))
+        for number, (name, summary, text) in enumerate(parts):
+            scribe.one(node(f"p{number}", text, name=name, summary=summary, props={"part_of": "w"}))
+        names, summaries, texts = (" ".join(each) for each in zip(*parts, strict=True))
+        scribe.one(node("w", texts, name=names, summary=summaries))
+        hits = {hit.node.id: hit for hit in scribe.search("apple pie pear").hits}
+        whole = hits.pop("w")
+        pooled: dict[str, float] = {}
+        for hit in hits.values():
+            assert hit.node.whole == "w"
+            assert math.isclose(hit.score, sum(part for _, part in hit.parts))
+            assert [term for term, _ in hit.parts] == [term for term, _ in hit.counts]
+            for term, count in hit.counts:
+                pooled[term] = pooled.get(term, 0.0) + count
+        assert pooled == dict(whole.counts) == {"appl": 3 + 1, "pie": 1 + 2 + 1, "pear": 1 + 3 + 2}
+        assert sum(hit.length for hit in hits.values()) == whole.length
+
     def test_filters_by_kind_and_project(self, scribe: Scribe) -> None:
         scribe.write(
             node("a", "apple", kind="Gizmo", project="p"), node("b", "apple", project="q"), node("c", "apple pear")

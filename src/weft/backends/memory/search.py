@@ -11,7 +11,7 @@ from weft import lexical
 from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Moment, Sight
 from weft.parts import part_cosines
-from weft.queries import Lead, Near, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
+from weft.queries import Holding, Lead, Near, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
 from weft.types import NodeVersion
 
 # Words
@@ -72,6 +72,19 @@ def lead_of(row: NodeVersion) -> Lead:
         conversation=conversation,
         role=role,
     )
+
+
+def holding(
+    sight: Sight, moment: Moment, phrases: Sequence[str], projects: tuple[str | None, ...] | None, limit: int
+) -> tuple[Holding, ...]:
+    """Nodes whose stems hold each phrase."""
+    rows = [row for row in sight.nodes_at(moment) if projects is None or row.guard.project in projects]
+    found = []
+    for phrase in phrases:
+        held = [row for row in rows if phrase and lexical.holds(sight.graph.texts[row.content_hash].stems, phrase)]
+        leads = tuple(lead_of(row) for row in held[:limit])
+        found.append(Holding(phrase=phrase, nodes=leads, more=len(held) > limit))
+    return tuple(found)
 
 
 # Vectors

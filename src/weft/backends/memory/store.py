@@ -14,7 +14,7 @@ from weft.backends.memory.walk import walk
 from weft.errors import StoreError
 from weft.instants import Clock, SystemClock
 from weft.ports import Batch, FoldLog, Plan
-from weft.queries import Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
+from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
     Diff,
@@ -194,6 +194,18 @@ class MemoryStore:
     ) -> tuple[Named, ...]:
         with self._seeing(viewer, when) as (sight, moment):
             return naming.named(sight, moment, keys, projects)
+
+    def holding(
+        self,
+        viewer: Viewer,
+        when: When,
+        phrases: Sequence[str],
+        *,
+        projects: tuple[str | None, ...] | None = None,
+        limit: int = 100,
+    ) -> tuple[Holding, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return search.holding(sight, moment, phrases, projects, limit)
 
     def spellings(
         self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None

@@ -16,7 +16,7 @@ from weft.types import Viewer
 
 BACKWARDS = "<"  # in no word: words of names hold letters and digits
 MOST_PER_KEY = 32  # nodes that one name may mean: the newest
-MOST_SPELLINGS = 400  # words looked at for one misspelt one
+MOST_SLIPS = 2  # letters by which a misspelt word may be longer or shorter
 
 
 def write_names(db: apsw.Connection, prefix: str, texts: Sequence[tuple[int, tuple[tuple[str, float], ...]]]) -> None:
@@ -59,13 +59,16 @@ def named(
 def spellings(
     db: apsw.Connection, viewer: Viewer, moment: Moment, word: str, projects: tuple[str | None, ...] | None
 ) -> tuple[str, ...]:
-    """Words of names of visible nodes that `word` may be a misspelling of."""
+    """Words of names of visible nodes that `word` may be a misspelling of.
+
+    Every word with one of the halves is looked at: a bound would let names that the viewer may not see push out others.
+    """
     half = (len(word) - 1) // 2
-    ranges = (word[:half], BACKWARDS + word[::-1][:half])
     near: set[str] = set()
-    for start in ranges:
-        query = "SELECT DISTINCT word FROM name_word WHERE word >= ? AND word < ? LIMIT ?"
-        for (form,) in every(db, query, (start, start + "\U0010ffff", MOST_SPELLINGS)):
+    for mark, start in (("", word[:half]), (BACKWARDS, word[::-1][:half])):
+        query = "SELECT DISTINCT word FROM name_word WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ?"
+        sizes = (len(mark) + len(word) - MOST_SLIPS, len(mark) + len(word) + MOST_SLIPS)
+        for (form,) in every(db, query, (mark + start, mark + start + "\U0010ffff", *sizes)):
             meant = form[:0:-1] if form.startswith(BACKWARDS) else form
             if is_misspelling(word, meant):
                 near.add(meant)

@@ -87,9 +87,7 @@ def node_of(row: Sequence[Any]) -> NodeVersion:
 
 
 # A lead's columns, of v (version), n (node), t (text): what `lead_of` reads.
-LEAD_COLUMNS = (
-    "v.row, n.id, n.kind, t.hash, v.props ->> '$.part_of', v.props ->> '$.conversation', v.props ->> '$.role'"
-)
+LEAD_COLUMNS = "v.row, n.id, n.kind, t.hash, v.props -> '$.part_of', v.props -> '$.conversation', v.props -> '$.role'"
 
 
 def lead_of(row: Sequence[Any]) -> Lead:
@@ -100,10 +98,15 @@ def lead_of(row: Sequence[Any]) -> Lead:
         id=node_id,
         kind=kind,
         content_hash=content_hash,
-        whole=whole if type(whole) is str else None,
-        conversation=conversation if type(conversation) is str else None,
-        role=role if type(role) is str else None,
+        whole=_text_of(whole),
+        conversation=_text_of(conversation),
+        role=_text_of(role),
     )
+
+
+def _text_of(value: str | None) -> str | None:
+    """The text that a JSON value is; None for any other value, such as a list."""
+    return orjson.loads(value) if value and value[0] == '"' else None
 
 
 def load_leads(db: apsw.Connection, found: Sequence[int]) -> dict[int, Lead]:

@@ -62,6 +62,17 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
     """The derived tables under a prefix. Index names carry the generation: they outlive a swap by rename."""
     g = f"{prefix}g{generation}"
     return (
+        *_nodes(prefix, g),
+        *_texts(prefix, g),
+        *_edges(prefix, g),
+        *_transactions(prefix, g),
+        *_words(prefix, generation),
+    )
+
+
+def _nodes(prefix: str, g: str) -> tuple[str, ...]:
+    """Who may see, what there is, and when it holds."""
+    return (
         # Who may see: nodes with equal guards share a ward.
         f"""CREATE TABLE {prefix}ward(
               id INTEGER PRIMARY KEY, project TEXT, scope TEXT NOT NULL, sensitive INTEGER NOT NULL,
@@ -72,18 +83,6 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
               key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, ward INTEGER NOT NULL,
               deleted_at INTEGER, changed_pos INTEGER NOT NULL) STRICT""",
         f"CREATE INDEX {g}_node_changed ON {prefix}node(changed_pos)",
-        # What is said, once per content.
-        f"""CREATE TABLE {prefix}text(
-              id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
-              summary TEXT NOT NULL, body TEXT NOT NULL, vector BLOB NOT NULL, length INTEGER NOT NULL) STRICT""",
-        f"CREATE INDEX {g}_text_name ON {prefix}text(name_key) WHERE name_key <> ''",
-        # What a named text goes by, and the words of those names, forwards and (after a "<") backwards: one slip of the
-        # pen leaves either the first or the second half of a word as it was, so a misspelt one is found by its halves.
-        f"""CREATE TABLE {prefix}alias(
-              key TEXT NOT NULL, text INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY(key, text))
-              WITHOUT ROWID, STRICT""",
-        f"""CREATE TABLE {prefix}name_word(
-              word TEXT NOT NULL, text INTEGER NOT NULL, PRIMARY KEY(word, text)) WITHOUT ROWID, STRICT""",
         # When it holds, and when weft knew. A row changes once: retired_*.
         f"""CREATE TABLE {prefix}node_version(
               row INTEGER PRIMARY KEY, node INTEGER NOT NULL, text INTEGER NOT NULL, props TEXT, focus TEXT, slot TEXT,
@@ -97,6 +96,30 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
         f"CREATE INDEX {g}_nv_retired ON {prefix}node_version(retired_pos) WHERE retired_pos IS NOT NULL",
         f"""CREATE INDEX {g}_nv_slot ON {prefix}node_version(slot, valid_to)
               WHERE slot IS NOT NULL AND retired_pos IS NULL""",
+    )
+
+
+def _texts(prefix: str, g: str) -> tuple[str, ...]:
+    """What is said, and what it goes by."""
+    return (
+        # What is said, once per content.
+        f"""CREATE TABLE {prefix}text(
+              id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
+              summary TEXT NOT NULL, body TEXT NOT NULL, vector BLOB NOT NULL, length INTEGER NOT NULL) STRICT""",
+        f"CREATE INDEX {g}_text_name ON {prefix}text(name_key) WHERE name_key <> ''",
+        # What a named text goes by, and the words of those names, forwards and (after a "<") backwards: one slip of the
+        # pen leaves either the first or the second half of a word as it was, so a misspelt one is found by its halves.
+        f"""CREATE TABLE {prefix}alias(
+              key TEXT NOT NULL, text INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY(key, text))
+              WITHOUT ROWID, STRICT""",
+        f"""CREATE TABLE {prefix}name_word(
+              word TEXT NOT NULL, text INTEGER NOT NULL, PRIMARY KEY(word, text)) WITHOUT ROWID, STRICT""",
+    )
+
+
+def _edges(prefix: str, g: str) -> tuple[str, ...]:
+    """What joins nodes."""
+    return (
         f"""CREATE TABLE {prefix}edge(
               key INTEGER PRIMARY KEY, src INTEGER NOT NULL, rel TEXT NOT NULL, dst INTEGER NOT NULL,
               ward INTEGER NOT NULL, changed_pos INTEGER NOT NULL, UNIQUE(src, rel, dst)) STRICT""",
@@ -113,6 +136,12 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
         f"CREATE INDEX {g}_ev_retired ON {prefix}edge_version(retired_pos) WHERE retired_pos IS NOT NULL",
         f"""CREATE INDEX {g}_ev_slot ON {prefix}edge_version(slot, valid_to)
               WHERE slot IS NOT NULL AND retired_pos IS NULL""",
+    )
+
+
+def _transactions(prefix: str, g: str) -> tuple[str, ...]:
+    """Which changes belong together."""
+    return (
         f"""CREATE TABLE {prefix}tx(
               key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, agent TEXT NOT NULL,
               session TEXT NOT NULL, at INTEGER NOT NULL, opened_pos INTEGER NOT NULL, closed_pos INTEGER,
@@ -120,6 +149,12 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
               duration_ms INTEGER) STRICT""",
         f"CREATE INDEX {g}_tx_long ON {prefix}tx(closed_pos) WHERE long",
         f"CREATE INDEX {g}_tx_git ON {prefix}tx(git_commit) WHERE git_commit IS NOT NULL",
+    )
+
+
+def _words(prefix: str, generation: int) -> tuple[str, ...]:
+    """How words are found and counted."""
+    return (
         # Words: how often a stem (by CRC-32) occurs in each ward's live versions, applied in batches from a journal.
         f"""CREATE TABLE {prefix}term_df(
               term INTEGER NOT NULL, ward INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY(term, ward))

@@ -21,7 +21,7 @@ from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.backends.sqlite.walk_then import walk_then
 from weft.errors import StoreError
 from weft.ports import Batch, FoldLog, Plan
-from weft.queries import Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
+from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
     Diff,
@@ -191,6 +191,20 @@ class SqliteStore(AccountFiles):
     ) -> tuple[Named, ...]:
         with self._reading(viewer) as db:
             return () if db is None else naming.named(db, viewer, self._moment(db, when), keys, projects)
+
+    def holding(
+        self,
+        viewer: Viewer,
+        when: When,
+        phrases: Sequence[str],
+        *,
+        projects: tuple[str | None, ...] | None = None,
+        limit: int = 100,
+    ) -> tuple[Holding, ...]:
+        with self._reading(viewer) as db:
+            if db is None:
+                return tuple(Holding(phrase=phrase, nodes=()) for phrase in phrases)
+            return words.holding(db, viewer, self._moment(db, when), phrases, projects, limit)
 
     def spellings(
         self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None

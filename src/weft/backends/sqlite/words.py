@@ -24,7 +24,7 @@ from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, one
 from weft.errors import Corrupt
 from weft.ports import LexedText
-from weft.queries import TermStat, TextHit, TextMatches, TextQuery
+from weft.queries import Holding, TermStat, TextHit, TextMatches, TextQuery
 from weft.types import Viewer
 
 SETTLE_AT = 64  # journal entries: more would make the commit that settles them hold the lock for long
@@ -218,6 +218,38 @@ def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sq
     query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
     return every(db, query, (orjson.dumps(matching).decode(), *visible.params))
+
+
+def holding(
+    db: apsw.Connection,
+    viewer: Viewer,
+    moment: Moment,
+    phrases: Sequence[str],
+    projects: tuple[str | None, ...] | None,
+    limit: int,
+) -> tuple[Holding, ...]:
+    """Visible nodes whose text holds each phrase: settled texts by the index, the rest by looking."""
+    visible = guards.findable(viewer, projects) & guards.known(moment) & guards.holds(moment)
+    settled = f"""SELECT v.row FROM text_index JOIN node_version v ON v.text = text_index.rowid
+        JOIN node n ON n.key = v.node WHERE text_index MATCH ? AND {visible.text} LIMIT ?"""
+    tail = f"""SELECT v.row, t.name, t.summary, t.body FROM text t JOIN node_version v ON v.text = t.id
+        JOIN node n ON n.key = v.node WHERE t.id > (SELECT indexed_text FROM text_state) AND {visible.text}"""
+    waiting = [
+        (row, [" ".join(lexical.stems(field)) for field in fields]) for row, *fields in db.execute(tail, visible.params)
+    ]
+    found: list[list[int]] = []
+    for phrase in phrases:
+        held: list[int] = []
+        if phrase:
+            match = f'"{_index_form(phrase)}"'
+            held = [row for (row,) in every(db, settled, (match, *visible.params, limit + 1))]
+            held += [row for row, fields in waiting if lexical.holds(fields, phrase)]
+        found.append(held)
+    leads = rows.load_leads(db, sorted({row for held in found for row in held[:limit]}))
+    return tuple(
+        Holding(phrase=phrase, nodes=tuple(leads[row] for row in held[:limit]), more=len(held) > limit)
+        for phrase, held in zip(phrases, found, strict=True)
+    )
 
 
 def damaged_texts(db: apsw.Connection, *, limit: int) -> tuple[str, ...]:
