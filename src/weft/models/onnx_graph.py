@@ -7,10 +7,15 @@ of fields itself, so an output is added by appending a field to the graph and wr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 _LENGTH_DELIMITED = 2
+_FIXED = {1: 8, 5: 4}  # wire types of a set size
 _GRAPH_FIELD = 7  # of ModelProto
 _OUTPUT_FIELD = 12  # of GraphProto
 _NAME_FIELD = 1  # of ValueInfoProto
+_INITIALIZER_FIELD = 5  # of GraphProto
+_TENSOR_NAME_FIELD, _TENSOR_RAW_FIELD = 8, 9  # of TensorProto
 
 
 def with_output(model: bytes, name: str) -> bytes:
@@ -39,7 +44,7 @@ def _field(number: int, content: bytes) -> bytes:
     return _written(number << 3 | _LENGTH_DELIMITED) + _written(len(content)) + content
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def _varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
@@ -59,3 +64,33 @@ def _written(value: int) -> bytes:
         value >>= 7
     written.append(value)
     return bytes(written)
+
+
+def initializer(model: bytes | memoryview, name: str) -> memoryview:
+    """The raw bytes of a constant of the model's graph. Raises ValueError if it has none of that name."""
+    graph = next((content for number, content in _fields(memoryview(model)) if number == _GRAPH_FIELD), None)
+    wanted = name.encode()
+    for number, tensor in _fields(graph) if graph is not None else ():
+        if number != _INITIALIZER_FIELD:
+            continue
+        parts = dict(_fields(tensor))
+        if bytes(parts.get(_TENSOR_NAME_FIELD, b"")) == wanted and _TENSOR_RAW_FIELD in parts:
+            return parts[_TENSOR_RAW_FIELD]
+    raise ValueError(f"the model holds no constant {name!r}")
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, memoryview]]:
+    """The length-delimited fields of a message, by number; others are passed over."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        if tag & 7 == _LENGTH_DELIMITED:
+            size, at = _varint(data, at)
+            yield tag >> 3, data[at : at + size]
+            at += size
+        elif tag & 7 == 0:
+            _, at = _varint(data, at)
+        elif tag & 7 in _FIXED:
+            at += _FIXED[tag & 7]
+        else:
+            raise ValueError("not an ONNX model")

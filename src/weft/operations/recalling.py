@@ -60,6 +60,8 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     Every hit carries its citation (see `weft cite`). With --as-of the answer is what held then, with --known-at what
     weft knew then; --explain shows what each score is made of.
     """
+    if "\x00" in given.query:
+        raise Invalid("recall: query holds a NUL character", hint="remove it: NUL is not text")
     when = read_when(loom, as_of=given.as_of, known_at=given.known_at)
     projects = None if given.everywhere else (given.project or loom.settings.project, None)
     ask = Ask(

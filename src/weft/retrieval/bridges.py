@@ -123,7 +123,7 @@ class Bridges(Struct, frozen=True):
     def _spans(self, answer: Answer, node_id: str) -> dict[str, float]:
         """Names in a text that are neither its own nor in the question, with how near their sentence is; the best."""
         node = answer.pool.nodes[answer.pool.places[node_id]]
-        asked = set(alias_key(answer.ask.query).split())
+        asked = set(alias_key(answer.query).split())
         own = set(alias_key(node.name).split())
         found: dict[str, float] = {}
         for sentence in sentences_of(answer.pool, node):

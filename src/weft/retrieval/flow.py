@@ -1,20 +1,21 @@
 """Turns of a conversation in their flow: an answer follows its question, and what is around a turn is part of it.
 
-    y(i) = x(i) (1 - .3 q(i)) + x(i-1) (.25 + .3 q(i-1)) + .2 x(i+1) + .1 x(i-2)
+    y(i) = x(i) (1 - .3 q(i)) + x(i-1) (.2 + .3 q(i-1)) + .15 x(i+1) + .1 x(i-2)
 
-with x the base score and q the share of a turn that is a question. To that come the session as a whole (its words
-together, and its best turn), who speaks, and how much a turn says.
+with x the score so far and q the share of a turn that is a question; where a session begins or ends, a turn stands in
+for the neighbour it lacks. To that come the session as a whole (its words together, its best turn), who speaks, and how
+much a turn says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.extract.windows import time_windows
 from weft.lexical import fold_case, stems
 from weft.loom import Loom
 from weft.retrieval.gated import scored, spoken_names
@@ -22,29 +23,41 @@ from weft.retrieval.gather import joined
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
 from weft.retrieval.pooling import pooled
+from weft.retrieval.soft import soft_words
 from weft.sentences import sentence_spans
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from weft.retrieval.pool import Column
 
 ENOUGH_WORDS = 15
+FROM_BEFORE, FROM_AFTER = 0.9, 0.8  # how far a word of the turn before, or after, counts as held
 _PLACE = re.compile(r"^(.*)#(\d+)$", re.DOTALL)
+_WHEN = re.compile(
+    r"^\s*(?:when|since when|what (?:date|day|month|year|time))\b|\bhow long\b|\b(?:which|what) (?:month|year|day)\b",
+    re.IGNORECASE,
+)
 
 
 class Flow(Struct, frozen=True):
     """Neighbours, session and speaker of turns that stand for themselves."""
 
     name: str = "flow"
-    widened: int = 80
-    speaker: float = 0.15
+    widened: int = 60
+    speaker: float = 0.2
+    soft: float = 0.75
+    soft_session: float = 0.2
     question: float = 0.3
-    before: float = 0.25
+    before: float = 0.2
     answers: float = 0.3
-    after: float = 0.2
+    after: float = 0.15
     before_that: float = 0.1
-    session_words: float = 0.3
+    session_words: float = 0.15
     session_best: float = 0.2
     fullness: float = 0.15
+    tells_when: float = 0.25
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
@@ -52,23 +65,29 @@ class Flow(Struct, frozen=True):
         if not answer.pool.has("turn"):
             return answer
         answer = replace(answer, pool=self._widened(loom, answer))
+        talk = _Talk(answer.pool)
         pool = answer.pool
-        turns = pool.mask("turn")
         if (spoken := _speaker_named(answer)) is not None:
-            said = [float(_speaker(pool, at) == spoken) for at in range(len(pool.nodes))]
-            pool = pool.with_part("speaker", np.where(turns, said, 0.0), self.speaker, lambda at: f"said by {spoken}")
-        x = np.where(turns, pool.scores(), 0.0)
-        asking = np.array(
-            [_question_share(node.text) if turn else 0.0 for node, turn in zip(pool.nodes, turns, strict=True)]
-        )
-        pool = pool.with_part("asks", -x * asking, self.question, lambda at: "the turn asks rather than tells")
-        pool = pool.with_part("around", self._around(pool, x, asking), 1.0, lambda at: "the turns before and after")
-        words = self._session_words(answer, pool)
+            said = np.array([float(_speaker(pool, at) == spoken) for at in range(len(pool.nodes))])
+            pool = pool.with_part("speaker", said * talk.turns, self.speaker, lambda at: f"said by {spoken}")
+        pool = self._soft(answer, pool, talk)
+        x = pool.scores() * talk.turns
+        dates = next((part.values for part in pool.parts if part.name == "when"), np.zeros(len(x)))
+        x = x - dates * talk.turns  # a date tells of a session, not of a turn and its neighbours
+        pool = pool.with_part("asks", -x * talk.asking, self.question, lambda at: "the turn asks rather than tells")
+        pool = pool.with_part("around", self._around(talk, x), 1.0, lambda at: "the turns before and after")
+        words = self._session_words(answer, pool, talk)
         pool = pool.with_part("session", words, self.session_words, lambda at: "the words of its session")
-        best = _best_of_session(pool, pool.scores())
+        best = talk.best_of_session(pool.scores())
         pool = pool.with_part("session best", best, self.session_best, lambda at: "the best turn of its session")
         said_much = [min(len(stems(node.text)), ENOUGH_WORDS) / ENOUGH_WORDS for node in pool.nodes]
-        pool = pool.with_part("fullness", np.where(turns, said_much, 0.0), self.fullness)
+        pool = pool.with_part("fullness", np.array(said_much) * talk.turns, self.fullness)
+        if _WHEN.search(answer.query):
+            told = [
+                float(turn and bool(time_windows(node.text, node.interval.valid_from)))
+                for node, turn in zip(pool.nodes, talk.turns, strict=True)
+            ]
+            pool = pool.with_part("tells when", np.array(told), self.tells_when)
         return replace(answer, pool=pool)
 
     def _widened(self, loom: Loom, answer: Answer) -> Pool:
@@ -86,22 +105,38 @@ class Flow(Struct, frozen=True):
         pool = joined(loom, answer, around)
         return pool if pool is answer.pool else scored(answer, pool)
 
-    def _around(self, pool: Pool, x: Column, asking: Column) -> Column:
+    def _soft(self, answer: Answer, pool: Pool, talk: _Talk) -> Pool:
+        """Parts for the question's words, held by a turn or those beside it, and by its session."""
         import numpy as np
 
-        places = pool.places
-        given = np.zeros(len(pool.nodes))
-        for at, shape in enumerate(pool.shapes):
-            if shape != "turn":
-                continue
-            for step, weight in ((-1, self.before), (1, self.after), (-2, self.before_that)):
-                near = places.get(_neighbour(pool.nodes[at].id, step) or "")
-                if near is not None:
-                    more = self.answers * asking[near] if step == -1 else 0.0
-                    given[at] += x[near] * (weight + more)
-        return given
+        names = {word for speaker in talk.speakers for word in re.findall(r"\w+", fold_case(speaker))}
+        found = soft_words(
+            answer, [node.text if turn else "" for node, turn in zip(pool.nodes, talk.turns, strict=True)], names
+        )
+        if found is None:
+            return pool
+        held = found.held
+        wide = held.copy()
+        for step, share in ((-1, FROM_BEFORE), (1, FROM_AFTER)):
+            near = talk.beside[step]
+            there = near >= 0
+            wide[there] = np.maximum(wide[there], share * held[near[there]])
+        session = talk.most_of_session(held)
+        pool = pool.with_part("soft words", (wide @ found.weights) * talk.turns, self.soft, lambda at: "words alike")
+        return pool.with_part("soft session", (session @ found.weights) * talk.turns, self.soft_session)
 
-    def _session_words(self, answer: Answer, pool: Pool) -> Column:
+    def _around(self, talk: _Talk, x: Column) -> Column:
+        import numpy as np
+
+        given = np.zeros(len(x))
+        for step, weight in ((-1, self.before), (1, self.after), (-2, self.before_that)):
+            near = talk.beside[step]
+            there = near >= 0
+            more = np.where(there, talk.asking[near], 0.0) if step == -1 else 0.0
+            given += np.where(there, x[near], x) * (weight + self.answers * more)
+        return given * talk.turns
+
+    def _session_words(self, answer: Answer, pool: Pool, talk: _Talk) -> Column:
         import numpy as np
 
         hits = [
@@ -111,7 +146,49 @@ class Flow(Struct, frozen=True):
         ]
         scores = pooled(hits, dict(answer.terms), without=spoken_names(pool))
         best = max(scores.values(), default=0.0) or 1.0
-        return np.array([scores.get(_conversation(pool, at), 0.0) / best for at in range(len(pool.nodes))])
+        return np.array([scores.get(conversation, 0.0) / best for conversation in talk.conversations])
+
+
+class _Talk:
+    """Where the pool's turns stand in their conversations."""
+
+    def __init__(self, pool: Pool) -> None:
+        import numpy as np
+
+        self.turns = pool.mask("turn").astype(float)
+        self.conversations = [_conversation(pool, at) for at in range(len(pool.nodes))]
+        self.speakers = {who for at in range(len(pool.nodes)) if self.turns[at] and (who := _speaker(pool, at))}
+        told = zip(pool.nodes, self.turns, strict=True)
+        self.asking = np.array([_question_share(node.text) if turn else 0.0 for node, turn in told])
+        places = pool.places
+        self.beside = {
+            step: np.array(
+                [
+                    places.get(_neighbour(node.id, step) or "", -1) if turn else -1
+                    for node, turn in zip(pool.nodes, self.turns, strict=True)
+                ],
+                int,
+            )
+            for step in (-2, -1, 1)
+        }
+        numbers = {name: at for at, name in enumerate(dict.fromkeys(self.conversations))}
+        self.sessions = np.array([numbers[name] for name in self.conversations], int)
+
+    def best_of_session(self, scores: Column) -> Column:
+        """For each turn the best score of its session; 0 for what is no turn."""
+        import numpy as np
+
+        best = np.full(int(self.sessions.max(initial=0)) + 1, -np.inf)
+        np.maximum.at(best, self.sessions, scores)
+        return np.where(self.turns > 0, best[self.sessions], 0.0)
+
+    def most_of_session(self, held: NDArray[np.float32]) -> NDArray[np.float32]:
+        """For each turn and word the most that any turn of its session holds."""
+        import numpy as np
+
+        most = np.full((int(self.sessions.max(initial=0)) + 1, held.shape[1]), -9.0, np.float32)
+        np.maximum.at(most, self.sessions, held)
+        return most[self.sessions]
 
 
 def _conversation(pool: Pool, at: int) -> str:
@@ -128,7 +205,7 @@ def _speaker_named(answer: Answer) -> str | None:
     """The one speaker among the pool's whom the question names; None if it names none or several."""
     pool = answer.pool
     speakers = {who for at, shape in enumerate(pool.shapes) if shape == "turn" and (who := _speaker(pool, at))}
-    asked = set(re.findall(r"\w+", fold_case(answer.ask.query)))
+    asked = set(re.findall(r"\w+", fold_case(answer.query)))
     named = [who for who in speakers if set(re.findall(r"\w+", fold_case(who))) & asked]
     return named[0] if len(named) == 1 else None
 
@@ -148,15 +225,3 @@ def _question_share(text: str) -> float:
         return 0.0
     asked = sum(end - start for start, end in sentence_spans(text) if text[start:end].endswith("?"))
     return asked / max(1, len(text))
-
-
-def _best_of_session(pool: Pool, scores: Column) -> Column:
-    import numpy as np
-
-    best: Mapping[str, float] = {}
-    found: dict[str, float] = {}
-    for at in range(len(pool.nodes)):
-        if conversation := _conversation(pool, at):
-            found[conversation] = max(found.get(conversation, 0.0), float(scores[at]))
-    best = found
-    return np.array([best.get(_conversation(pool, at), 0.0) for at in range(len(pool.nodes))])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
 MIN_GATE = 0.1
+TURN_GATE = 0.7  # of the gate, for turns: few words, and soft words beside them
 SENTENCE = 0.5  # of the cosine comes from the nearest sentence, the rest from the text as a whole
 SELF = 1.0  # a question that is a node's id means that node
 
@@ -56,7 +57,8 @@ def scored(answer: Answer, pool: Pool) -> Pool:
     asked = answer.ask.query.strip()
     itself = np.array([float(node.id == asked) for node in pool.nodes])
     pool = pool.without_part("text").without_part("vector").without_part("id")
-    pool = pool.with_part("text", np.where(alone, text, 0.0), gate / best, _words(answer, pool))
+    gates = np.where(pool.mask("turn"), TURN_GATE * gate, gate)
+    pool = pool.with_part("text", np.where(alone, text, 0.0), gates / best, _words(answer, pool))
     if answer.vector is not None:
         pool = pool.with_part("vector", np.where(alone, near, 0.0), 1.0)
     return pool.with_part("id", itself, SELF) if itself.any() else pool

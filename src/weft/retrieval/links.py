@@ -178,7 +178,7 @@ def _read(sentence: str) -> tuple[Sequence[Word], Sequence[tuple[int, int, str]]
 def _overlap(answer: Answer) -> Callable[[Sequence[Word], int, int], float]:
     """How much of what the question says beyond its names stands near a mention: 0 to 1, rarer words count more."""
     covered = {at for mention in answer.mentions for at in range(mention.start, mention.end)}
-    question = name_words(answer.ask.query)
+    question = name_words(answer.query)
     rest = {stem for at, word in enumerate(question) if at not in covered for stem in stems(word.key)}
     rarity = {stat.term: stat.idf for stat in answer.text.used} if answer.text else {}
     weights = {stem: rarity.get(stem, 1.0) for stem in rest}

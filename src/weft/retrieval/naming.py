@@ -26,7 +26,7 @@ class Names(Struct, frozen=True):
     fuzzy: bool = True
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
-        words = name_words(answer.ask.query)[:MAX_QUERY_WORDS]
+        words = name_words(answer.query)[:MAX_QUERY_WORDS]
         mentions = find_mentions(loom, answer, words)
         if self.fuzzy:
             mentions += self._misspelt(loom, answer, words, mentions)

@@ -76,9 +76,13 @@ class Mention(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """The state between stages: what the question says, what each source found, one pool, then one ranked list."""
+    """The state between stages: what the question says, what each source found, one pool, then one ranked list.
+
+    `query` is the question as it is worked with: as asked, or with a name in it spelt as the names here are.
+    """
 
     ask: Ask
+    query: str
     question: Question
     asked_at: int
     windows: tuple[Window, ...] = ()
@@ -121,7 +125,7 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
     """Runs the stages in order over one pinned moment, so that all of them see one state."""
     ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
     asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
-    answer = Answer(ask=ask, question=read_question(""), asked_at=asked_at)
+    answer = Answer(ask=ask, query=ask.query, question=read_question(""), asked_at=asked_at)
     for stage in recipe:
         began = time.perf_counter()
         answer = stage(loom, answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,7 +13,10 @@ from weft.loom import Loom
 from weft.retrieval.pipeline import Answer
 
 DAY_US = 86_400_000_000
-RECENT_DAYS = 30.0
+YEAR_US = int(365.2425 * DAY_US)
+YEARLY = frozenset({"day", "month", "season", "holiday"})
+_YEAR = re.compile(r"\d{4}")
+RECENT_DAYS = 15.0
 
 
 class Times(Struct, frozen=True):
@@ -21,8 +25,9 @@ class Times(Struct, frozen=True):
     name: str = "times"
     session_window: float = 1.0
     window: float = 0.2
-    recent: float = 0.2
-    future: float = 0.5
+    turn_window: float = 1.0
+    recent: float = 0.4
+    future: float = 1.0
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
@@ -34,17 +39,44 @@ class Times(Struct, frozen=True):
         sessions = pool.mask("session")
         windows = [window for window in answer.windows if window.kind != "recent"]
         if windows:
-            inside = np.array([max(_fit(window, at, answer.asked_at) for window in windows) for at in begins])
-            weight = np.where(sessions, self.session_window, self.window)
+            turns = pool.mask("turn")
+            inside = np.array(
+                [
+                    max(_near(window, at, answer) if turn else _fit(window, at, answer.asked_at) for window in windows)
+                    for at, turn in zip(begins, turns, strict=True)
+                ]
+            )
+            weight = np.where(sessions, self.session_window, np.where(turns, self.turn_window, self.window))
             pool = pool.with_part("when", inside, weight, lambda at: "within the time that is asked about")
         if sessions.any():
-            ages = np.array([(answer.asked_at - at) / DAY_US for at in begins])
+            # By the day: when on a day something was said tells nothing.
+            ages = np.array([float(answer.asked_at // DAY_US - at // DAY_US) for at in begins])
             newer = np.where(sessions, np.exp(-np.maximum(ages, 0.0) / RECENT_DAYS), 0.0)
             pool = pool.with_part("recent", newer, self.recent)
             later = np.where(sessions & (ages < 0), -1.0, 0.0)
             if later.any():
                 pool = pool.with_part("later", later, self.future, lambda at: "after the question was asked")
         return replace(answer, pool=pool)
+
+
+def _near(window: Window, at: int, answer: Answer) -> float:
+    """1 inside the window, falling off by the week after it and by the day before: people tell what has happened.
+
+    Where the question names no year and nobody said when it was asked, any year may be meant.
+    """
+    fit = _outside(window, at)
+    year = answer.query[window.start : window.stop]
+    if answer.ask.asked_at is None and window.kind in YEARLY and not _YEAR.search(year):
+        years = round((at - window.begin_us) / YEAR_US)
+        moved = replace(window, begin_us=window.begin_us + years * YEAR_US, end_us=window.end_us + years * YEAR_US)
+        fit = max(fit, _outside(moved, at))
+    return fit
+
+
+def _outside(window: Window, at: int) -> float:
+    if at < window.begin_us:
+        return math.exp((at - window.begin_us) / DAY_US)
+    return math.exp(-max(0, at - window.end_us) / DAY_US / 7.0)
 
 
 def _fit(window: Window, at: int, asked_at: int) -> float:

@@ -20,7 +20,7 @@ class Understand(Struct, frozen=True):
     name: str = "understand"
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
-        query = answer.ask.query
+        query = answer.query
         loom.embedding.begin(query)
         question = read_question(query)
         weights = dict(query_terms(query))

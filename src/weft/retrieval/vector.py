@@ -21,9 +21,9 @@ class Vector(Struct, frozen=True):
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask, model = answer.ask, loom.embedding.model
-        if not ask.query.strip():
+        if not answer.query.strip():
             return answer
-        data, problem = loom.embedding.query(ask.query)
+        data, problem = loom.embedding.query(answer.query)
         if data is None or model is None:
             return answer.noted(problem)
         limit = max(self.leads, 2 * ask.limit)

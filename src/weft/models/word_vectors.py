@@ -1,0 +1,61 @@
+"""Words by meaning, one at a time: the packaged model's own table of word pieces, read without running it.
+
+A word's vector is the mean of its pieces'. It is a function of the word alone, so it needs no index, tells nothing of
+other texts, and is there whatever embedder is configured. Good enough to tell that "puppy" and "dog" are near.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+DIMENSIONS = 384
+MAX_WORDS_KEPT = 20_000
+MAX_WORD_CHARACTERS = 40
+_DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
+_TABLE = "we_quantized"
+
+
+def word_vectors(words: Sequence[str]) -> NDArray[np.float32]:
+    """A unit row per word, in order; zeros for one that the model has no piece of."""
+    import numpy as np
+
+    if not words:
+        return np.zeros((0, DIMENSIONS), np.float32)
+    return np.stack([_vector(word) for word in words]).astype(np.float32)
+
+
+@lru_cache(maxsize=MAX_WORDS_KEPT)
+def _vector(word: str) -> NDArray[np.float16]:
+    import numpy as np
+
+    tokenizer, table, middle = _loaded()
+    pieces = tokenizer.encode(word[:MAX_WORD_CHARACTERS], add_special_tokens=False).ids
+    if not pieces:
+        return np.zeros(DIMENSIONS, np.float16)
+    mean = table[pieces].astype(np.float32).mean(axis=0) - middle
+    length = float(np.linalg.norm(mean))
+    return (mean / length if length else mean).astype(np.float16)
+
+
+@lru_cache(maxsize=1)
+def _loaded() -> tuple[Tokenizer, NDArray[np.uint8], NDArray[np.float32]]:
+    """The tokenizer, the table as it lies in the model's file, and its middle (taken out: all words share it)."""
+    import numpy as np
+    from tokenizers import Tokenizer
+
+    from weft.models.onnx_graph import initializer
+
+    with (_DIRECTORY / "model.onnx").open("rb") as file:
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    table = np.frombuffer(initializer(mapped, _TABLE), np.uint8).reshape(-1, DIMENSIONS)
+    middle = table[:: max(1, len(table) // 2_000)].astype(np.float32).mean(axis=0)
+    return Tokenizer.from_file(str(_DIRECTORY / "tokenizer.json")), table, middle
