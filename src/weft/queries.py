@@ -25,11 +25,15 @@ class Lead(Struct, frozen=True, kw_only=True):
 
 
 class TextQuery(Struct, frozen=True, kw_only=True):
-    """What to look for in the text index. `terms` are stems with weights (see `weft.lexical`)."""
+    """What to look for in the text index. `terms` are stems with weights (see `weft.lexical`).
+
+    `begins` limits the search to what began to hold in that time; how rare terms are is counted over all.
+    """
 
     terms: tuple[tuple[str, float], ...]
     projects: tuple[str | None, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    begins: tuple[int, int] | None = None
     k1: float = 0.9
     b: float = 0.4
 
@@ -87,6 +91,7 @@ class VectorQuery(Struct, frozen=True, kw_only=True):
     data: bytes
     projects: tuple[str | None, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    begins: tuple[int, int] | None = None
 
 
 class VectorHit(Struct, frozen=True, kw_only=True):

@@ -7,11 +7,14 @@ from typing import Any
 
 from weft.lexical import query_terms
 from weft.ports import Store
-from weft.queries import TextMatches, TextQuery
+from weft.queries import Lead, TextMatches, TextQuery, VectorQuery
 from weft.types import Direction, Find, Neighbour, NodeVersion, Viewer, When
 
 MANY = 100
 QUESTIONS = ("apple", "plum fig pear")
+NAMES = ("apple", "pear", "plum", "fig", "quince", "fig apple")
+MISSPELT = ("aple", "paer", "quinse")
+PHRASES = ("appl", "pear", "fig appl", "plum plum", "quinc")
 WALKS: tuple[tuple[Direction, int], ...] = (("both", MANY), ("out", 1))
 
 
@@ -34,9 +37,22 @@ def step_form(step: Neighbour) -> tuple[Any, ...]:
     )
 
 
+def lead_form(lead: Lead) -> tuple[Any, ...]:
+    return (lead.id, lead.kind, lead.content_hash, lead.whole, lead.conversation, lead.role)
+
+
 def match_form(found: TextMatches) -> tuple[Any, ...]:
-    hits = tuple((node_form(hit.node), hit.score, hit.parts) for hit in found.hits)
-    return (hits, found.used, found.dropped, found.population, found.truncated)
+    hits = tuple((lead_form(hit.node), hit.score, hit.parts, hit.counts, hit.length) for hit in found.hits)
+    return (hits, found.used, found.dropped, found.population, found.mean_length, found.truncated)
+
+
+class Nearly(float):
+    """A cosine: backends add up in another order, so the last bits differ."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, float) and abs(self - other) < 1e-5
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def state(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -51,6 +67,32 @@ def state(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Itera
             query = TextQuery(terms=query_terms(question), projects=projects)
             for limit in (MANY, 1):
                 yield f"search {query} {limit}", match_form(store.search_text(viewer, when, query, limit=limit))
+    for projects in (None, ("p", None)):
+        named = store.named(viewer, when, NAMES, projects=projects)
+        yield f"named {projects}", [(each.key, each.weight, lead_form(each.node)) for each in named]
+        for word in MISSPELT:
+            yield f"spellings {word} {projects}", store.spellings(viewer, when, word, projects=projects)
+        for limit in (MANY, 1):
+            held = store.holding(viewer, when, PHRASES, projects=projects, limit=limit)
+            told = [(each.phrase, each.more, sorted(map(repr, map(lead_form, each.nodes)))) for each in held]
+            yield f"holding {projects} {limit}", told if limit == MANY else [each[:2] for each in told]
+
+
+def meanings(store: Store, viewer: Viewer, when: When, query: VectorQuery, hashes: Sequence[bytes]) -> Iterator[Any]:
+    """Reads of vectors, asked about texts that are there and texts that are not."""
+    found = store.search_vector(viewer, when, query, limit=MANY)
+    yield "search_vector", sorted((lead_form(hit.node)[:3], Nearly(hit.cosine)) for hit in found.hits)
+    for parts in (False, True):
+        near = store.near(viewer, query, hashes, parts=parts)
+        yield (
+            f"near {parts}",
+            {
+                key: (Nearly(each.cosine), [(start, end, Nearly(cosine)) for start, end, cosine in each.parts])
+                for key, each in near.items()
+            },
+        )
+    yield "vectors", dict(store.vectors(viewer, query.model, hashes))
+    yield "without_vectors", store.without_vectors(viewer, query.model, hashes)
 
 
 def walks(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Iterator[tuple[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from weft.log import chain, draft, verify
 from weft.log.chain import commit_genesis
 from weft.ports import Batch, Changes, FoldLog, LockedView, Plan, Store
 from weft.projection import timeline
-from weft.queries import TextMatches, TextQuery
+from weft.queries import Holding, Named, Near, TextMatches, TextQuery, VectorQuery
 from weft.types import SCOPES, Event, Find, Found, Head, Neighbour, NodeVersion, Viewer, When
 
 # Two clocks
@@ -236,3 +236,41 @@ class _OpensNodelessEvents(MemoryStore):
 
 def opens_nodeless_events_to_insiders(clock: Clock) -> Store:
     return _OpensNodelessEvents(commit_genesis, clock=clock)
+
+
+class _NamesAnybody(MemoryStore):
+    def named(self, viewer: Viewer, when: When, keys: Sequence[str], **options: Any) -> tuple[Named, ...]:
+        return super().named(_as_operator(viewer), when, keys, **options)
+
+
+def names_anybody(clock: Clock) -> Store:
+    return _NamesAnybody(commit_genesis, clock=clock)
+
+
+class _SpellsHiddenNames(MemoryStore):
+    def spellings(self, viewer: Viewer, when: When, word: str, **options: Any) -> tuple[str, ...]:
+        return super().spellings(_as_operator(viewer), when, word, **options)
+
+
+def spells_hidden_names(clock: Clock) -> Store:
+    return _SpellsHiddenNames(commit_genesis, clock=clock)
+
+
+class _ComparesHiddenTexts(MemoryStore):
+    def near(
+        self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool = False
+    ) -> Mapping[bytes, Near]:
+        return super().near(_as_operator(viewer), query, hashes, parts=parts)
+
+
+def compares_hidden_texts(clock: Clock) -> Store:
+    return _ComparesHiddenTexts(commit_genesis, clock=clock)
+
+
+class _HoldsHiddenTexts(MemoryStore):
+    def holding(self, viewer: Viewer, when: When, phrases: Sequence[str], **options: Any) -> tuple[Holding, ...]:
+        return super().holding(_as_operator(viewer), when, phrases, **options)
+
+
+def holds_hidden_texts(clock: Clock) -> Store:
+    return _HoldsHiddenTexts(commit_genesis, clock=clock)

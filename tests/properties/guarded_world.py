@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from weft.instants import Clock
 from weft.kinds import STRUCTURAL_KINDS
+from weft.lexical import content_hash
 from weft.log.draft import Draft
 from weft.ports import Store
 from weft.testing.clock import ManualClock
@@ -29,6 +30,10 @@ class PutNode:
     begin: int | None
     until: int | None
 
+    @property
+    def name(self) -> str:
+        return self.text.partition(" ")[0]
+
     def draft(self) -> Draft:
         fields = {
             "project": self.guard.project,
@@ -36,7 +41,7 @@ class PutNode:
             "agents": self.guard.agents,
             "sensitive": self.guard.sensitive,
             "props": {self.prop: 1},
-            "name": self.text.partition(" ")[0],
+            "name": self.name,
         }
         if KINDS[self.id] == "Memory":
             return memory_of(self.id, self.text, **fields)
@@ -120,6 +125,11 @@ class World:
                     self.edges[piece.src, piece.dst] = piece.guard
                 case SetDeleted():
                     (self.gone.add if piece.gone else self.gone.discard)(piece.id)
+
+    def hashes(self) -> list[bytes]:
+        """Of every text that was ever written."""
+        puts = [piece for written in self.written for piece in written.pieces if isinstance(piece, PutNode)]
+        return list(dict.fromkeys(content_hash(put.name, "", put.text) for put in puts))
 
     # Who may see what, today
 

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
+from tests.retrieval.small_worlds import WordEmbedder, embed_all
 
 from weft.adopt import adopt
 from weft.backends.sqlite import words
 from weft.instants import Clock
 from weft.ports import Store
+from weft.queries import VectorQuery
 from weft.testing.clock import HOUR_US, START_US, ManualClock
 from weft.testing.scribe import Scribe
 from weft.testing.viewers import ANN, ANN_INSIDE, BOB, EVERY_SCOPE, OPERATOR, PUBLIC, SHARED, STAFF, VISITOR
@@ -37,6 +39,7 @@ VIEWERS = (
     Viewer(account="acme", scopes=EVERY_SCOPE, agent="ann' OR 1=1 --", audience="public", sensitive=True),
 )
 IDS = tuple(sorted(KINDS))
+ASKED = VectorQuery(model=WordEmbedder.model, data=WordEmbedder().embed(["fig plum"])[0].tobytes())
 WALK_ERROR = 5e-3  # a backend may give up after so many rounds: 0.85^40 is left by then
 AGENTS = st.sampled_from(((), (), ("ann",), ("bob",), ("ann", "bob"), ("anna",)))
 SCOPES = st.sampled_from(("public", "public", "shared", "admin"))
@@ -154,6 +157,7 @@ class Guards(Machine):
         found, reached = self.world.findable(viewer), self.world.reachable(viewer)
         now_us, make = self.clock.now_us(), type(self).make_store
         alone = self.world.only(viewer, found, make, now_us)
+        embed_all(alone, self.clock)
         around = alone if reached == found else self.world.only(viewer, reached, make, now_us)
         for store in full:
             self._compare_walks(viewer, store, around)
@@ -181,6 +185,8 @@ class Guards(Machine):
         for when in whens:
             told.extend((f"{when} {what}", answer) for what, answer in answers.state(store, viewer, when, IDS))
             told.extend((f"{when} {what}", answer) for what, answer in answers.walks(around, viewer, when, IDS))
+            meant = answers.meanings(store, viewer, when, ASKED, self.world.hashes())
+            told.extend((f"{when} {what}", answer) for what, answer in meant)
         return told
 
     def _nothing_hidden(self, viewer: Viewer, full: Store) -> None:
@@ -188,6 +194,8 @@ class Guards(Machine):
         for when in self._moments()[0]:
             told = {row.id for row in full.nodes(viewer, when, IDS)}
             told |= {hit.node.id for hit in Scribe(full, self.clock).search("apple fig", viewer=viewer, when=when).hits}
+            told |= {each.node.id for each in full.named(viewer, when, answers.NAMES)}
+            told |= {lead.id for each in full.holding(viewer, when, answers.PHRASES) for lead in each.nodes}
             self.claim(told <= found, "a viewer sees what it may not", viewer, told - found)
             steps = full.neighbours(viewer, when, IDS)
             walked = {(step.edge.src, step.edge.dst) for step in steps}
@@ -205,6 +213,8 @@ class Guards(Machine):
             if place:
                 adopt(place.store, OPERATOR, self.scribe.export, clock=self.clock)
                 full.append(place.store)
+            for store in full:
+                embed_all(store, self.clock)
             for viewer in VIEWERS:
                 for store in full:
                     self._nothing_hidden(viewer, store)
@@ -264,3 +274,31 @@ def test_catches_events_about_hidden_nodes() -> None:
         make_store = staticmethod(broken.opens_nodeless_events_to_insiders)
 
     run_and_fail(Broken, "what is hidden changes an answer")
+
+
+def test_catches_names_of_hidden_nodes() -> None:
+    class Broken(OnBroken):
+        make_store = staticmethod(broken.names_anybody)
+
+    run_and_fail(Broken, "a viewer sees what it may not|what is hidden changes an answer")
+
+
+def test_catches_words_of_hidden_names() -> None:
+    class Broken(OnBroken):
+        make_store = staticmethod(broken.spells_hidden_names)
+
+    run_and_fail(Broken, "what is hidden changes an answer")
+
+
+def test_catches_nearness_of_hidden_texts() -> None:
+    class Broken(OnBroken):
+        make_store = staticmethod(broken.compares_hidden_texts)
+
+    run_and_fail(Broken, "what is hidden changes an answer")
+
+
+def test_catches_phrases_in_hidden_texts() -> None:
+    class Broken(OnBroken):
+        make_store = staticmethod(broken.holds_hidden_texts)
+
+    run_and_fail(Broken, "a viewer sees what it may not|what is hidden changes an answer")

@@ -145,7 +145,18 @@ def linked(number: int, name: str, text: str, days: int, **guard: Any) -> Draft:
     return node(f"ent{number}", "", kind="Entity", name=name, **guard)
 
 
-SHAPES = ("titled", "remembered", "talk", "session", "file", "entity")
+def part(number: int, name: str, text: str, days: int, **guard: Any) -> Draft:
+    """A turn or a symbol that says it is part of some talk or file, which may be there or not, open or hidden."""
+    if len(name) % 2:
+        file = f"p/velmora{len(text) % 4}.py"
+        props: dict[str, Any] = {"part_of": file}
+        return node(f"{file}::part{number}", text, kind="Function", name=f"part{number}", props=props, **guard)
+    whole = f"p/talk{len(text) % 4}"
+    props = {"conversation": whole, "seq": 6 + number, "role": "user"} | ({"part_of": whole} if days % 2 else {})
+    return node(f"{whole}#{6 + number:05d}", text, kind="Message", props=props, at=day(days), **guard)
+
+
+SHAPES = ("titled", "remembered", "talk", "session", "file", "entity", "part")
 
 
 def record(shape: str, number: int, name: str, text: str, days: int, **guard: Any) -> Draft:
@@ -162,6 +173,8 @@ def record(shape: str, number: int, name: str, text: str, days: int, **guard: An
             return talk(number, name, text, days, whole=True, **guard)
         case "file":
             return source_file(number, name, text, days, **guard)
+        case "part":
+            return part(number, name, text, days, **guard)
         case _:
             return linked(number, name, text, days, **guard)
 

@@ -43,7 +43,7 @@ def _vector(word: str) -> NDArray[np.float16]:
         return np.zeros(DIMENSIONS, np.float16)
     mean = table[pieces].astype(np.float32).mean(axis=0) - middle
     length = float(np.linalg.norm(mean))
-    return (mean / length if length else mean).astype(np.float16)
+    return np.asarray(mean / length if length else mean, np.float16)
 
 
 @lru_cache(maxsize=1)

@@ -4,9 +4,9 @@
                        · exp(3 (T(x) - best T of those that hold e))
     T(x)             = cos(q, x) - cos(q, p) · cos(p, x)
 
-The film is found, its director is no title of any text, but the text that answers names him too. T is how near a text is
-to what the question asks beyond what p already says. Rarity is ln(N / df) / ln N. From the best texts, then once more
-from the best that were reached.
+The film is found, its director is no title of any text, but the text that answers names him too. T is how near a text
+is to what the question asks beyond what p already says. Rarity is ln(N / df) / ln N. From the best texts, then once
+more from the best that were reached.
 """
 
 from __future__ import annotations

@@ -110,9 +110,8 @@ class Flow(Struct, frozen=True):
         import numpy as np
 
         names = {word for speaker in talk.speakers for word in re.findall(r"\w+", fold_case(speaker))}
-        found = soft_words(
-            answer, [node.text if turn else "" for node, turn in zip(pool.nodes, talk.turns, strict=True)], names
-        )
+        texts = [node.text if turn else "" for node, turn in zip(pool.nodes, talk.turns, strict=True)]
+        found = soft_words(answer, texts, names)
         if found is None:
             return pool
         held = found.held
@@ -134,7 +133,7 @@ class Flow(Struct, frozen=True):
             there = near >= 0
             more = np.where(there, talk.asking[near], 0.0) if step == -1 else 0.0
             given += np.where(there, x[near], x) * (weight + self.answers * more)
-        return given * talk.turns
+        return np.asarray(given * talk.turns)
 
     def _session_words(self, answer: Answer, pool: Pool, talk: _Talk) -> Column:
         import numpy as np
@@ -188,7 +187,7 @@ class _Talk:
 
         most = np.full((int(self.sessions.max(initial=0)) + 1, held.shape[1]), -9.0, np.float32)
         np.maximum.at(most, self.sessions, held)
-        return most[self.sessions]
+        return np.asarray(most[self.sessions])
 
 
 def _conversation(pool: Pool, at: int) -> str:

@@ -1,11 +1,12 @@
 """Where two of the best say the same at different times, the newer one comes first and the older one is marked.
 
-Both are shown: similarity is no proof that one replaces the other, and the past may be what is asked about. Then, and
-where advice or the assistant's own words are asked for, the order stays.
+Both are shown: similarity is no proof that one replaces the other. The order stays where the past is asked about, where
+several things are set against each other or added up, and where advice or the assistant's own words are asked for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Vectors = Mapping[int, NDArray[np.float32]]
+
 # Kinds that tell how things are, and so may tell it anew. A turn of a talk or a passage of a text does not.
 CHANGING = frozenset({"Memory", "Fact", "Preference", "Decision", "Pattern", "Learning", "Event"})
 STEP = 1e-6  # by how much the newer one is put above the older
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|us)\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\bhow (?:long|many (?:days|weeks|months|years)|much (?:more|less|older|younger|earlier|later|longer|time))\b"
+    r"|\b(?:first|order|earliest|compared?|total|in all|altogether|combined|different|increased?|decreased?|average)\b"
+    r"|\b(?:originally|initially|previous(?:ly)?|used to|when i|before i|after i|since i|between)\b",
+    re.IGNORECASE,
+)
 
 
 class Fresh(Struct, frozen=True):
@@ -32,14 +42,14 @@ class Fresh(Struct, frozen=True):
 
     name: str = "fresh"
     among: int = 5
-    ratio: float = 0.75
-    alike: float = 0.55
+    ratio: float = 0.7
+    alike: float = 0.45
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
 
-        pool, question, model = answer.pool, answer.question, loom.embedding.model
-        if model is None or answer.vector is None or question.asks_assistant or question.asks_advice:
+        pool, question = answer.pool, answer.question
+        if answer.vector is None or question.asks_assistant or question.asks_advice:
             return answer
         scores = pool.scores()
         order = [
@@ -49,12 +59,9 @@ class Fresh(Struct, frozen=True):
         ]
         if len(order) < 2:
             return answer
-        hashes = {at: _says(pool, at) for at in order}
-        found = loom.store.vectors(loom.viewer, model, tuple(set(hashes.values())))
-        vectors = {
-            at: np.frombuffer(found[key], "<f2").astype(np.float32) for at, key in hashes.items() if key in found
-        }
-        moved, older = self._sorted(answer, order, scores, vectors)
+        vectors = _vectors(loom, answer, order)
+        keeps = bool(answer.windows) or _SEVERAL.search(answer.query) is not None
+        moved, older = self._sorted(answer, order, scores, vectors, keeps=keeps)
         marks = {**pool.marks}
         for old, new in older.items():
             when = to_iso(pool.nodes[new].interval.valid_from)[:10]
@@ -67,7 +74,7 @@ class Fresh(Struct, frozen=True):
         return replace(answer, pool=replace(pool, marks=marks))
 
     def _sorted(
-        self, answer: Answer, order: list[int], scores: NDArray[np.float64], vectors: Mapping[int, NDArray[np.float32]]
+        self, answer: Answer, order: list[int], scores: NDArray[np.float64], vectors: Vectors, *, keeps: bool
     ) -> tuple[list[int], dict[int, int]]:
         """The order with newer ones above older ones that say the like, and which is older than which."""
         begins = {at: answer.pool.nodes[at].interval.valid_from for at in order}
@@ -82,15 +89,43 @@ class Fresh(Struct, frozen=True):
                 if float(vectors[new] @ vectors[old]) < self.alike:
                     continue
                 older.setdefault(old, new)
-                if not answer.question.asks_past and moved.index(new) > moved.index(old):
+                if not keeps and moved.index(new) > moved.index(old):
                     moved.remove(new)
                     moved.insert(moved.index(old), new)
         return moved, older
 
 
-def _says(pool: Pool, at: int) -> bytes:
-    """The text that speaks for a row: its own, or of a whole the part nearest to the question."""
-    own = [lead for lead in pool.leads[at] if lead.role not in OTHERS] if pool.shapes[at] == "session" else []
+def _vectors(loom: Loom, answer: Answer, order: list[int]) -> Vectors:
+    """What speaks for each row, by itself: of a session the nearest thing the user says of himself, else the text."""
+    import numpy as np
+
+    pool, model = answer.pool, loom.embedding.model or ""
+    said = {at: _turn(pool, at) for at in order if pool.shapes[at] == "session"}
+    turns = loom.store.nodes(loom.viewer, answer.ask.when, tuple(filter(None, said.values())))
+    texts = {turn.id: (turn.text, turn.content_hash) for turn in turns}
+    vectors = {}
+    for at, turn_id in said.items():
+        if turn_id in texts:
+            data, _ = loom.embedding.query(_sentence(pool, *texts[turn_id]))
+            if data is not None:
+                vectors[at] = np.frombuffer(data, "<f4")
+    others = {at: pool.nodes[at].content_hash for at in order if at not in said}
+    found = loom.store.vectors(loom.viewer, model, tuple(others.values()))
+    for at, key in others.items():
+        if key in found:
+            vectors[at] = np.frombuffer(found[key], "<f2").astype(np.float32)
+    return vectors
+
+
+def _turn(pool: Pool, at: int) -> str | None:
+    own = [lead for lead in pool.leads[at] if lead.role not in OTHERS]
     if not own:
-        return pool.nodes[at].content_hash
-    return max(own, key=lambda lead: pool.best_sentence(lead.content_hash)).content_hash
+        return None
+    return max(own, key=lambda lead: pool.best_sentence(lead.content_hash)).id
+
+
+def _sentence(pool: Pool, text: str, content_hash: bytes) -> str:
+    near = pool.nearness.get(content_hash)
+    placed = [(cosine, text[start:end]) for start, end, cosine in (near.parts if near else ())]
+    own = [(cosine, sentence) for cosine, sentence in placed if _FIRST_PERSON.search(sentence)]
+    return max(own or placed, default=(0.0, text))[1]

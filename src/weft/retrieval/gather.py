@@ -57,11 +57,12 @@ class Gather(Struct, frozen=True):
 
 
 def _sources(answer: Answer) -> Iterable[Sequence[Lead]]:
-    """What was found by words and by meaning, best first each."""
+    """What was found by words, by meaning, and by time: best first each."""
     if answer.text is not None:
         yield [hit.node for hit in answer.text.hits]
     if answer.near is not None:
         yield [hit.node for hit in answer.near.hits]
+    yield answer.dated
 
 
 def _distinct(leads: Iterable[Lead]) -> tuple[Lead, ...]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from weft.extract.question import Question, read_question
 from weft.extract.windows import Window
 from weft.loom import Loom
-from weft.queries import Named, TextMatches, VectorMatches
+from weft.queries import Lead, Named, TextMatches, VectorMatches
 from weft.retrieval.pool import EMPTY, Pool
 from weft.types import NodeVersion, When
 
@@ -91,6 +91,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     title_vector: bytes | None = None
     text: TextMatches | None = None
     near: VectorMatches | None = None
+    dated: tuple[Lead, ...] = ()
     mentions: tuple[Mention, ...] = ()
     sentences: bool = True
     gated: bool = True

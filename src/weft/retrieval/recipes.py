@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.retrieval.bridges import Bridges
+from weft.retrieval.dated import Dated
 from weft.retrieval.flow import Flow
 from weft.retrieval.fresh import Fresh
 from weft.retrieval.gated import Gated
@@ -26,6 +27,7 @@ DEFAULT: Final[tuple[Stage, ...]] = (
     Text(),
     Names(),
     Vector(),
+    Dated(),
     Gather(),
     Gated(),
     Sessions(),

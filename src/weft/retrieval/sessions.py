@@ -1,7 +1,7 @@
 """Whole sessions, by what was said in them.
 
     g · (words of the user's turns together + best user turn + .3 · best assistant turn)
-      + nearest user turn + nearest sentence of the user's
+      + nearest user turn + nearest sentence of the user's + soft words of the best turn and of all together
 
 A question about what the assistant said ("you told me", "remind me") counts the assistant's words fully.
 """
@@ -21,10 +21,12 @@ from weft.retrieval.gated import MIN_GATE
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
 from weft.retrieval.pooling import pooled
+from weft.retrieval.soft import soft_words
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
+TURNS_READ = 6  # of the user, in one session: the nearest
 OTHERS = frozenset({"assistant", "ai", "system", "tool"})
 
 
@@ -34,7 +36,10 @@ class Sessions(Struct, frozen=True):
     name: str = "sessions"
     assistant: float = 0.3
     segments: float = 0.3
-    advice: float = 1.0
+    advice: float = 0.0
+    soft: float = 0.75
+    soft_session: float = 0.2
+    gate: float = 0.7
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
@@ -48,7 +53,7 @@ class Sessions(Struct, frozen=True):
         inner = _column(pool, lambda lead: pool.best_sentence(lead.content_hash))
         gate = 1.0
         if answer.vector is not None:
-            gate = max(MIN_GATE, 1.0 - max(float(inner.max(initial=0.0)), 0.0))
+            gate = self.gate * max(MIN_GATE, 1.0 - max(float(inner.max(initial=0.0)), 0.0))
         told = answer.question.asks_assistant
         users = 0.5 if told else 1.0
         theirs = 1.0 if told else self.assistant
@@ -68,7 +73,30 @@ class Sessions(Struct, frozen=True):
             mask = pool.mask("session")
             pool = pool.with_part("nearest turn", np.where(mask, near, 0.0), more)
             pool = pool.with_part("nearest sentence", np.where(mask, inner, 0.0), more)
-        return replace(answer, pool=pool)
+        return replace(answer, pool=self._soft(loom, answer, pool))
+
+    def _soft(self, loom: Loom, answer: Answer, pool: Pool) -> Pool:
+        """Parts for the question's words or near ones, in the best of the user's turns and in all of them."""
+        import numpy as np
+
+        owners: dict[str, int] = {}
+        for at, shape in enumerate(pool.shapes):
+            if shape == "session":
+                own = [lead for lead in pool.leads[at] if lead.role not in OTHERS]
+                own.sort(key=lambda lead: -pool.best_sentence(lead.content_hash))
+                owners |= {lead.id: at for lead in own[:TURNS_READ]}
+        turns = loom.store.nodes(loom.viewer, answer.ask.when, tuple(owners))
+        found = soft_words(answer, [turn.text for turn in turns])
+        if found is None:
+            return pool
+        whose = np.array([owners[turn.id] for turn in turns], int)
+        best = np.full(len(pool.nodes), -9.0)
+        np.maximum.at(best, whose, found.scores())
+        most = np.full((len(pool.nodes), found.held.shape[1]), -9.0, np.float32)
+        np.maximum.at(most, whose, found.held)
+        read = best > -9.0
+        pool = pool.with_part("soft words", np.where(read, best, 0.0), self.soft, lambda at: "words alike")
+        return pool.with_part("soft session", np.where(read, most @ found.weights, 0.0), self.soft_session)
 
 
 Hits = list[tuple[str, TextHit]]

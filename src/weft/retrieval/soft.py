@@ -10,7 +10,7 @@ Words are compared by the packaged model's table (`weft.models.word_vectors`): n
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,7 +67,9 @@ def soft_words(answer: Answer, texts: Sequence[str], without: Collection[str] = 
     mean, most = best[full].mean(axis=0), best[full].max(axis=0)
     scaled = (best - mean) / np.maximum(most - mean, 1e-6)
     rarity = {stat.term: stat.idf for stat in answer.text.used} if answer.text else {}
-    weights = np.array(
-        [max((rarity.get(stem, UNKNOWN_RARITY) for stem in stems(word)), default=UNKNOWN_RARITY) for word in asked]
-    )
+    weights = np.array([_rarity(word, rarity) for word in asked])
     return Soft(scaled.astype(np.float32), (weights / weights.sum()).astype(np.float32))
+
+
+def _rarity(word: str, known: Mapping[str, float]) -> float:
+    return max((known.get(stem, UNKNOWN_RARITY) for stem in stems(word)), default=UNKNOWN_RARITY)

@@ -38,6 +38,7 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
         for row in sight.nodes_at(moment)
         if (query.projects is None or row.guard.project in query.projects)
         and (query.kinds is None or row.kind in query.kinds)
+        and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
     ]
     lexed = [graph.texts[row.content_hash] for row in rows]
     weighed = bm25.weigh([(text.vector, text.length) for text in lexed])
@@ -98,6 +99,7 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
         for row in sight.nodes_at(moment)
         if (query.projects is None or row.guard.project in query.projects)
         and (query.kinds is None or row.kind in query.kinds)
+        and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
     ]
     found = near(sight, query, [row.content_hash for row in rows], parts=False)
     hits = [

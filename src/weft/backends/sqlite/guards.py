@@ -134,6 +134,13 @@ def known(moment: Moment, *, version: str = "v") -> Sql:
     )
 
 
+def began(times: tuple[int, int] | None, *, version: str = "v") -> Sql:
+    """Valid time: the version began to hold from the first of these moments on, and before the second."""
+    if times is None:
+        return TRUE
+    return Sql(f"{version}.valid_from >= ? AND {version}.valid_from < ?", times)
+
+
 def holds(moment: Moment, *, version: str = "v") -> Sql:
     """Valid time: the version holds at that point."""
     v = version

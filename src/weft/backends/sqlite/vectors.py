@@ -39,6 +39,7 @@ GATHER_AT_MOST = 20_000  # visible vectors: up to here they are compared one and
 GATHER_SHARE = 0.1  # of all vectors, likewise
 FETCH_FIRST = 128
 FETCH_GROWTH = 8
+FETCH_DATED = 4_000
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 ADD_AT_ONCE = 5_000
 INDEX_FILE = "vectors.usearch"
@@ -190,13 +191,14 @@ def search(
     held, notes = cache.refresh(db)
     wanted = np.frombuffer(query.data, np.float32)
     visible = guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment)
+    visible &= guards.began(query.begins)
     if query.kinds is not None:
         visible &= Sql(f"n.kind IN ({marks(query.kinds)})", query.kinds)
     model = model_key(db, query.model) or 0
     if _sees_little(db, viewer, query, held.size):
         found = _gathered(db, model, wanted, visible, limit)
     else:
-        found = _fetched(db, held, wanted, visible, limit)
+        found = _fetched(db, held, wanted, visible, limit, dated=query.begins is not None)
     hits = tuple(VectorHit(node=rows.lead_of(row), cosine=cosine) for row, cosine in found)
     return VectorMatches(hits=hits, pending=pending(db, viewer, model), notes=notes)
 
@@ -226,7 +228,9 @@ def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, lim
     return _compared(every(db, query, (model, *visible.params)), wanted, limit)
 
 
-def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int) -> list[tuple[Any, float]]:
+def _fetched(
+    db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int, *, dated: bool
+) -> list[tuple[Any, float]]:
     """Takes the nearest, drops what the viewer may not see, and takes more until there are enough.
 
     What is left is compared again with the vectors themselves: the index ranks in half precision.
@@ -237,7 +241,8 @@ def _fetched(db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limi
     while True:
         keys = held.nearest(wanted, fetch)
         found = every(db, query, (orjson.dumps(keys.tolist()).decode(), *visible.params))
-        if len(found) >= limit or fetch >= held.size:
+        # A time may hold next to nothing: what is near but not among so many is as good as not near.
+        if len(found) >= limit or fetch >= held.size or (dated and fetch >= FETCH_DATED):
             return _compared(found, wanted, limit)
         fetch *= FETCH_GROWTH
 

@@ -168,7 +168,11 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
     mean_length = known.words / known.population if known.population else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
     visible = (
-        guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment) & _kinds(query.kinds)
+        guards.findable(viewer, query.projects)
+        & guards.known(moment)
+        & guards.holds(moment)
+        & guards.began(query.begins)
+        & _kinds(query.kinds)
     )
     settled = _settled_candidates(db, used, visible)
     found = [*settled, *_tail_candidates(db, used, visible)]

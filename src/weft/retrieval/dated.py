@@ -1,0 +1,44 @@
+"""Finds what was said in the time that the question names, however little it resembles the question otherwise."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.loom import Loom
+from weft.queries import TextQuery, VectorQuery
+from weft.retrieval.pipeline import Answer
+
+DAY_US = 86_400_000_000
+
+
+class Dated(Struct, frozen=True):
+    """The best by words and by meaning within each window that is not too wide to tell anything."""
+
+    name: str = "dated"
+    leads: int = 60
+    widest_days: int = 100
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        ask, model = answer.ask, loom.embedding.model
+        for window in answer.windows:
+            begins = (window.begin_us, max(window.told_us, window.end_us) + DAY_US)
+            if window.kind == "recent" or begins[1] - begins[0] > self.widest_days * DAY_US:
+                continue
+            if answer.text is not None:
+                words = TextQuery(terms=answer.terms, projects=ask.projects, kinds=ask.kinds, begins=begins)
+                more = loom.store.search_text(loom.viewer, ask.when, words, limit=self.leads)
+                known = {hit.node.row for hit in answer.text.hits}
+                hits = tuple(hit for hit in more.hits if hit.node.row not in known)
+                answer = replace(
+                    answer,
+                    text=replace(answer.text, hits=answer.text.hits + hits),
+                    dated=answer.dated + tuple(hit.node for hit in more.hits),
+                )
+            if answer.vector is not None and answer.near is not None and model is not None:
+                query = VectorQuery(
+                    model=model, data=answer.vector, projects=ask.projects, kinds=ask.kinds, begins=begins
+                )
+                near = loom.store.search_vector(loom.viewer, ask.when, query, limit=self.leads)
+                answer = replace(answer, dated=answer.dated + tuple(hit.node for hit in near.hits))
+        return answer
