@@ -136,7 +136,12 @@ def content_hash(name: str, summary: str, body: str) -> bytes:
 
 
 def text_to_embed(name: str, summary: str, body: str) -> str:
-    """What a vector is made of: everything a text says, name first."""
+    """What a vector is made of: everything a text says, name first, nothing twice.
+
+    Of a function the body holds name and docstring already: said again before it, they blur what it does.
+    """
+    if name and summary and name in body and summary.split("\n", 1)[0].strip() in body:
+        return body
     return "\n".join(part for part in (name, summary, body) if part)
 
 

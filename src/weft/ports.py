@@ -271,7 +271,10 @@ class Store(Protocol):
         projects: tuple[str | None, ...] | None = None,
         limit: int = 100,
     ) -> tuple[Holding, ...]:
-        """For each phrase (stems in a row, see `weft.lexical.stems`) the nodes whose text holds it, in no set order."""
+        """For each phrase (stems in a row, see `weft.lexical.stems`) the nodes whose text holds it, newest first.
+
+        Where there are more than `limit`, any of them.
+        """
         ...
 
     def spellings(

@@ -19,8 +19,8 @@ from weft.lexical import query_terms
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.slices import append_in_slices
 from weft.queries import TextQuery
+from weft.slices import append_in_slices
 from weft.types import NOW, Actor
 
 from .member import ACCOUNT, OPERATOR

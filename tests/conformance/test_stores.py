@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,8 @@ class TestSqliteStore(StoreContract):
 
     def make_store(self, clock: Clock) -> Store:
         return SqliteStore(Path(tempfile.mkdtemp(dir=self.place)), commit_genesis, clock=clock)
+
+
+def test_no_contract_hides_a_test_of_another() -> None:
+    named = Counter(name for part in StoreContract.__bases__ for name in vars(part) if name.startswith("test_"))
+    assert [name for name, count in named.items() if count > 1] == []

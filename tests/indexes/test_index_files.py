@@ -16,10 +16,10 @@ from weft.backends.sqlite.generations import META
 from weft.backends.sqlite.store import SqliteStore
 from weft.lexical import content_hash
 from weft.log.chain import commit_genesis
+from weft.queries import Vector, VectorQuery
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, deleted, edge, node
 from weft.testing.viewers import OPERATOR
-from weft.queries import Vector, VectorQuery
 from weft.types import NOW, SCOPES, Viewer
 
 COUNT = 400

@@ -7,7 +7,7 @@ texts that say the same as visible ones, and texts on the way from one visible t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -63,13 +63,13 @@ CITED = re.compile(rb"/events/\d+#[0-9a-f]+")
 
 
 @contextmanager
-def filled(make: MakeStore, rows: list[Row], keep: Callable[[str], bool]) -> Iterator[tuple[Store, ManualClock]]:
-    """A store with the rows to keep, each written when it would be among all of them."""
+def filled(make: MakeStore, rows: list[Row], *, without: Collection[str] = ()) -> Iterator[tuple[Store, ManualClock]]:
+    """A store with these rows, each written when it would be among all of them."""
     clock = ManualClock()
     with make(clock) as store:
         for number, (shape, name, text, days, how) in enumerate(rows):
             clock.step()
-            if not keep(how):
+            if how in without:
                 continue
             viewer = STRANGER if how == "another account" else OPERATOR
             scribe = Scribe(store, clock, viewer=viewer, session=f"s{number}")
@@ -109,9 +109,10 @@ def told(store: Store, clock: ManualClock, viewer: Viewer, question: str, *, vec
 
 def compare(make: MakeStore, rows: list[Row], questions: list[str], *, vectors: bool = True) -> None:
     """Asks as every viewer, with all rows there and with only those that it may see."""
-    with filled(make, rows, lambda how: True) as (full, clock):
+    with filled(make, rows) as (full, clock):
         for name, viewer in VIEWERS.items():
-            with filled(make, rows, lambda how: name not in HIDDEN[how][1]) as (alone, other):
+            hidden = {how for how, (_, viewers) in HIDDEN.items() if name in viewers}
+            with filled(make, rows, without=hidden) as (alone, other):
                 for question in questions:
                     here = told(full, clock, viewer, question, vectors=vectors)
                     there = told(alone, other, viewer, question, vectors=vectors)
@@ -135,8 +136,13 @@ def test_what_is_hidden_changes_no_answer_in_sqlite(rows: list[Row], asked: list
         compare(in_sqlite, rows, asked)
 
 
-@pytest.mark.parametrize("make", [in_memory, in_sqlite])
-@pytest.mark.parametrize("how", [how for how in HIDDEN if how != "open"])
+@pytest.mark.parametrize(
+    ("make", "how"),
+    [
+        *((in_memory, how) for how in HIDDEN if how != "open"),
+        *((in_sqlite, how) for how in ("sensitive", "deleted", "another project")),  # dearer: one of each sort
+    ],
+)
 def test_a_story_whose_middle_is_hidden(make: MakeStore, how: str) -> None:
     """The way from the film to the town leads through a hidden text; talks, sessions and files have hidden parts."""
     rows: list[Row] = [
@@ -150,11 +156,7 @@ def test_a_story_whose_middle_is_hidden(make: MakeStore, how: str) -> None:
         ("titled", "Port Ysolde", "Port Ysolde is a ferry that sails to Velmora.", -1, how),
         ("remembered", "", "I moved to Velmora last spring. I live there.", -300, "open"),
         ("remembered", "", "I moved to Port Ysolde last spring. I live there.", -2, how),
-        *(
-            ("part", name, f"My favourite ferry is {name}{'!' * n}", -n, how)
-            for n in range(4)
-            for name in ("Ab", "Abc")
-        ),
+        *(("part", name, f"My favourite ferry is here{'!' * n}", -n, how) for n in range(4) for name in ("Ab", "Abc")),
         ("entity", "Velmoar", "", -5, how),
         ("session", "Port Ysolde", "My favourite ferry is Port Ysolde. I sail it every week", -1, how),
     ]

@@ -61,8 +61,9 @@ def check(answer: Answer, recipe: Sequence[Stage] = recipes.DEFAULT) -> None:
             assert source.part == pytest.approx(source.weight * source.raw)
             assert source.part
             assert source.rank >= 1
-    for name in {source.name for each in ranked for source in each.sources}:
-        found = [(s.rank, -s.part) for each in ranked for s in each.sources if s.name == name]
+    for kind, name in {(each.node.kind, source.name) for each in ranked for source in each.sources}:
+        alike = [each for each in ranked if each.node.kind == kind]
+        found = [(s.rank, -s.part) for each in alike for s in each.sources if s.name == name]
         assert [part for _, part in sorted(found)] == sorted(part for _, part in found), "ranks go by parts"
 
 

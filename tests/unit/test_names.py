@@ -15,6 +15,7 @@ from weft.names import (
     MAX_NAME_WORDS,
     alias_key,
     aliases,
+    capital_spans,
     is_misspelling,
     longest,
     name_words,
@@ -107,6 +108,25 @@ def test_plain_words_are_no_names_by_themselves() -> None:
     assert keys("Who", need_capital=False) == keys("The", need_capital=False) == []
     assert "the it" in keys("The It", need_capital=False), "as part of a longer name they are"
     assert keys("Al", need_capital=False) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The film was made by Elin Dravik in Tarn.", {"Elin Dravik in Tarn", "Elin Dravik", "Tarn"}),
+        ("Nobody sails today.", set()),
+        ("there is no name here", set()),
+        ("", set()),
+    ],
+)
+def test_capitals_tell_of_names_that_no_text_goes_by(sentence: str, expected: set[str]) -> None:
+    assert set(capital_spans(sentence)) == expected
+
+
+@given(ANY)
+def test_names_told_by_capitals_stand_in_the_sentence(sentence: str) -> None:
+    for span in capital_spans(sentence):
+        assert set(alias_key(span).split()) <= set(alias_key(sentence).split())
 
 
 def test_the_longest_name_counts_and_none_inside_another() -> None:

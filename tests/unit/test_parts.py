@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from weft.models import builtin as builtin_module
 from weft.models.builtin import DIMENSIONS, BuiltinEmbedder
-from weft.models.onnx_graph import with_output
+from weft.models.onnx_graph import initializer, with_output
 from weft.parts import pack_parts, part_cosines, unpack_spans
 from weft.sentences import sentence_spans
 
@@ -85,6 +85,13 @@ def test_bytes_that_are_no_model_are_refused_or_kept_whole(data: bytes) -> None:
 def test_garbage_is_no_model(data: bytes) -> None:
     with pytest.raises(ValueError, match="ONNX"):
         with_output(data, "tokens")
+    with pytest.raises(ValueError, match=r"ONNX|no constant"):
+        initializer(data, "table")
+
+
+def test_a_constant_of_another_name_is_missed_by_name() -> None:
+    with pytest.raises(ValueError, match="no constant 'no such table'"):
+        initializer(MODEL.read_bytes(), "no such table")
 
 
 def test_a_model_cut_short_is_refused() -> None:

@@ -60,7 +60,7 @@ class Names(Struct, frozen=True):
                     if not start <= at < stop or (stop - start == 1 and len(near) > 1):
                         continue  # another name, or one word that may mean several things
                     if best is None or stop - start > best.end - best.start:
-                        best = replace(mention, start=start, end=stop, written=words[at].key)
+                        best = replace(mention, start=start, end=stop, written=words[at].key, slip=at - start)
             if best is not None:
                 found.append(best)
                 covered.update(range(best.start, best.end))

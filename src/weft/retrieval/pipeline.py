@@ -66,13 +66,17 @@ class StageTrace(Struct, frozen=True, kw_only=True):
 
 
 class Mention(Struct, frozen=True, kw_only=True):
-    """A name that stands in the question: which of its words, as what, and what goes by it."""
+    """A name that stands in the question: which of its words, as what, and what goes by it.
+
+    Of a misspelt one `written` is the word as it was written, and `slip` which word of the name that is.
+    """
 
     start: int
     end: int
     key: str
     nodes: tuple[Named, ...]
     written: str = ""
+    slip: int = 0
 
 
 class Answer(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Final
 
 from weft.retrieval.bridges import Bridges
 from weft.retrieval.dated import Dated
+from weft.retrieval.enough import Enough
 from weft.retrieval.flow import Flow
 from weft.retrieval.fresh import Fresh
 from weft.retrieval.gated import Gated
@@ -15,17 +16,20 @@ from weft.retrieval.links import Links
 from weft.retrieval.naming import Names
 from weft.retrieval.pipeline import Stage
 from weft.retrieval.rank import Rank
+from weft.retrieval.respell import Respell
 from weft.retrieval.sessions import Sessions
 from weft.retrieval.source_code import Code
 from weft.retrieval.text import Text
 from weft.retrieval.times import Times
 from weft.retrieval.understand import Understand
 from weft.retrieval.vector import Vector
+from weft.retrieval.walk import Walk
 
 DEFAULT: Final[tuple[Stage, ...]] = (
     Understand(),
     Text(),
     Names(),
+    Respell(),
     Vector(),
     Dated(),
     Gather(),
@@ -36,7 +40,9 @@ DEFAULT: Final[tuple[Stage, ...]] = (
     Links(),
     Bridges(),
     Flow(),
+    Walk(),
     Fresh(),
+    Enough(),
     Rank(),
 )
 

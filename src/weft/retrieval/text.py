@@ -15,13 +15,15 @@ class Text(Struct, frozen=True):
 
     name: str = "text"
     leads: int = 400
+    report_leads: int = 1_500  # a report holds many words, each in few symbols of the file it is about
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask = answer.ask
         if not answer.terms:
             return answer
         query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=ask.kinds)
-        matches = loom.store.search_text(loom.viewer, ask.when, query, limit=max(self.leads, 4 * ask.limit))
+        leads = self.report_leads if answer.question.is_report else self.leads
+        matches = loom.store.search_text(loom.viewer, ask.when, query, limit=max(leads, 4 * ask.limit))
         notes = answer.notes
         if matches.dropped and len(matches.dropped) >= len(matches.used):
             notes += (f"too common for the text search: {', '.join(matches.dropped[:12])}",)

@@ -13,6 +13,7 @@ from weft.lexical import content_hash
 from weft.parts import pack_parts
 from weft.queries import Vector, VectorMatches, VectorQuery
 from weft.testing.case import StoreCase
+from weft.testing.clock import day
 from weft.testing.scribe import Scribe, closed, deleted, node
 from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, STRANGER, VISITOR
 from weft.types import NOW, When
@@ -147,12 +148,23 @@ class VectorsContract(StoreCase):
         then = When(known_at=known)
         assert ids(scribe.store.search_vector(PUBLIC, then, asked, limit=2)) == ["t31", "t32"]
 
-    def test_filters_by_kind_and_project(self, scribe: Scribe) -> None:
+    def test_vectors_are_filtered_by_kind_and_project(self, scribe: Scribe) -> None:
         scribe.write(node("a", "one", kind="Gizmo", project="p"), node("b", "two", project="q"))
         scribe.store.put_vectors(OPERATOR.account, [vector_of("one", (1, 0, 0, 0)), vector_of("two", (0.9, 0.1, 0, 0))])
         asked = (1, 0, 0, 0)
         assert ids(scribe.store.search_vector(OPERATOR, NOW, towards(asked, kinds=("Gizmo",)), limit=5)) == ["a"]
         assert ids(scribe.store.search_vector(OPERATOR, NOW, towards(asked, projects=("q",)), limit=5)) == ["b"]
+
+    def test_vectors_are_filtered_by_when_a_version_begins(self, scribe: Scribe) -> None:
+        scribe.write(node("old", "one", at=day(-9)), node("new", "two", at=day(-1)))
+        scribe.store.put_vectors(OPERATOR.account, [vector_of("one", (1, 0, 0, 0)), vector_of("two", (0.9, 0.1, 0, 0))])
+        for begins, expected in (
+            ((day(-10), day(-8)), ["old"]),
+            ((day(-2), day(0)), ["new"]),
+            ((day(-7), day(-6)), []),
+        ):
+            asked = towards((1, 0, 0, 0), begins=begins)
+            assert ids(scribe.store.search_vector(OPERATOR, NOW, asked, limit=5)) == expected
 
     def test_vectors_survive_a_rebuild(self, scribe: Scribe) -> None:
         scribe.write(node("a", "one"))
@@ -172,7 +184,8 @@ class VectorsContract(StoreCase):
         assert set(scribe.store.near(PUBLIC, asked, hashes)) == {one}
         assert set(scribe.store.near(PUBLIC, asked, hashes, parts=True)) == {one}
         assert set(scribe.store.vectors(PUBLIC, MODEL, hashes)) == {one}
-        assert scribe.store.near(STRANGER, asked, hashes) == scribe.store.vectors(STRANGER, MODEL, hashes) == {}
+        assert scribe.store.near(STRANGER, asked, hashes) == {}
+        assert scribe.store.vectors(STRANGER, MODEL, hashes) == {}
         assert scribe.store.without_vectors(PUBLIC, MODEL, hashes) == (two, three, four)
         assert set(scribe.store.near(OPERATOR, asked, hashes)) == {one, two}
         assert set(scribe.store.vectors(OPERATOR, MODEL, hashes)) == {one, two}

@@ -8,7 +8,7 @@ from weft.queries import TextMatches
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, deleted, edge, node
-from weft.testing.viewers import OPERATOR
+from weft.testing.viewers import OPERATOR, PUBLIC
 from weft.types import When
 
 MANY = 700  # more than a backend may leave unindexed
@@ -67,6 +67,34 @@ class WordsContract(StoreCase):
         assert pooled == dict(whole.counts) == {"appl": 3 + 1, "pie": 1 + 2 + 1, "pear": 1 + 3 + 2}
         assert sum(hit.length for hit in hits.values()) == whole.length
 
+    def test_phrases_are_stems_in_a_row_of_one_field(self, scribe: Scribe) -> None:
+        scribe.one(node("a", "the ferries of Port Ysolde sail", name="Harbour"))
+        scribe.one(node("b", "Port Ysolde", summary="its ferry", project="p"))
+        scribe.one(node("c", "an old port", name="Ysolde", scope="admin"))
+        scribe.one(node("d", "naïve 東京 駅"))
+        phrases = ("port ysold", "ferri port", "ysold", "port", "naiv 東京", "", 'x" OR "port', "harbour ferri")
+        for _ in range(2):
+            found = {each.phrase: each for each in scribe.store.holding(OPERATOR, When(), phrases)}
+            assert {phrase: [lead.id for lead in each.nodes] for phrase, each in found.items()} == {
+                "port ysold": ["b", "a"],
+                "ferri port": ["a"],
+                "ysold": ["c", "b", "a"],
+                "port": ["c", "b", "a"],
+                "naiv 東京": ["d"],
+                "": [],
+                'x" OR "port': [],
+                "harbour ferri": [],
+            }
+            assert not any(each.more for each in found.values())
+            (few,) = scribe.store.holding(PUBLIC, When(), ("ysold",), limit=1)
+            assert (len(few.nodes), few.more) == (1, True)
+            (mine,) = scribe.store.holding(PUBLIC, When(), ("ysold",), projects=(None,))
+            assert ([lead.id for lead in mine.nodes], mine.more) == (["a"], False)
+            scribe.write(*(node(f"n{n}", f"other words {n}") for n in range(100)))  # and now out of the index
+        scribe.one(deleted("a"))
+        (left,) = scribe.store.holding(PUBLIC, When(), ("ysold",))
+        assert [lead.id for lead in left.nodes] == ["b"]
+
     def test_filters_by_kind_and_project(self, scribe: Scribe) -> None:
         scribe.write(
             node("a", "apple", kind="Gizmo", project="p"), node("b", "apple", project="q"), node("c", "apple pear")
@@ -76,6 +104,14 @@ class WordsContract(StoreCase):
         assert ids(scribe.search("apple", projects=(None,))) == ["c"]
         assert scribe.search("apple", projects=("q",)).population == 1
         assert len(scribe.search("apple", limit=2).hits) == 2
+
+    def test_filters_by_when_a_version_begins(self, scribe: Scribe) -> None:
+        for number in (-9, -5, -1):
+            scribe.one(node(f"d{-number}", "apple", at=day(number)))
+        assert sorted(ids(scribe.search("apple", begins=(day(-6), day(-2))))) == ["d5"]
+        assert sorted(ids(scribe.search("apple", begins=(day(-9), day(0))))) == ["d1", "d5", "d9"]
+        assert ids(scribe.search("apple", begins=(day(-4), day(-2)))) == []
+        assert scribe.search("apple", begins=(day(-6), day(-2))).population == 3, "what is rare stays so"
 
     def test_search_at_a_moment_sees_what_was_there(self, scribe: Scribe) -> None:
         known = scribe.one(node("a", "apples", at=day(-9))).known_at

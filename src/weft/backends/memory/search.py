@@ -83,6 +83,7 @@ def holding(
     found = []
     for phrase in phrases:
         held = [row for row in rows if phrase and lexical.holds(sight.graph.texts[row.content_hash].stems, phrase)]
+        held.sort(key=lambda row: -row.row)
         leads = tuple(lead_of(row) for row in held[:limit])
         found.append(Holding(phrase=phrase, nodes=leads, more=len(held) > limit))
     return tuple(found)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.vector_rows import model_key
 from weft.kinds import views_of
 from weft.lexical import name_key, text_to_embed
 from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer
@@ -249,11 +250,14 @@ def without_vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Seq
 
 def vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
     """Vectors of those texts that the viewer may find a node of."""
+    key = model_key(db, model)
+    if key is None or not hashes:
+        return {}
     seen = guards.of_a_node(viewer)
-    query = f"""SELECT x.data FROM vector x JOIN model m ON m.key = x.model
-        WHERE m.name = ? AND x.hash = ? AND {seen.text}"""
-    found = {each: first(db, query, (model, each, *seen.params)) for each in hashes}
-    return {each: row[0] for each, row in found.items() if row is not None}
+    query = f"""SELECT x.hash, x.data FROM json_each(?) j CROSS JOIN vector x ON x.model = ? AND x.hash = unhex(j.value)
+        WHERE {seen.text}"""
+    wanted = orjson.dumps([each.hex() for each in hashes]).decode()
+    return dict(every(db, query, (wanted, key, *seen.params)))
 
 
 def unembedded(db: apsw.Connection, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str, str], ...]:

@@ -114,7 +114,12 @@ def _index_form(stems: str) -> str:
 
 
 def _match(terms: Sequence[TermStat]) -> str:
-    return " OR ".join(f'"{_index_form(stat.term)}"' for stat in terms)
+    return " OR ".join(_phrase(stat.term) for stat in terms)
+
+
+def _phrase(stems: str) -> str:
+    """Stems in a row, as FTS5 writes a phrase: nothing in it is an operator."""
+    return '"' + _index_form(stems).replace('"', '""') + '"'
 
 
 class _Statistics(NamedTuple):
@@ -245,10 +250,10 @@ def holding(
     for phrase in phrases:
         held: list[int] = []
         if phrase:
-            match = f'"{_index_form(phrase)}"'
-            held = [row for (row,) in every(db, settled, (match, *visible.params, limit + 1))]
+            held = [row for (row,) in every(db, settled, (_phrase(phrase), *visible.params, limit + 1))]
             held += [row for row, fields in waiting if lexical.holds(fields, phrase)]
-        found.append(held)
+        # By row: the order of texts would tell whether a hidden node said the same before a visible one did.
+        found.append(sorted(held, reverse=True))
     leads = rows.load_leads(db, sorted({row for held in found for row in held[:limit]}))
     return tuple(
         Holding(phrase=phrase, nodes=tuple(leads[row] for row in held[:limit]), more=len(held) > limit)
