@@ -12,9 +12,12 @@ from weft.loom import Loom
 from weft.operations.fields import KindNames, Label, Limit, Moment, Query
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
-from weft.operations.showing import NodeShown, show_nodes
+from weft.operations.showing import NodeShown, show_node, show_nodes
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Ask, Candidate, Source, Stage, StageTrace, run
+from weft.types import When
+
+AROUND = 160  # characters shown on each side of the sentence that is nearest
 
 
 class Recall(Struct, frozen=True, kw_only=True):
@@ -30,15 +33,33 @@ class Recall(Struct, frozen=True, kw_only=True):
     asked_at: Annotated[Moment | None, Meta(description="when it is asked, for words like yesterday; not a filter")] = (
         None
     )
+    min_score: Annotated[
+        float | None, Meta(ge=0.0, le=2.0, description="least evidence for an answer at all; 0 answers always")
+    ] = None
     recipe: Annotated[Label, Meta(description="which stages rank, by name")] = "default"
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
+class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a whole that was found: a turn of a session, a symbol of a file; of a long one what surrounds the find."""
+
+    id: str
+    text: str
+    citation: str
+    name: str = ""
+    said_by: str = ""
+
+
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One memory, its score, and what the score is made of (the parts add up to it)."""
+    """One memory, its score, and what the score is made of (the parts add up to it).
+
+    `parts` are what of a whole answers; `marks` say what to know of it, such as that a newer one says the like.
+    """
 
     score: float
     node: NodeShown
+    parts: tuple[PartShown, ...] = ()
+    marks: tuple[str, ...] = ()
     why: tuple[Source, ...] = ()
 
 
@@ -70,13 +91,22 @@ def recall(loom: Loom, given: Recall) -> Recalled:
         limit=given.limit,
         projects=projects,
         kinds=given.kinds,
+        min_score=given.min_score,
         asked_at=None if given.asked_at is None else parse_instant(given.asked_at, field="asked_at"),
     )
     answer = run(_recipe(given.recipe), loom, ask)
-    shown = show_nodes(loom, [candidate.node for candidate in answer.ranked])
+    ranked = answer.ranked or ()
+    shown = show_nodes(loom, [candidate.node for candidate in ranked])
+    parts = _parts(loom, answer.ask.when, ranked)
     hits = tuple(
-        Hit(score=candidate.score, node=node, why=_why(candidate) if given.explain else ())
-        for candidate, node in zip(answer.ranked, shown, strict=True)
+        Hit(
+            score=candidate.score,
+            node=node,
+            parts=tuple(parts[place.id] for place in candidate.best if place.id in parts),
+            marks=candidate.marks,
+            why=candidate.sources if given.explain else (),
+        )
+        for candidate, node in zip(ranked, shown, strict=True)
     )
     notes = answer.notes
     if not hits:
@@ -100,8 +130,27 @@ def _recipe(name: str) -> tuple[Stage, ...]:
     return found
 
 
-def _why(candidate: Candidate) -> tuple[Source, ...]:
-    return candidate.sources
+def _parts(loom: Loom, when: When, ranked: tuple[Candidate, ...]) -> dict[str, PartShown]:
+    """The parts that answer, by id, each cut to what surrounds the sentence that is nearest."""
+    places = {place.id: place for candidate in ranked for place in candidate.best}
+    nodes = loom.store.nodes(loom.viewer, when, tuple(places))
+    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    found = {}
+    for node in nodes:
+        shown = show_node(node, citations)
+        place = places[node.id]
+        start = max(0, place.start - AROUND)
+        end = max(place.end, place.start + AROUND) + AROUND
+        text = ("…" if start else "") + node.text[start:end] + ("…" if end < len(node.text) else "")
+        said_by = node.props.get("speaker") or node.props.get("role")
+        found[node.id] = PartShown(
+            id=node.id,
+            text=text,
+            citation=shown.citation,
+            name=node.name,
+            said_by=said_by if isinstance(said_by, str) else "",
+        )
+    return found
 
 
 def _nothing(loom: Loom, given: Recall) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
 HELD = 0.5  # what all the question's words together count, against a cosine of 1
-MIN_EVIDENCE = 0.3
+MIN_EVIDENCE = 0.45
 WORDS_ALONE = 0.1  # of HELD: enough where there is no vector to compare with
 
 

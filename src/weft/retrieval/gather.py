@@ -41,13 +41,20 @@ class Gather(Struct, frozen=True):
                     new += 1
         for mention in answer.mentions:
             for each in mention.nodes:
-                chosen[each.node.id] = None
-                groups.setdefault(each.node.id, []).append(each.node)
+                key = each.node.id if apart or each.node.whole is None else each.node.whole
+                chosen[key] = None
+                groups.setdefault(key, []).append(each.node)
         if whole := ask.query.strip():
             chosen[whole[:1024]] = None  # it may be an id
+        loaded = loom.store.nodes(loom.viewer, ask.when, tuple(chosen))
+        # A part whose whole is not there, or not for this viewer, answers by itself.
+        lost = chosen.keys() - {node.id for node in loaded}
+        alone = {lead.id: lead for key in lost for lead in groups.get(key, ()) if lead.whole is not None}
+        groups |= {node: [lead] for node, lead in alone.items()}
+        loaded += loom.store.nodes(loom.viewer, ask.when, tuple(alone)[:keep])
         nodes = [
             node
-            for node in loom.store.nodes(loom.viewer, ask.when, tuple(chosen))
+            for node in loaded
             if is_wanted(ask, node) and (node.kind not in RECORD_KINDS or node.kind in (ask.kinds or ()))
             if node.name or node.text or any(lead.id != node.id for lead in groups.get(node.id, ()))
         ]

@@ -33,6 +33,7 @@ from weft.types import NodeVersion
 
 SHARPNESS = 5.0  # how fast a name's meanings part by their cosine
 SINGLE_WORD = 0.8
+NAME_ONLY = 0.25  # of a node that has a name and no words: it is joined to what answers, and answers little itself
 FLOOR, BY_COSINE, BY_WORDS = 0.3, 0.7, 0.5
 FLAT = 0.6  # of a sentence whose place is not known
 NEARBY = 12  # words on each side of a mention
@@ -110,6 +111,7 @@ def _anchored(answer: Answer) -> Pool:
         for at, weight in rows:
             sure = weight * math.exp(SHARPNESS * (pool.cosine(pool.nodes[at].content_hash) - best))
             sure *= 1.0 if mention.end - mention.start > 1 else SINGLE_WORD
+            sure *= 1.0 if pool.nodes[at].text else NAME_ONLY
             if sure > raw[at]:
                 raw[at] = sure
                 written = f", written {mention.written!r}" if mention.written else ""
@@ -164,7 +166,7 @@ def sentences_of(pool: Pool, node: NodeVersion) -> Iterable[Sentence]:
     for start, end, cosine in placed:
         if start >= MAX_SEED_CHARACTERS:
             break
-        text = node.text[start:end]
+        text = node.text[start : min(end, MAX_SEED_CHARACTERS)]
         words, named = _read(text)
         yield Sentence(node.id, text, cosine, words, named)
 

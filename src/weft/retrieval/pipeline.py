@@ -40,6 +40,14 @@ class Source(Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
+class Place(Struct, frozen=True, kw_only=True):
+    """The sentence of a part that is nearest to the question: characters `start` to `end` of its text."""
+
+    id: str
+    start: int
+    end: int
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
     """A node that may answer. Its score is the sum of its sources' parts.
 
@@ -49,7 +57,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     node: NodeVersion
     sources: tuple[Source, ...]
-    best: tuple[str, ...] = ()
+    best: tuple[Place, ...] = ()
     marks: tuple[str, ...] = ()
 
     @property
@@ -101,7 +109,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     gated: bool = True
     linked: Mapping[str, float] = {}
     pool: Pool = EMPTY
-    ranked: tuple[Candidate, ...] = ()
+    ranked: tuple[Candidate, ...] | None = None
     notes: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
 
@@ -114,7 +122,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         """How many are still in it."""
         found = len(self.text.hits) if self.text else 0
         found += len(self.near.hits) if self.near else 0
-        return len(self.ranked) or len(self.pool.nodes) or found
+        return len(self.ranked) if self.ranked is not None else len(self.pool.nodes) or found
 
 
 class Stage(Protocol):

@@ -6,8 +6,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.loom import Loom
-from weft.retrieval.pipeline import Answer, Candidate, Source
+from weft.queries import Lead
+from weft.retrieval.pipeline import Answer, Candidate, Place, Source
 from weft.retrieval.pool import Part, Pool
+
+PARTS_SHOWN = 3
 
 
 class Rank(Struct, frozen=True):
@@ -20,11 +23,11 @@ class Rank(Struct, frozen=True):
         scores = pool.scores().tolist()
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], -pool.nodes[at].row))
         kept = [at for at in order if scores[at] > 0.0][: answer.ask.limit]
-        ranks = {part.name: _ranks(part) for part in pool.parts}
+        columns = [(part, _ranks(part)) for part in pool.parts]
         ranked = tuple(
             Candidate(
                 node=pool.nodes[at],
-                sources=tuple(_source(part, at, ranks[part.name]) for part in pool.parts if _given(part, at)),
+                sources=tuple(_source(part, at, ranks) for part, ranks in columns if _given(part, at)),
                 best=_best(pool, at),
                 marks=tuple(pool.marks.get(pool.nodes[at].id, ())),
             )
@@ -59,8 +62,14 @@ def _source(part: Part, at: int, ranks: dict[int, int]) -> Source:
     )
 
 
-def _best(pool: Pool, at: int) -> tuple[str, ...]:
-    """Ids of the parts that were found of a whole, the nearest first."""
+def _best(pool: Pool, at: int) -> tuple[Place, ...]:
+    """The parts that were found of a whole, the nearest first, and where in them it is said."""
     leads = [lead for lead in pool.leads[at] if lead.id != pool.nodes[at].id]
-    leads.sort(key=lambda lead: -pool.cosine(lead.content_hash))
-    return tuple(lead.id for lead in leads[:3])
+    leads.sort(key=lambda lead: -pool.best_sentence(lead.content_hash))
+    return tuple(_place(pool, lead) for lead in leads[:PARTS_SHOWN])
+
+
+def _place(pool: Pool, lead: Lead) -> Place:
+    near = pool.nearness.get(lead.content_hash)
+    start, end, _ = max(near.parts, key=lambda part: part[2]) if near and near.parts else (0, 0, 0.0)
+    return Place(id=lead.id, start=start, end=end)

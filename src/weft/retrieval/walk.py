@@ -10,6 +10,9 @@ from weft.retrieval.gated import scored
 from weft.retrieval.gather import joined
 from weft.retrieval.pipeline import Answer
 
+# Kinds that are joined to nothing but what they are part of: a walk from these alone gained nothing on any set of
+# questions, and takes some milliseconds.
+ONLY_NESTED = frozenset({"Document", "Section", "Session", "Message", "File", "Class", "Function"})
 SEEDS = 10
 REACHED = 50
 
@@ -26,7 +29,7 @@ class Walk(Struct, frozen=True):
         scores = answer.pool.scores()
         best = [int(at) for at in np.argsort(-scores, kind="stable")[:SEEDS] if scores[at] > 0.0]
         seeds = {answer.pool.nodes[at].id: float(scores[at]) for at in best}
-        if not seeds:
+        if all(answer.pool.nodes[at].kind in ONLY_NESTED for at in best):
             return answer
         walked = loom.store.walk(loom.viewer, answer.ask.when, seeds, limit=REACHED + SEEDS)
         answer = answer.noted(*walked.notes)

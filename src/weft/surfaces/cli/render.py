@@ -15,7 +15,7 @@ from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
 from weft.operations.logbook import Events, Exported, HeadShown
 from weft.operations.reading import Cited, NodeList, Shown
-from weft.operations.recalling import Recalled
+from weft.operations.recalling import PartShown, Recalled
 from weft.operations.recording import TurnsRecorded
 from weft.operations.remembering import Remembered
 from weft.operations.setting_up import ConfigShown, Initialised
@@ -70,6 +70,11 @@ def _recalled(answer: Recalled) -> None:
         if text := hit.node.text or hit.node.summary:
             click.echo(f"    {_one_line(text)}")
         click.echo(_dim(f"    {hit.node.citation}  {_validity(hit.node)}"))
+        for part in hit.parts:
+            click.echo(f"    · {_said(part)}{_one_line(part.text)}")
+            click.echo(_dim(f"      {part.citation}"))
+        for mark in hit.marks:
+            click.echo(_dim(f"    ! {mark}"))
         for source in hit.why:
             parts = (
                 f"{source.part:.3f} = {source.name} rank {source.rank}, raw {source.raw:.3f}, weight {source.weight}"
@@ -80,6 +85,10 @@ def _recalled(answer: Recalled) -> None:
         click.echo(_dim(f"stages: {times}"))
         click.echo(_dim(f"valid at {answer.valid_at}, known at {answer.known_at}"))
     _notes(answer.notes)
+
+
+def _said(part: PartShown) -> str:
+    return f"{part.name}: " if part.name else f"{part.said_by}: " if part.said_by else ""
 
 
 def _nodes(answer: NodeList) -> None:

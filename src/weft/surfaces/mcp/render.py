@@ -49,14 +49,23 @@ def _validity(node: NodeShown) -> str:
     return f"since {begin}" if end is None else f"{begin} to {end[:10]}"
 
 
-def _node(node: NodeShown) -> str:
+def _head(node: NodeShown) -> str:
     name = f' "{_one_line(node.name)}"' if node.name else ""
-    head = f"[{node.kind}]{name} · {_validity(node)} · {node.citation}"
-    return f"{head}\n{_quote(node.text or node.summary)}"
+    return f"[{node.kind}]{name} · {_validity(node)} · {node.citation}"
+
+
+def _node(node: NodeShown) -> str:
+    return f"{_head(node)}\n{_quote(node.text or node.summary)}"
 
 
 def _hit(number: int, hit: Hit) -> str:
-    block = f"{number}. {_node(hit.node)}"
+    whole = hit.parts and not hit.node.text
+    block = f"{number}. {_head(hit.node) if whole else _node(hit.node)}"
+    for shown in hit.parts:
+        said = _one_line(shown.name or shown.said_by)
+        block += f"\n· {said}{' · ' if said else ''}{shown.citation}\n{_quote(shown.text)}"
+    for mark in hit.marks:
+        block += f"\n! {_one_line(mark)}"
     for part in hit.why:
         block += f"\n   {part.part:.3f} of {hit.score:.3f}: {part.name} rank {part.rank} ({_one_line(part.detail)})"
     return block
