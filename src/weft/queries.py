@@ -115,6 +115,11 @@ class Near(Struct, frozen=True, kw_only=True):
     cosine: float
     parts: tuple[tuple[int, int, float], ...] = ()
 
+    @property
+    def nearest(self) -> float:
+        """The cosine of its nearest sentence; of the whole where sentences are not known."""
+        return max([part[2] for part in self.parts]) if self.parts else self.cosine
+
 
 class Holding(Struct, frozen=True, kw_only=True):
     """Nodes that hold a phrase: as many as were asked for; `more` says that there are others."""

@@ -33,15 +33,16 @@ class Recall(Struct, frozen=True, kw_only=True):
     asked_at: Annotated[Moment | None, Meta(description="when it is asked, for words like yesterday; not a filter")] = (
         None
     )
-    min_score: Annotated[
-        float | None, Meta(ge=0.0, le=2.0, description="least evidence for an answer at all; 0 answers always")
-    ] = None
+    min_score: (
+        Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence for an answer at all; 0 answers always")]
+        | None
+    ) = None
     recipe: Annotated[Label, Meta(description="which stages rank, by name")] = "default"
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
 class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of a whole that was found: a turn of a session, a symbol of a file; of a long one what surrounds the find."""
+    """A part of a whole that was found: a turn of a session, a symbol of a file; of a long one the place."""
 
     id: str
     text: str

@@ -12,7 +12,7 @@ more from the best that were reached.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ from weft.retrieval.pool import Pool
 FLOOR, BY_COSINE = 0.15, 1.1
 LINKED = 0.3
 SHARPNESS = 3.0
-MOST_HOLDING = 100  # nodes: a name that more of them hold tells little
+MOST_HOLDING = 60  # nodes: a name that more of them hold tells little
 
 
 class Bridge(NamedTuple):
@@ -105,7 +105,8 @@ class Bridges(Struct, frozen=True):
             answer = replace(answer, pool=scored(answer, pool))
         population = max(answer.text.population if answer.text else 2, 2)
         for node, strength in front.items():
-            beyond = _beyond(loom, answer, node)
+            led = {lead.id for name in named[node] for lead in chosen[node, name]}
+            beyond = _beyond(loom, answer, node, led)
             for name, near in named[node].items():
                 rows = [lead.id for lead in chosen[node, name] if lead.id in beyond]
                 if not rows:
@@ -145,13 +146,16 @@ def _titled(pool: Pool, scores) -> list[tuple[str, float]]:  # type: ignore[no-u
     return sorted(found, key=lambda each: -each[1])
 
 
-def _beyond(loom: Loom, answer: Answer, node_id: str) -> dict[str, float]:
-    """By id: how near each text of the pool is to what the question asks beyond what this text says."""
+def _beyond(loom: Loom, answer: Answer, node_id: str, ids: Collection[str]) -> dict[str, float]:
+    """By id: how near each of these texts is to what the question asks beyond what this text says."""
     import numpy as np
 
     pool, model = answer.pool, loom.embedding.model
     here = pool.nodes[pool.places[node_id]].content_hash
-    nodes = [node for node, shape in zip(pool.nodes, pool.shapes, strict=True) if shape == "plain"]
+    rows = zip(pool.nodes, pool.shapes, strict=True)
+    nodes = [node for node, shape in rows if shape == "plain" and node.id in ids]
+    if not nodes:
+        return {}
     found = loom.store.vectors(loom.viewer, model or "", (here,))
     if here not in found:
         return {}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.extract.windows import time_windows
 from weft.lexical import fold_case, stems
 from weft.loom import Loom
 from weft.retrieval.gated import scored, spoken_names
@@ -34,9 +33,18 @@ if TYPE_CHECKING:
 
 ENOUGH_WORDS = 15
 FROM_BEFORE, FROM_AFTER = 0.9, 0.8  # how far a word of the turn before, or after, counts as held
-_PLACE = re.compile(r"^(.*)#(\d+)$", re.DOTALL)
 _WHEN = re.compile(
     r"^\s*(?:when|since when|what (?:date|day|month|year|time))\b|\bhow long\b|\b(?:which|what) (?:month|year|day)\b",
+    re.IGNORECASE,
+)
+
+
+_TELLS_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|the other day|since|(?:19|20)\d\d"
+    r"|january|february|march|april|june|july|august|september|october|november|december"
+    r"|(?:last|this|next|past|every) (?:night|morning|week|weekend|month|year|spring|summer|autumn|fall|winter"
+    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+    r"|for (?:\w+ ){1,3}(?:days?|weeks?|months?|years?))\b",
     re.IGNORECASE,
 )
 
@@ -83,10 +91,8 @@ class Flow(Struct, frozen=True):
         said_much = [min(len(stems(node.text)), ENOUGH_WORDS) / ENOUGH_WORDS for node in pool.nodes]
         pool = pool.with_part("fullness", np.array(said_much) * talk.turns, self.fullness)
         if _WHEN.search(answer.query):
-            told = [
-                float(turn and bool(time_windows(node.text, node.interval.valid_from)))
-                for node, turn in zip(pool.nodes, talk.turns, strict=True)
-            ]
+            rows = zip(pool.nodes, talk.turns, strict=True)
+            told = [float(turn and _TELLS_TIME.search(node.text) is not None) for node, turn in rows]
             pool = pool.with_part("tells when", np.array(told), self.tells_when)
         return replace(answer, pool=pool)
 
@@ -159,15 +165,10 @@ class _Talk:
         self.speakers = {who for at in range(len(pool.nodes)) if self.turns[at] and (who := _speaker(pool, at))}
         told = zip(pool.nodes, self.turns, strict=True)
         self.asking = np.array([_question_share(node.text) if turn else 0.0 for node, turn in told])
-        places = pool.places
+        spots = [_spot(node.id) if turn else None for node, turn in zip(pool.nodes, self.turns, strict=True)]
+        taken = {spot: at for at, spot in enumerate(spots) if spot is not None}
         self.beside = {
-            step: np.array(
-                [
-                    places.get(_neighbour(node.id, step) or "", -1) if turn else -1
-                    for node, turn in zip(pool.nodes, self.turns, strict=True)
-                ],
-                int,
-            )
+            step: np.array([taken.get((spot[0], spot[1] + step), -1) if spot else -1 for spot in spots], int)
             for step in (-2, -1, 1)
         }
         numbers = {name: at for at, name in enumerate(dict.fromkeys(self.conversations))}
@@ -209,13 +210,18 @@ def _speaker_named(answer: Answer) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
+def _spot(node_id: str) -> tuple[str, int] | None:
+    """The conversation of a turn and its number in it, as its id tells them."""
+    name, mark, number = node_id.rpartition("#")
+    return (name, int(number)) if mark and number.isdecimal() else None
+
+
 def _neighbour(node_id: str, step: int) -> str | None:
     """The id of the turn so many steps on, as conversations number them."""
-    place = _PLACE.match(node_id)
-    if place is None:
+    spot = _spot(node_id)
+    if spot is None or spot[1] + step < 1:
         return None
-    at = int(place.group(2)) + step
-    return f"{place.group(1)}#{at:0{len(place.group(2))}d}" if at > 0 else None
+    return f"{spot[0]}#{spot[1] + step:0{len(node_id) - len(spot[0]) - 1}d}"
 
 
 def _question_share(text: str) -> float:

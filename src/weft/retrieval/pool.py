@@ -52,12 +52,16 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Pool(Struct, frozen=True, kw_only=True):
-    """Candidates by row. `leads` are what the searches found of each: itself, or its parts."""
+    """Candidates by row. `leads` are what the searches found of each: itself, or its parts.
+
+    `nearness` is by content hash; `inner` is the cosine of each text's nearest sentence.
+    """
 
     nodes: tuple[NodeVersion, ...] = ()
     leads: tuple[tuple[Lead, ...], ...] = ()
     shapes: tuple[Shape, ...] = ()
     nearness: Mapping[bytes, Near] = {}
+    inner: Mapping[bytes, float] = {}
     parts: tuple[Part, ...] = ()
     marks: Mapping[str, tuple[str, ...]] = {}
 
@@ -108,6 +112,7 @@ class Pool(Struct, frozen=True, kw_only=True):
             leads=(*self.leads, *leads),
             shapes=(*self.shapes, *map(shape_of, nodes)),
             nearness={**self.nearness, **nearness},
+            inner={**self.inner, **{key: near.nearest for key, near in nearness.items()}},
             parts=tuple(replace(part, raw=longer(part.raw), weight=longer(part.weight)) for part in self.parts),
         )
 
@@ -118,10 +123,7 @@ class Pool(Struct, frozen=True, kw_only=True):
 
     def best_sentence(self, content_hash: bytes) -> float:
         """How near its nearest sentence is; as near as the whole where sentences are not known."""
-        near = self.nearness.get(content_hash)
-        if near is None:
-            return 0.0
-        return max((cosine for _, _, cosine in near.parts), default=near.cosine)
+        return self.inner.get(content_hash, 0.0)
 
 
 EMPTY: Final = Pool()

@@ -199,7 +199,8 @@ def search(
         found = _gathered(db, model, wanted, visible, limit)
     else:
         found = _fetched(db, held, wanted, visible, limit, dated=query.begins is not None)
-    hits = tuple(VectorHit(node=rows.lead_of(row), cosine=cosine) for row, cosine in found)
+    leads = rows.load_leads(db, [row for row, _ in found])
+    hits = tuple(VectorHit(node=leads[row], cosine=cosine) for row, cosine in found)
     return VectorMatches(hits=hits, pending=pending(db, viewer, model), notes=notes)
 
 
@@ -221,22 +222,22 @@ def _sees_little(db: apsw.Connection, viewer: Viewer, query: VectorQuery, total:
 _JOINED = """JOIN text t ON t.hash = x.hash JOIN node_version v ON v.text = t.id JOIN node n ON n.key = v.node"""
 
 
-def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, limit: int) -> list[tuple[Any, float]]:
+def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, limit: int) -> list[tuple[int, float]]:
     """Compares everything the viewer may see."""
-    query = f"""SELECT {rows.LEAD_COLUMNS}, x.data FROM node n JOIN node_version v ON v.node = n.key
+    query = f"""SELECT v.row, x.data FROM node n JOIN node_version v ON v.node = n.key
         JOIN text t ON t.id = v.text JOIN vector x ON x.model = ? AND x.hash = t.hash WHERE {visible.text}"""
     return _compared(every(db, query, (model, *visible.params)), wanted, limit)
 
 
 def _fetched(
     db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int, *, dated: bool
-) -> list[tuple[Any, float]]:
+) -> list[tuple[int, float]]:
     """Takes the nearest, drops what the viewer may not see, and takes more until there are enough.
 
     What is left is compared again with the vectors themselves: the index ranks in half precision.
     """
     fetch = max(FETCH_FIRST, limit + limit // 3)
-    query = f"""SELECT {rows.LEAD_COLUMNS}, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
+    query = f"""SELECT v.row, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
         WHERE {visible.text}"""
     while True:
         keys = held.nearest(wanted, fetch)
@@ -247,13 +248,13 @@ def _fetched(
         fetch *= FETCH_GROWTH
 
 
-def _compared(found: list[tuple[Any, ...]], wanted: Floats, limit: int) -> list[tuple[Any, float]]:
-    """(row of the query, cosine) of the best of these, whose last column is the vector; ties go to the newer row."""
+def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> list[tuple[int, float]]:
+    """(row, cosine) of the best of these (row, vector) pairs; ties go to the newer row."""
     if not found:
         return []
-    cosines = (_matrix([row[-1] for row in found]) @ wanted).tolist()
+    cosines = (_matrix([data for _, data in found]) @ wanted).tolist()
     order = sorted(range(len(found)), key=lambda n: (-cosines[n], -found[n][0]))[:limit]
-    return [(found[n], cosines[n]) for n in order]
+    return [(found[n][0], cosines[n]) for n in order]
 
 
 def _matrix(blobs: list[bytes]) -> Floats:

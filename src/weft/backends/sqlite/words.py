@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import apsw
@@ -229,6 +230,12 @@ def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sq
     return every(db, query, (orjson.dumps(matching).decode(), *visible.params))
 
 
+@lru_cache(maxsize=4 * SETTLE_AT)
+def _stemmed(field: str) -> str:
+    """A field's stems in a row. Texts that wait to be settled are looked at by every question until they are."""
+    return " ".join(lexical.stems(field))
+
+
 def holding(
     db: apsw.Connection,
     viewer: Viewer,
@@ -243,9 +250,7 @@ def holding(
         JOIN node n ON n.key = v.node WHERE text_index MATCH ? AND {visible.text} LIMIT ?"""
     tail = f"""SELECT v.row, t.name, t.summary, t.body FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id > (SELECT indexed_text FROM text_state) AND {visible.text}"""
-    waiting = [
-        (row, [" ".join(lexical.stems(field)) for field in fields]) for row, *fields in db.execute(tail, visible.params)
-    ]
+    waiting = [(row, [_stemmed(field) for field in fields]) for row, *fields in db.execute(tail, visible.params)]
     found: list[list[int]] = []
     for phrase in phrases:
         held: list[int] = []
