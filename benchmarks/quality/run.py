@@ -29,9 +29,11 @@ from weft.bench.files import Corpus, read_corpus, read_questions
 from weft.bench.place import Bench, bench_of
 from weft.loom import Loom
 from weft.memory import Memory
+from weft.retrieval import recipes
 
 LIMIT = 20
 NOTES_SHOWN = 5
+ABLATED_AT_MOST = 150  # questions of a set that every variant is asked
 COMPARED = ("R@5", "R@10", "MRR")  # of variants: enough to see what a stage is worth
 Figures = dict[str, Any]
 
@@ -81,16 +83,20 @@ def share_empty(asked: Asked) -> Figures:
 
 
 def ablations(memory: Memory, questions: Sequence[Judged]) -> Figures:
-    """What other recipes reach; None for those that answer nothing, which lack a stage that cannot be spared."""
+    """What other recipes reach; None for those that answer nothing, which lack a stage that cannot be spared.
+
+    On a part of the questions, the same for all: every so many-th, so that it holds every type.
+    """
     found: Figures = {}
-    for name, recipe in variants().items():
+    questions = questions[:: -(-len(questions) // ABLATED_AT_MOST)]
+    for name, recipe in {"default": recipes.DEFAULT, **variants()}.items():
         with offered(recipe) as variant:
             if not works(memory, [question.asked for question in questions], variant):
                 found[name] = None
                 continue
             asked = ask(memory, questions, variant)
         scores = score(asked.ranked, questions)
-        found[name] = {measure: scores[measure] for measure in COMPARED}
+        found[name] = {"n": len(questions)} | {measure: scores[measure] for measure in COMPARED}
         found[name]["query_p50_ms"] = percentile(asked.milliseconds.values(), 0.5)
         if newest := newest_first(asked.ranked, questions):
             found[name]["newest_first"] = newest["share"]

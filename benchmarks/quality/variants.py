@@ -18,6 +18,7 @@ from weft.retrieval.pipeline import Stage
 Recipe = tuple[Stage, ...]
 PROBES = 5
 OFFERED = "variant"
+NEEDED = frozenset({"understand", "gather", "rank"})  # without these nothing is answered
 
 
 def variants() -> dict[str, Recipe]:
@@ -26,7 +27,7 @@ def variants() -> dict[str, Recipe]:
     without = {
         f"without {name}": tuple(stage for stage in recipes.DEFAULT if stage.name != name)
         for name in names
-        if len(names) > 1
+        if name not in NEEDED
     }
     named: Mapping[str, Recipe] = getattr(recipes, "ABLATIONS", {})
     return without | dict(named)

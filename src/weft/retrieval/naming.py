@@ -15,7 +15,7 @@ from weft.queries import Named
 from weft.retrieval.pipeline import Answer, Mention
 
 MAX_QUERY_WORDS = 64  # of a question: names in a longer one are looked for at its beginning
-MIN_MISSPELT = 5  # letters
+MIN_MISSPELT = 4  # letters
 MAX_MISSPELT = 6  # words of a question that are looked up as misspelt
 
 

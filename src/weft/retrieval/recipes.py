@@ -47,3 +47,20 @@ DEFAULT: Final[tuple[Stage, ...]] = (
 )
 
 RECIPES: Final[Mapping[str, tuple[Stage, ...]]] = {"default": DEFAULT}
+
+
+def _with(*changed: Stage) -> tuple[Stage, ...]:
+    """The default with some stages set otherwise."""
+    by_name = {stage.name: stage for stage in changed}
+    return tuple(by_name.get(stage.name, stage) for stage in DEFAULT)
+
+
+# Parts of stages that are measured apart.
+ABLATIONS: Final[Mapping[str, tuple[Stage, ...]]] = {
+    "without sentences": _with(Gated(sentences=False)),
+    "without the gate": _with(Gated(gated=False)),
+    "without soft words": _with(Flow(soft=0.0, soft_session=0.0), Sessions(soft=0.0, soft_session=0.0)),
+    "without misspelt names": _with(Names(fuzzy=False)),
+    "without crowding": _with(Code(hub=0.0)),
+    "one hop only": _with(Links(hops=1)),
+}
