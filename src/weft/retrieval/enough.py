@@ -20,7 +20,32 @@ if TYPE_CHECKING:
 
 HELD = 0.5  # what all the question's words together count, against a cosine of 1
 MIN_EVIDENCE = 0.45
+LEAST = 0.01
 WORDS_ALONE = 0.1  # of HELD: enough where there is no vector to compare with
+
+
+class Scale(Struct, frozen=True):
+    """Puts turns, sessions, files and texts on one scale: the best of each shape scores as much as speaks for it.
+
+    Stages add up other things for each shape. Among rows of one shape the order stays.
+    """
+
+    name: str = "scale"
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        pool = answer.pool
+        if not pool.nodes:
+            return answer
+        shown, scores = evidence(answer, pool), pool.scores()
+        factors = np.ones(len(scores))
+        for shape in set(pool.shapes):
+            rows = np.flatnonzero(pool.mask(shape))
+            best = rows[np.argmax(scores[rows])]
+            if scores[best] > 0.0:
+                factors[rows] = max(float(shown[best]), LEAST) / scores[best]
+        return replace(answer, pool=pool.scaled(factors), evidence=shown)
 
 
 class Enough(Struct, frozen=True):
@@ -38,7 +63,7 @@ class Enough(Struct, frozen=True):
         least = self.least if answer.ask.min_score is None else answer.ask.min_score
         if answer.vector is None:
             least = min(least, WORDS_ALONE * HELD)
-        shown = evidence(answer, pool)
+        shown = answer.evidence if answer.evidence is not None else evidence(answer, pool)
         for part in pool.parts:
             if part.name in ("name", "id"):
                 shown = np.maximum(shown, np.where(part.values > 0, 1.0, 0.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -108,6 +108,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     sentences: bool = True
     gated: bool = True
     linked: Mapping[str, float] = {}
+    evidence: Any = None
     pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] | None = None
     notes: tuple[str, ...] = ()

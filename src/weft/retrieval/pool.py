@@ -93,6 +93,10 @@ class Pool(Struct, frozen=True, kw_only=True):
         """With a column added."""
         return replace(self, parts=(*self.parts, Part(name=name, raw=raw, weight=weight, detail=detail)))
 
+    def scaled(self, factors: Column) -> Pool:
+        """With every part of each row times the row's factor."""
+        return replace(self, parts=tuple(replace(part, weight=part.weight * factors) for part in self.parts))
+
     def without_part(self, name: str) -> Pool:
         """Without a column."""
         return replace(self, parts=tuple(part for part in self.parts if part.name != name))

@@ -17,12 +17,14 @@ class Rank(Struct, frozen=True):
     """The best `limit` by score; of equals the newer one."""
 
     name: str = "rank"
+    tail: float = 0.1  # what scores less than this share of the best is no answer beside it
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         pool = answer.pool
         scores = pool.scores().tolist()
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], -pool.nodes[at].row))
-        kept = [at for at in order if scores[at] > 0.0][: answer.ask.limit]
+        least = self.tail * max(scores, default=0.0)
+        kept = [at for at in order if scores[at] > least][: answer.ask.limit]
         columns = [(part, _ranks(part)) for part in pool.parts]
         ranked = tuple(
             Candidate(

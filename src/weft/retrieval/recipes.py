@@ -7,7 +7,7 @@ from typing import Final
 
 from weft.retrieval.bridges import Bridges
 from weft.retrieval.dated import Dated
-from weft.retrieval.enough import Enough
+from weft.retrieval.enough import Enough, Scale
 from weft.retrieval.flow import Flow
 from weft.retrieval.fresh import Fresh
 from weft.retrieval.gated import Gated
@@ -41,6 +41,7 @@ DEFAULT: Final[tuple[Stage, ...]] = (
     Bridges(),
     Flow(),
     Walk(),
+    Scale(),
     Fresh(),
     Enough(),
     Rank(),

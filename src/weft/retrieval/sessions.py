@@ -38,7 +38,7 @@ class Sessions(Struct, frozen=True):
     segments: float = 0.3
     advice: float = 0.0
     soft: float = 0.75
-    soft_session: float = 0.2
+    soft_session: float = 0.3
     gate: float = 0.7
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:

@@ -1,7 +1,7 @@
 """Soft words: how well a text holds each word of the question, in its own words or in near ones.
 
     M[i, t] = the best cosine of a word of text i to word t of the question
-    A[i, t] = (M - mean of M) / (max of M - mean of M), over the texts compared
+    A[i, t] = (M - mean of M) / (1 - mean of M), over the texts compared: 1 where the very word is held
     m[i]    = sum of A[i, t] by how rare t is
 
 Words are compared by the packaged model's table (`weft.models.word_vectors`): no index, no run of the model.
@@ -64,8 +64,8 @@ def soft_words(answer: Answer, texts: Sequence[str], without: Collection[str] = 
     places = np.array([vocabulary[word] for at in full for word in held[at]])
     starts = np.cumsum([0, *(len(held[at]) for at in full[:-1])])
     best[full] = np.maximum.reduceat(cosines[places], starts, axis=0)
-    mean, most = best[full].mean(axis=0), best[full].max(axis=0)
-    scaled = (best - mean) / np.maximum(most - mean, 1e-6)
+    mean = best[full].mean(axis=0)
+    scaled = (best - mean) / np.maximum(1.0 - mean, 1e-6)
     rarity = {stat.term: stat.idf for stat in answer.text.used} if answer.text else {}
     weights = np.array([_rarity(word, rarity) for word in asked])
     return Soft(scaled.astype(np.float32), (weights / weights.sum()).astype(np.float32))

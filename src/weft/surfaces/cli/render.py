@@ -77,7 +77,7 @@ def _recalled(answer: Recalled) -> None:
             click.echo(_dim(f"    ! {mark}"))
         for source in hit.why:
             parts = (
-                f"{source.part:.3f} = {source.name} rank {source.rank}, raw {source.raw:.3f}, weight {source.weight}"
+                f"{source.part:.3f} = {source.name} rank {source.rank}, raw {source.raw:.3f}, weight {source.weight:.3f}"
             )
             click.echo(_dim(f"      {parts}  ({source.detail})"))
     if answer.stages:
