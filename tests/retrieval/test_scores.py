@@ -17,6 +17,7 @@ from weft.loom import Loom
 from weft.ports import Store
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Answer, Ask, Stage, run
+from weft.retrieval.rank import Rank
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import Scribe, memory_of
 from weft.types import NOW
@@ -90,6 +91,9 @@ def test_any_stage_can_be_left_out(rows: Rows, question: str, vectors: bool) -> 
         check(ask(loom, question, recipe=recipe), recipe)
 
 
+UNCUT = tuple(Rank(tail=0.0) if stage.name == "rank" else stage for stage in recipes.DEFAULT)  # nothing is too weak
+
+
 @settings(max_examples=8)
 @given(ROWS, st.sampled_from(QUESTIONS))
 def test_both_stores_answer_alike(rows: Rows, question: str) -> None:
@@ -98,11 +102,13 @@ def test_both_stores_answer_alike(rows: Rows, question: str) -> None:
     try:
         fill(place.store, ManualClock(), rows)
         other = replace(one, store=place.store)
-        here, there = ask(one, question), ask(other, question)
-        assert [each.node.id for each in here.ranked] == [each.node.id for each in there.ranked]
-        for mine, theirs in zip(here.ranked, there.ranked, strict=True):
-            assert mine.score == pytest.approx(theirs.score, abs=1e-5)
-            assert [source.name for source in mine.sources] == [source.name for source in theirs.sources]
+        here, there = ask(one, question, recipe=UNCUT), ask(other, question, recipe=UNCUT)
+        # One store multiplies in single precision, the other in double: equals may change places.
+        theirs = {each.node.id: each for each in there.ranked or ()}
+        assert {each.node.id for each in here.ranked or ()} == set(theirs)
+        for mine in here.ranked or ():
+            assert mine.score == pytest.approx(theirs[mine.node.id].score, abs=1e-3)
+            assert [s.name for s in mine.sources] == [s.name for s in theirs[mine.node.id].sources]
     finally:
         place.close()
 
@@ -130,7 +136,7 @@ FILM: Rows = [
 @pytest.mark.parametrize("vectors", [True, False], ids=["with vectors", "words only"])
 def test_a_linked_hit_says_by_which_texts_it_was_reached(vectors: bool) -> None:
     asked = "where was the director of The Glass Heron born?"
-    answer = ask(world(FILM, vectors=vectors), asked)
+    answer = ask(world(FILM, vectors=vectors), asked, recipe=UNCUT)
     check(answer)
     assert parts(answer, "doc0")["name"] > 0
     assert parts(answer, "doc1")["links"] > 0
@@ -194,7 +200,7 @@ def test_a_session_answers_as_a_whole_and_says_which_turns() -> None:
     assert "p/talk1" in found
     assert not [each for each in found if each.startswith("p/talk1#")], "its turns do not stand beside it"
     assert found["p/talk1"].best
-    assert all(turn.startswith("p/talk1#") for turn in found["p/talk1"].best)
+    assert all(turn.id.startswith("p/talk1#") for turn in found["p/talk1"].best)
     assert {"user words", "nearest turn"} <= set(parts(answer, "p/talk1"))
 
 
@@ -219,7 +225,7 @@ def test_a_file_answers_for_its_symbols() -> None:
     answer = ask(world(rows), "sail_velmora fails")
     check(answer)
     assert answer.ranked[0].node.id == "p/velmora0.py"
-    assert "p/velmora0.py::sail_velmora" in answer.ranked[0].best
+    assert "p/velmora0.py::sail_velmora" in [place.id for place in answer.ranked[0].best]
 
 
 def test_of_two_that_say_the_like_the_newer_comes_first_and_the_older_is_marked() -> None:

@@ -6,6 +6,7 @@ candidate is to the question, and how much of what the question says it holds, r
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,13 +20,12 @@ if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
 HELD = 0.5  # what all the question's words together count, against a cosine of 1
-MIN_EVIDENCE = 0.45
+FIRST, BY_SIZE = 0.14, 0.036  # least evidence: among N texts the nearest of those that do not answer comes nearer
 LEAST = 0.01
-WORDS_ALONE = 0.1  # of HELD: enough where there is no vector to compare with
 
 
 class Scale(Struct, frozen=True):
-    """Puts turns, sessions, files and texts on one scale: the best of each shape scores as much as speaks for it.
+    """Puts turns, sessions, files and texts on one scale: the best of a shape scores the most that speaks for any of it.
 
     Stages add up other things for each shape. Among rows of one shape the order stays.
     """
@@ -42,9 +42,9 @@ class Scale(Struct, frozen=True):
         factors = np.ones(len(scores))
         for shape in set(pool.shapes):
             rows = np.flatnonzero(pool.mask(shape))
-            best = rows[np.argmax(scores[rows])]
-            if scores[best] > 0.0:
-                factors[rows] = max(float(shown[best]), LEAST) / scores[best]
+            best = float(scores[rows].max())
+            if best > 0.0:
+                factors[rows] = max(float(shown[rows].max()), LEAST) / best
         return replace(answer, pool=pool.scaled(factors), evidence=shown)
 
 
@@ -52,7 +52,7 @@ class Enough(Struct, frozen=True):
     """Drops candidates with too little evidence, unless the question names them or leads to them by name."""
 
     name: str = "enough"
-    least: float = MIN_EVIDENCE
+    least: float | None = None
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
@@ -60,9 +60,11 @@ class Enough(Struct, frozen=True):
         pool = answer.pool
         if not pool.nodes:
             return answer
-        least = self.least if answer.ask.min_score is None else answer.ask.min_score
-        if answer.vector is None:
-            least = min(least, WORDS_ALONE * HELD)
+        least = answer.ask.min_score if answer.ask.min_score is not None else self.least
+        if least is None:
+            least = least_evidence(answer.text.population if answer.text else len(pool.nodes))
+        if answer.vector is None and answer.ask.min_score is None:
+            return answer  # what words alone tell is not on this scale: whatever holds one is shown
         shown = answer.evidence if answer.evidence is not None else evidence(answer, pool)
         for part in pool.parts:
             if part.name in ("name", "id"):
@@ -72,6 +74,11 @@ class Enough(Struct, frozen=True):
             return answer
         note = f"nothing comes near enough to answer: the best shows {best:.2f} of evidence, {least:.2f} are wanted"
         return replace(answer, pool=Pool()).noted(note)
+
+
+def least_evidence(population: int) -> float:
+    """How much evidence there must be among so many texts. Measured: see docs/decisions."""
+    return FIRST + BY_SIZE * math.log(max(population, 1))
 
 
 def evidence(answer: Answer, pool: Pool) -> Column:

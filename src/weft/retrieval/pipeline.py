@@ -146,7 +146,7 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
         took = (time.perf_counter() - began) * 1000
         step = StageTrace(stage=stage.name, count=answer.count, milliseconds=round(took, 3))
         answer = replace(answer, trace=(*answer.trace, step))
-    return answer
+    return answer if answer.ranked is not None else replace(answer, ranked=())
 
 
 def is_wanted(ask: Ask, node: NodeVersion) -> bool:

@@ -76,10 +76,8 @@ def _recalled(answer: Recalled) -> None:
         for mark in hit.marks:
             click.echo(_dim(f"    ! {mark}"))
         for source in hit.why:
-            parts = (
-                f"{source.part:.3f} = {source.name} rank {source.rank}, raw {source.raw:.3f}, weight {source.weight:.3f}"
-            )
-            click.echo(_dim(f"      {parts}  ({source.detail})"))
+            parts = f"{source.part:.3f} = {source.weight:.3f} x {source.raw:.3f} {source.name} (rank {source.rank})"
+            click.echo(_dim(f"      {parts}{'  ' + source.detail if source.detail else ''}"))
     if answer.stages:
         times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
         click.echo(_dim(f"stages: {times}"))
