@@ -30,25 +30,20 @@ class Recall(Struct, frozen=True, kw_only=True):
     everywhere: Annotated[bool, Meta(description="search every project")] = False
     as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
     known_at: Annotated[Moment | None, Meta(description="as weft knew it then; also a git commit or Tx id")] = None
-    asked_at: Annotated[Moment | None, Meta(description="when it is asked, for words like yesterday; not a filter")] = (
+    asked_at: Annotated[Moment | None, Meta(description="when it is asked: what yesterday is")] = None
+    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence to answer; 0 always does")] | None = (
         None
     )
-    min_score: (
-        Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence for an answer at all; 0 answers always")]
-        | None
-    ) = None
-    recipe: Annotated[Label, Meta(description="which stages rank, by name")] = "default"
+    recipe: Annotated[str, Meta(max_length=64, description="how to rank, by name")] = "default"
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
 class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of a whole that was found: a turn of a session, a symbol of a file; of a long one the place."""
+    """A part of a whole that was found: a turn `by` somebody, a symbol by its name; of a long one the place."""
 
-    id: str
     text: str
     citation: str
-    name: str = ""
-    said_by: str = ""
+    by: str = ""
 
 
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -145,11 +140,9 @@ def _parts(loom: Loom, when: When, ranked: tuple[Candidate, ...]) -> dict[str, P
         text = ("…" if start else "") + node.text[start:end] + ("…" if end < len(node.text) else "")
         said_by = node.props.get("speaker") or node.props.get("role")
         found[node.id] = PartShown(
-            id=node.id,
             text=text,
             citation=shown.citation,
-            name=node.name,
-            said_by=said_by if isinstance(said_by, str) else "",
+            by=node.name or (said_by if isinstance(said_by, str) else ""),
         )
     return found
 

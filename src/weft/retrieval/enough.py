@@ -25,7 +25,7 @@ LEAST = 0.01
 
 
 class Scale(Struct, frozen=True):
-    """Puts turns, sessions, files and texts on one scale: the best of a shape scores the most that speaks for any of it.
+    """Puts turns, sessions, files and texts on one scale: the best of a shape scores the most that speaks for it.
 
     Stages add up other things for each shape. Among rows of one shape the order stays.
     """

@@ -86,7 +86,7 @@ def _recalled(answer: Recalled) -> None:
 
 
 def _said(part: PartShown) -> str:
-    return f"{part.name}: " if part.name else f"{part.said_by}: " if part.said_by else ""
+    return f"{part.by}: " if part.by else ""
 
 
 def _nodes(answer: NodeList) -> None:

@@ -62,7 +62,7 @@ def _hit(number: int, hit: Hit) -> str:
     whole = hit.parts and not hit.node.text
     block = f"{number}. {_head(hit.node) if whole else _node(hit.node)}"
     for shown in hit.parts:
-        said = _one_line(shown.name or shown.said_by)
+        said = _one_line(shown.by)
         block += f"\n· {said}{' · ' if said else ''}{shown.citation}\n{_quote(shown.text)}"
     for mark in hit.marks:
         block += f"\n! {_one_line(mark)}"

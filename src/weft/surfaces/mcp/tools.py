@@ -68,7 +68,22 @@ def output_schema(operation: Operation) -> Schema:
     """The envelope around the operation's output."""
     schema = _inlined(Envelope)
     schema["properties"]["data"] = _inlined(operation.output)
-    return schema
+    return _without_defaults(schema)
+
+
+def _without_defaults(part: Any) -> Any:
+    """A schema of answers: what a value would be if it were left out is of use to those who send, not who read."""
+    if isinstance(part, list):
+        return [_without_defaults(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: {name: _without_defaults(each) for name, each in value.items()}
+        if key == "properties"
+        else _without_defaults(value)
+        for key, value in part.items()
+        if key != "default"
+    }
 
 
 def _inlined(struct: type[msgspec.Struct]) -> Schema:
