@@ -68,7 +68,8 @@ def output_schema(operation: Operation) -> Schema:
     """The envelope around the operation's output."""
     schema = _inlined(Envelope)
     schema["properties"]["data"] = _inlined(operation.output)
-    return _without_defaults(schema)
+    plain: Schema = _without_defaults(schema)
+    return plain
 
 
 def _without_defaults(part: Any) -> Any:

@@ -1,0 +1,132 @@
+"""The examples of docs/recall.md, with the packaged model: what the page shows is what a reader gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import weft
+from weft.operations.recalling import Hit
+from weft.operations.records import ingest_records
+
+ROWS = (
+    {
+        "id": "ship",
+        "title": "The Lantern Ship",
+        "text": "The Lantern Ship is a 1987 drama film about a lighthouse crew. It was directed by Oda Brandt and shot on"
+        " the Lofoten islands.",
+    },
+    {
+        "id": "oda",
+        "title": "Oda Brandt",
+        "text": "Oda Brandt (born 1941 in Tromsø) was a Norwegian film director. In 1969 she married the cellist Emil"
+        " Rask, with whom she had two daughters.",
+    },
+    {
+        "id": "quartet",
+        "title": "Harbour Quartet",
+        "text": "The Harbour Quartet is a string quartet from Bergen. It was founded in 1974 by Emil Rask and toured"
+        " until 1991.",
+    },
+    {
+        "id": "ferry",
+        "title": "The Glass Ferry",
+        "text": "The Glass Ferry is a 1990 comedy film directed by Jonas Lie Holm.",
+    },
+    {
+        "id": "t1",
+        "session": "mira-and-jon",
+        "date": "7:10 pm on 9 May, 2025",
+        "text": "Jon: Hey Mira! How was your week? Did you try anything new?",
+    },
+    {
+        "id": "t2",
+        "session": "mira-and-jon",
+        "date": "7:10 pm on 9 May, 2025",
+        "text": "Mira: Yes! I went to my first pottery class yesterday and made a rather crooked bowl.",
+    },
+    {
+        "id": "t3",
+        "session": "mira-and-jon",
+        "date": "7:10 pm on 9 May, 2025",
+        "text": "Jon: Ha, crooked bowls are the best ones. I only repaired my bike.",
+    },
+    {
+        "id": "s1",
+        "date": "2025/01/14 (Tue) 08:30",
+        "text": "user: Can you help me plan my mornings? My team standup is at 9:30 every day.\n\nassistant: Of course."
+        " With a standup at 9:30 you could keep 8:30 to 9:15 free for focused work.",
+    },
+    {
+        "id": "s2",
+        "date": "2025/03/03 (Mon) 09:05",
+        "text": "user: A change of plans: my team standup is at 10:15 now, every day. What should I do before it?\n\n"
+        "assistant: Then you have a long quiet stretch before your standup. Use it for the hardest task of the day.",
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[weft.Memory]:
+    place: Path = tmp_path_factory.mktemp("examples")
+    environment = {"HOME": str(place), "WEFT_EMBEDDER": "builtin", "WEFT_PROJECT": "example"}
+    with weft.open(f"sqlite://{place}/store", directory=place, environment=environment) as opened:
+        done = ingest_records(opened.loom, ROWS, project="example")
+        assert done.records == len(ROWS)
+        yield opened
+
+
+def asked(memory: weft.Memory, question: str, **more: object) -> tuple[Hit, ...]:
+    return memory.recall(question, project="example", explain=True, **more).hits
+
+
+def records(hits: tuple[Hit, ...]) -> list[str]:
+    return [str(hit.node.props.get("record")) for hit in hits]
+
+
+def test_a_when_question_finds_the_turn_with_its_date(memory: weft.Memory) -> None:
+    best = asked(memory, "When did Mira go to the pottery class?")[0]
+    assert best.node.props["record"] == "t2"
+    assert best.node.valid_from.startswith("2025-05-09")
+    assert {"speaker", "around", "tells when"} <= {source.name for source in best.why}
+
+
+def test_a_chain_of_three_texts_is_found_and_drawn(memory: weft.Memory) -> None:
+    hits = asked(memory, "Which quartet was founded by the husband of the director of The Lantern Ship?")
+    assert records(hits)[:3] == ["ship", "oda", "quartet"]
+    paths = {source.name: source.detail for source in hits[1].why} | {
+        f"third {source.name}": source.detail for source in hits[2].why
+    }
+    assert paths["links"] == "The Lantern Ship -[oda brandt]-> Oda Brandt"
+    assert paths["third bridges"] == "Oda Brandt ~[Emil Rask]~ Harbour Quartet"
+
+
+def test_a_misspelt_name_is_read_as_the_one_that_is_there(memory: weft.Memory) -> None:
+    answer = memory.recall("Who directed The Lantren Ship?", project="example")
+    assert {"ship", "oda"} == set(records(answer.hits)[:2])
+    assert "read 'lantren' as 'lantern'" in answer.notes
+
+
+def test_of_an_update_the_newer_comes_first_and_the_older_is_marked(memory: weft.Memory) -> None:
+    newer, older = asked(memory, "What time is my team standup?")[:2]
+    assert [newer.node.props["record"], older.node.props["record"]] == ["s2", "s1"]
+    assert "10:15" in newer.parts[0].text
+    assert older.marks == ("a newer one says the like: example/s2 of 2025-03-03",)
+    assert newer.marks == ()
+
+
+def test_what_is_not_there_is_not_answered_unless_asked_to(memory: weft.Memory) -> None:
+    answer = memory.recall("What is the boiling point of mercury?", project="example")
+    assert (answer.status, answer.hits) == ("empty", ())
+    assert any("nothing comes near enough" in note for note in answer.notes)
+    assert memory.recall("What is the boiling point of mercury?", project="example", min_score=0.0).hits
+
+
+def test_every_score_is_the_sum_of_its_parts(memory: weft.Memory) -> None:
+    for question in ("When did Mira go to the pottery class?", "What time is my team standup?", "Oda Brandt"):
+        for hit in asked(memory, question):
+            assert hit.score == pytest.approx(sum(source.part for source in hit.why))
+            for source in hit.why:
+                assert source.part == pytest.approx(source.raw * source.weight)
