@@ -31,10 +31,17 @@ def show(answer: Recalled) -> None:
         node = hit.node
         until = f" to {node.valid_to[:10]}" if node.valid_to else ""
         print(f"  {hit.score:.2f}  [{node.kind}] {BOLD}{node.name or node.id}{PLAIN}")
-        print(textwrap.indent(textwrap.shorten(node.text or node.name, 220), "        "))
+        if node.text or node.name:
+            print(textwrap.indent(textwrap.shorten(node.text or node.name, 220), "        "))
+        for part in hit.parts[:1]:
+            print(textwrap.indent(textwrap.shorten(f"{part.by}: {part.text}", 220), "        "))
+        for mark in hit.marks:
+            print(f"        {BOLD}! {mark}{PLAIN}")
         dim(f"        {node.citation}  holds from {node.valid_from[:10]}{until}")
         for source in hit.why:
-            dim(f"        {source.part:.2f} from {source.name}: rank {source.rank}, {source.detail}")
+            dim(
+                f"        {source.part:.2f} from {source.name}: rank {source.rank}{', ' + source.detail if source.detail else ''}"
+            )
     for note in answer.notes:
         dim(f"  note: {note}")
 
@@ -55,6 +62,8 @@ def tell(memory: weft.Memory, project: Path) -> None:
     say("1. A workspace goes in: documents by section, and what agents saw")
     read = memory.ingest(project)
     print(f"  {read.documents} documents in {read.sections} sections")
+    told = memory.ingest(project / "talks.jsonl")
+    print(f"  {told.records} records: passages, a chat, two whole sessions")
     memory.remember(
         "Jonas measured Bluebird again: it starts to fail above 80 calls a second, not 50.",
         name="Bluebird limit, measured",
@@ -73,10 +82,17 @@ def ask(memory: weft.Memory) -> None:
     say("4. What is Mira's role? Today, and in 2025")
     show(memory.recall("What is Mira's role?", limit=1, kinds=["Fact"], explain=True))
     show(memory.recall("What is Mira's role?", limit=1, kinds=["Fact"], explain=True, as_of="2025-08-01"))
+    say("5. Three texts in a row: the question names the first, the third answers")
+    chain = "Which quartet was founded by the husband of the director of The Lantern Ship?"
+    show(memory.recall(chain, limit=3, explain=True))
+    say("6. Told twice: the newer first, the older marked")
+    show(memory.recall("What time is my team standup?", limit=2))
+    say("7. What is not there is not made up")
+    show(memory.recall("What is the boiling point of mercury?", limit=2))
 
 
 def prove(memory: weft.Memory) -> None:
-    say("5. Every line can be checked")
+    say("8. Every line can be checked")
     citation = memory.recall("bluebird measured again", limit=1).hits[0].node.citation
     cited = memory.cite(citation)
     print(f"  {citation} {'matches its hash' if cited.matches else 'DIFFERS'}")

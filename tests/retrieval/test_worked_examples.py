@@ -15,8 +15,8 @@ ROWS = (
     {
         "id": "ship",
         "title": "The Lantern Ship",
-        "text": "The Lantern Ship is a 1987 drama film about a lighthouse crew. It was directed by Oda Brandt and shot on"
-        " the Lofoten islands.",
+        "text": "The Lantern Ship is a 1987 drama film about a lighthouse crew. It was directed by Oda Brandt and shot"
+        " on the Lofoten islands.",
     },
     {
         "id": "oda",

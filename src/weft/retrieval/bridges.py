@@ -137,11 +137,11 @@ class Bridges(Struct, frozen=True):
 
 
 def _titled(pool: Pool, scores) -> list[tuple[str, float]]:  # type: ignore[no-untyped-def]
-    """Titled texts of the pool, best first."""
+    """Titled texts of the pool, best first. Sections of one document share names without telling of each other."""
     found = [
         (node.id, float(score))
         for node, shape, score in zip(pool.nodes, pool.shapes, scores, strict=True)
-        if shape == "plain" and node.name and node.text and score > 0.0
+        if shape == "plain" and node.name and node.text and node.kind != "Section" and score > 0.0
     ]
     return sorted(found, key=lambda each: -each[1])
 

@@ -100,6 +100,8 @@ def joined(loom: Loom, answer: Answer, ids: Iterable[str]) -> Pool:
     if not strange:
         return answer.pool
     nodes = [node for node in loom.store.nodes(loom.viewer, answer.ask.when, strange) if is_wanted(answer.ask, node)]
-    nodes = [node for node in nodes if shape_of(node) != "session"]
+    # Wholes come with what was found of them, and parts are answered as their whole: neither joins by itself.
+    apart = answer.ask.kinds is not None
+    nodes = [node for node in nodes if shape_of(node) != "session" and (apart or "part_of" not in node.props)]
     none: list[tuple[Lead, ...]] = [() for _ in nodes]
     return answer.pool.extended(nodes, none, nearness_of(loom, answer, nodes, none))

@@ -33,6 +33,7 @@ from weft.types import NodeVersion
 
 SHARPNESS = 5.0  # how fast a name's meanings part by their cosine
 SINGLE_WORD = 0.8
+HEADING = 0.4  # the heading of a section is a topic more than a name
 NAME_ONLY = 0.25  # of a node that has a name and no words: it is joined to what answers, and answers little itself
 FLOOR, BY_COSINE, BY_WORDS = 0.3, 0.7, 0.5
 FLAT = 0.6  # of a sentence whose place is not known
@@ -112,6 +113,7 @@ def _anchored(answer: Answer) -> Pool:
             sure = weight * math.exp(SHARPNESS * (pool.cosine(pool.nodes[at].content_hash) - best))
             sure *= 1.0 if mention.end - mention.start > 1 else SINGLE_WORD
             sure *= 1.0 if pool.nodes[at].text else NAME_ONLY
+            sure *= HEADING if pool.nodes[at].kind == "Section" else 1.0
             if sure > raw[at]:
                 raw[at] = sure
                 written = f", written {mention.written!r}" if mention.written else ""
