@@ -39,9 +39,8 @@ def show(answer: Recalled) -> None:
             print(f"        {BOLD}! {mark}{PLAIN}")
         dim(f"        {node.citation}  holds from {node.valid_from[:10]}{until}")
         for source in hit.why:
-            dim(
-                f"        {source.part:.2f} from {source.name}: rank {source.rank}{', ' + source.detail if source.detail else ''}"
-            )
+            detail = f", {source.detail}" if source.detail else ""
+            dim(f"        {source.part:.2f} from {source.name}: rank {source.rank}{detail}")
     for note in answer.notes:
         dim(f"  note: {note}")
 

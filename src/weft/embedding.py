@@ -19,7 +19,7 @@ from weft.lexical import text_to_embed
 from weft.parts import pack_parts
 from weft.ports import Embedder, LexedText, PartEmbedder, Store
 from weft.queries import Vector
-from weft.sentences import sentence_spans
+from weft.sentences import part_spans
 from weft.types import Viewer
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Embedding:
         spans, shifts = [], []
         for each, body in texts:
             shift = len(each) - len(body) if each.endswith(body) else 0  # the body stands last, unless it was cut
-            found = sentence_spans(each[shift:])
+            found = part_spans(each[shift:])
             spans.append([(start + shift, end + shift) for start, end in found] if len(found) > 1 else [])
             shifts.append(shift)
         made, parts = self._embedder.embed_with_parts(words, spans)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+MIN_PART_CHARACTERS = 80
 MAX_SENTENCES = 64  # of one text; a longer one is cut into this many pieces of several sentences each
 
 # Blanks before a line break are not looked for: that would be slow in a long row of them, and they are stripped anyway.
@@ -30,6 +31,20 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     step = -(-len(spans) // MAX_SENTENCES)
     groups = [spans[at : at + step] for at in range(0, len(spans), step)]
     return [(group[0][0], group[-1][1]) for group in groups]
+
+
+def part_spans(text: str) -> list[tuple[int, int]]:
+    """Sentences, short ones joined with what follows until they are long enough to be worth a place of their own."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if joined and joined[-1][1] - joined[-1][0] < MIN_PART_CHARACTERS:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    if len(joined) > 1 and joined[-1][1] - joined[-1][0] < MIN_PART_CHARACTERS:
+        _, end = joined.pop()
+        joined[-1] = (joined[-1][0], end)
+    return joined
 
 
 def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:

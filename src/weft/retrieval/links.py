@@ -33,7 +33,7 @@ from weft.types import NodeVersion
 
 SHARPNESS = 5.0  # how fast a name's meanings part by their cosine
 SINGLE_WORD = 0.8
-HEADING = 0.4  # the heading of a section is a topic more than a name
+HEADING = 0.2  # the heading of a section is a topic more than a name
 NAME_ONLY = 0.25  # of a node that has a name and no words: it is joined to what answers, and answers little itself
 FLOOR, BY_COSINE, BY_WORDS = 0.3, 0.7, 0.5
 FLAT = 0.6  # of a sentence whose place is not known
