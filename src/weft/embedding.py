@@ -113,7 +113,7 @@ class Embedding:
         if self._embedder is None or not texts:
             return (), ""
         try:
-            made, parts = self._rows_with_parts([(words[:MAX_EMBEDDED_CHARACTERS], body) for _, words, body in texts])
+            made, parts = self._rows_with_parts([(words, body) for _, words, body in texts])
         except TooLarge as problem:
             return (), f"no vectors: {problem.message}"
         except WeftError as problem:
@@ -126,13 +126,13 @@ class Embedding:
 
     def _rows_with_parts(self, texts: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[bytes]]:
         """Rows of (words, body), and the places of the body's sentences where the embedder can tell them."""
-        words = [each for each, _ in texts]
+        words = [each[:MAX_EMBEDDED_CHARACTERS] for each, _ in texts]
         if not isinstance(self._embedder, PartEmbedder):
             return self._rows(words), [b"" for _ in words]
         spans, shifts = [], []
-        for each, body in texts:
-            shift = len(each) - len(body) if each.endswith(body) else 0  # the body stands last, unless it was cut
-            found = part_spans(each[shift:])
+        for read, (each, body) in zip(words, texts, strict=True):
+            shift = len(each) - len(body)  # the body stands last
+            found = part_spans(read[shift:])
             spans.append([(start + shift, end + shift) for start, end in found] if len(found) > 1 else [])
             shifts.append(shift)
         made, parts = self._embedder.embed_with_parts(words, spans)

@@ -239,6 +239,7 @@ class Store(Protocol):
     def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
         """Best nodes by cosine in the space of one model: as many as the filter leaves, up to `limit`.
 
+        With `begins`, those of the time that are among the nearest few thousand the viewer may see, if not all of them.
         `pending` is 0 for all but internal viewers with scope admin.
         """
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MIN_PART_CHARACTERS = 80
+MIN_PART_CHARACTERS = 60
 MAX_SENTENCES = 64  # of one text; a longer one is cut into this many pieces of several sentences each
 
 # Blanks before a line break are not looked for: that would be slow in a long row of them, and they are stripped anyway.

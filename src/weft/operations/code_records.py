@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import asdict
 
 from weft.code.snippets import python_snippet
@@ -182,9 +182,11 @@ def spans_of(props: Mapping[str, Any]) -> tuple[Span, ...]:
     """The lines that a node's text is made of, by its properties: pieces of (first, last), both in."""
     spans = props.get("spans")
     if spans is None:
-        line, end_line = props.get("line"), props.get("end_line")
-        return ((line, end_line),) if isinstance(line, int) and isinstance(end_line, int) else ()
-    return tuple((int(first), int(last)) for first, last in spans)
+        spans = [[props.get("line"), props.get("end_line")]]
+    try:
+        return convert(spans, tuple[Span, ...])
+    except ValidationError:  # properties are anybody's
+        return ()
 
 
 def _last_line(read: SourceFile) -> int:

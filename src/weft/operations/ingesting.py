@@ -61,6 +61,13 @@ class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
 
 
+class _Kept(Struct, frozen=True):
+    """A file that was written: how many sections or symbols it has, and a note if vectors failed."""
+
+    parts: int
+    note: str
+
+
 def ingest(loom: Loom, given: Ingest) -> Ingested:
     """Reads Markdown and text files by section, and source code by symbol.
 
@@ -79,6 +86,7 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
     files = list(_files(start, root))
     documents = sections = sources = symbols = unchanged = 0
     skipped: list[Skipped] = []
+    notes: dict[str, None] = {}
     for number, file in enumerate(files, start=1):
         is_code = isinstance(file, Path) and languages.language_of(file.name) is not None
         read = _index_file if is_code else _ingest_file
@@ -86,14 +94,17 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
         loom.progress("reading", number, len(files))
         if isinstance(outcome, Skipped):
             skipped.append(outcome)
-        elif outcome is None:
+            continue
+        if outcome is None:
             unchanged += 1
-        elif is_code:
+            continue
+        notes |= {outcome.note: None} if outcome.note else {}
+        if is_code:
             sources += 1
-            symbols += outcome
+            symbols += outcome.parts
         else:
             documents += 1
-            sections += outcome
+            sections += outcome.parts
     return Ingested(
         documents=documents,
         sections=sections,
@@ -101,6 +112,7 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
         skipped=tuple(skipped),
         files=sources,
         symbols=symbols,
+        notes=tuple(notes),
     )
 
 
@@ -166,8 +178,8 @@ def _files(start: Path, root: Path) -> Iterator[Path | Skipped]:
         yield _skip(_source(Path(problem.filename), root), f"cannot be listed: {problem.strerror}")
 
 
-def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | int | None:
-    """The number of sections, None if unchanged, or why not."""
+def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
+    """What was kept of a document, None if unchanged, or why not."""
     raw = _read_text(file, source)
     if isinstance(raw, Skipped):
         return raw
@@ -192,14 +204,14 @@ def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str 
         **asdict(guard),
     )
     try:
-        loom.append([*_provenance(commit, source), Draft(kind="document.ingested", payload=payload)])
+        done = loom.append([*_provenance(commit, source), Draft(kind="document.ingested", payload=payload)])
     except (Invalid, Forbidden, Conflict) as problem:
         return _skip(source, problem.message)
-    return len(made)
+    return _Kept(len(made), done.note)
 
 
-def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | int | None:
-    """The number of symbols, None if unchanged, or why not."""
+def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
+    """What was kept of a source file, None if unchanged, or why not."""
     raw = _read_text(file, source)
     if isinstance(raw, Skipped):
         return raw
@@ -208,10 +220,10 @@ def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str |
         found = index(loom, guard, version)
         if found is None:
             return None
-        loom.append([*_provenance(commit, source), found.draft])
+        done = loom.append([*_provenance(commit, source), found.draft])
     except (Invalid, Forbidden, Conflict) as problem:
         return _skip(source, problem.message)
-    return found.symbols
+    return _Kept(found.symbols, done.note)
 
 
 def _provenance(commit: str | None, source: str) -> list[Draft]:

@@ -67,7 +67,7 @@ class KnownTurns:
             page = range(start, min(start + MAX_IDS_PER_READ, turns + 1))
             ids = [message_id(conversation, seq) for seq in page]
             for node in self._loom.store.nodes(self._loom.viewer, LATEST, ids):
-                if (record := node.props.get("record")) is not None:
+                if isinstance(record := node.props.get("record"), str):
                     known.setdefault(record, []).append(_standing_turn(node))
         self._kept[conversation] = (turns, known)
         if len(self._kept) > MAX_CONVERSATIONS_KEPT:
@@ -77,7 +77,8 @@ class KnownTurns:
 
 def _standing_turn(node: NodeVersion) -> _Turn:
     who = node.props.get("speaker") or node.props.get("role") or ""
-    return _Turn(seq=node.props["seq"], text=node.text, who=who, at=node.interval.asserted_from)
+    # The number as the id tells it: properties are anybody's.
+    return _Turn(seq=int(node.id[-5:]), text=node.text, who=who, at=node.interval.asserted_from)
 
 
 def write_turns(loom: Loom, known: KnownTurns, conversation: str, guard: Guard, records: Sequence[Record]) -> Written:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.lexical import stems
+from weft.lexical import fold_case, stems
 from weft.loom import Loom
 from weft.names import alias_key, capital_spans
 from weft.queries import Lead, VectorQuery
@@ -84,7 +84,8 @@ class Bridges(Struct, frozen=True):
     def _cross(self, loom: Loom, answer: Answer, front: Mapping[str, float], reached: dict[str, Bridge]) -> Answer:
         """Follows the shared names of these texts; adds to the pool what they lead to, and to `reached` how."""
         named = {node: self._spans(answer, node) for node in front}
-        phrases = {name: " ".join(stems(name)) for spans in named.values() for name in spans}
+        # Folded first: of "McDonald" the index holds the whole in its place, the parts of it elsewhere.
+        phrases = {name: " ".join(stems(fold_case(name))) for spans in named.values() for name in spans}
         held = loom.store.holding(
             loom.viewer,
             answer.ask.when,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from weft.loom import Loom
 from weft.queries import TextQuery, VectorQuery
-from weft.retrieval.pipeline import Answer
+from weft.retrieval.pipeline import Answer, kinds_to_search
 
 DAY_US = 86_400_000_000
 
@@ -26,7 +26,7 @@ class Dated(Struct, frozen=True):
             if window.kind == "recent" or begins[1] - begins[0] > self.widest_days * DAY_US:
                 continue
             if answer.text is not None:
-                words = TextQuery(terms=answer.terms, projects=ask.projects, kinds=ask.kinds, begins=begins)
+                words = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask), begins=begins)
                 more = loom.store.search_text(loom.viewer, ask.when, words, limit=self.leads)
                 known = {hit.node.row for hit in answer.text.hits}
                 hits = tuple(hit for hit in more.hits if hit.node.row not in known)
@@ -37,7 +37,7 @@ class Dated(Struct, frozen=True):
                 )
             if answer.vector is not None and answer.near is not None and model is not None:
                 query = VectorQuery(
-                    model=model, data=answer.vector, projects=ask.projects, kinds=ask.kinds, begins=begins
+                    model=model, data=answer.vector, projects=ask.projects, kinds=kinds_to_search(ask), begins=begins
                 )
                 near = loom.store.search_vector(loom.viewer, ask.when, query, limit=self.leads)
                 answer = replace(answer, dated=answer.dated + tuple(hit.node for hit in near.hits))

@@ -17,11 +17,13 @@ from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
 
 if TYPE_CHECKING:
-    from weft.retrieval.pool import Column
+    from weft.retrieval.pool import Column, Mask
 
 HELD = 0.5  # what all the question's words together count, against a cosine of 1
 FIRST, BY_SIZE = 0.14, 0.036  # least evidence: among N texts the nearest of those that do not answer comes nearer
 LEAST = 0.01
+IN_TIME = 0.25  # lying in the time that the question names
+NAME_ONLY = 0.5  # of a node with a name and no words
 
 
 class Scale(Struct, frozen=True):
@@ -40,16 +42,26 @@ class Scale(Struct, frozen=True):
             return answer
         shown, scores = evidence(answer, pool), pool.scores()
         factors = np.ones(len(scores))
+        itself = _asked_by_id(pool)
         for shape in set(pool.shapes):
-            rows = np.flatnonzero(pool.mask(shape))
-            best = float(scores[rows].max())
+            rows = np.flatnonzero(pool.mask(shape) & ~itself)
+            best = float(scores[rows].max(initial=0.0))
             if best > 0.0:
                 factors[rows] = max(float(shown[rows].max()), LEAST) / best
+        factors[itself] = (1.0 + HELD) / np.maximum(scores[itself], LEAST)  # as much as there can be for any
         return replace(answer, pool=pool.scaled(factors), evidence=shown)
 
 
+def _asked_by_id(pool: Pool) -> Mask:
+    """The row, if there is one, whose id is the question."""
+    import numpy as np
+
+    given = [part.raw > 0.0 for part in pool.parts if part.name == "id"]
+    return np.asarray(given[0]) if given else np.zeros(len(pool.nodes), bool)
+
+
 class Enough(Struct, frozen=True):
-    """Drops candidates with too little evidence, unless the question names them or leads to them by name."""
+    """Drops all candidates where not even the best shows enough evidence, unless the question names one of them."""
 
     name: str = "enough"
     least: float | None = None
@@ -63,6 +75,8 @@ class Enough(Struct, frozen=True):
         least = answer.ask.min_score if answer.ask.min_score is not None else self.least
         if least is None:
             least = least_evidence(answer.text.population if answer.text else len(pool.nodes))
+        if not answer.terms and not answer.mentions and answer.ask.min_score is None:
+            return replace(answer, pool=Pool())  # nothing was asked that could be answered
         if answer.vector is None and answer.ask.min_score is None:
             return answer  # what words alone tell is not on this scale: whatever holds one is shown
         shown = answer.evidence if answer.evidence is not None else evidence(answer, pool)
@@ -72,7 +86,7 @@ class Enough(Struct, frozen=True):
         best = float(shown.max(initial=0.0))
         if best >= least:
             return answer
-        note = f"nothing comes near enough to answer: the best shows {best:.2f} of evidence, {least:.2f} are wanted"
+        note = f"nothing comes near enough to answer: the best shows {best:.3f} of evidence, {least:.3f} are wanted"
         return replace(answer, pool=Pool()).noted(note)
 
 
@@ -99,4 +113,8 @@ def evidence(answer: Answer, pool: Pool) -> Column:
             if row >= 0:
                 share = sum(rarity.get(term, 0.0) for term, _ in hit.parts) / everything
                 held[row] = max(held[row], share)
-    return near + HELD * held
+    inside = next((part.raw for part in pool.parts if part.name == "when"), np.zeros(len(pool.nodes)))
+    full = np.array(
+        [1.0 if node.text or leads else NAME_ONLY for node, leads in zip(pool.nodes, pool.leads, strict=True)]
+    )
+    return np.asarray((near + HELD * held + IN_TIME * inside) * full)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
 ENOUGH_WORDS = 15
+MAX_READ_CHARACTERS = 4_000  # of one turn
 FROM_BEFORE, FROM_AFTER = 0.9, 0.8  # how far a word of the turn before, or after, counts as held
 _WHEN = re.compile(
     r"^\s*(?:when|since when|what (?:date|day|month|year|time))\b|\bhow long\b|\b(?:which|what) (?:month|year|day)\b",
@@ -88,11 +89,14 @@ class Flow(Struct, frozen=True):
         pool = pool.with_part("session", words, self.session_words, lambda at: "the words of its session")
         best = talk.best_of_session(pool.scores())
         pool = pool.with_part("session best", best, self.session_best, lambda at: "the best turn of its session")
-        said_much = [min(len(stems(node.text)), ENOUGH_WORDS) / ENOUGH_WORDS for node in pool.nodes]
-        pool = pool.with_part("fullness", np.array(said_much) * talk.turns, self.fullness)
+        rows = zip(pool.nodes, talk.turns, strict=True)
+        said_much = [_fullness(node.text) if turn else 0.0 for node, turn in rows]
+        pool = pool.with_part("fullness", np.array(said_much), self.fullness)
         if _WHEN.search(answer.query):
             rows = zip(pool.nodes, talk.turns, strict=True)
-            told = [float(turn and _TELLS_TIME.search(node.text) is not None) for node, turn in rows]
+            told = [
+                float(turn and _TELLS_TIME.search(node.text[:MAX_READ_CHARACTERS]) is not None) for node, turn in rows
+            ]
             pool = pool.with_part("tells when", np.array(told), self.tells_when)
         return replace(answer, pool=pool)
 
@@ -106,7 +110,7 @@ class Flow(Struct, frozen=True):
             near
             for at in order
             for step in (-2, -1, 1, 2)
-            if (near := _neighbour(answer.pool.nodes[at].id, step)) is not None
+            if (near := turn_beside(answer.pool.nodes[at].id, step)) is not None
         ]
         pool = joined(loom, answer, around)
         return pool if pool is answer.pool else scored(answer, pool)
@@ -216,7 +220,7 @@ def _spot(node_id: str) -> tuple[str, int] | None:
     return (name, int(number)) if mark and number.isdecimal() else None
 
 
-def _neighbour(node_id: str, step: int) -> str | None:
+def turn_beside(node_id: str, step: int) -> str | None:
     """The id of the turn so many steps on, as conversations number them."""
     spot = _spot(node_id)
     if spot is None or spot[1] + step < 1:
@@ -224,8 +228,14 @@ def _neighbour(node_id: str, step: int) -> str | None:
     return f"{spot[0]}#{spot[1] + step:0{len(node_id) - len(spot[0]) - 1}d}"
 
 
+def _fullness(text: str) -> float:
+    """How much a turn says: 1 from ENOUGH_WORDS words on, for which its beginning is read."""
+    return min(len(stems(text[:MAX_READ_CHARACTERS])), ENOUGH_WORDS) / ENOUGH_WORDS
+
+
 def _question_share(text: str) -> float:
-    """How much of a text is questions, by characters."""
+    """How much of a text is questions, by characters, as far as it is read."""
+    text = text[:MAX_READ_CHARACTERS]
     if "?" not in text:
         return 0.0
     asked = sum(end - start for start, end in sentence_spans(text) if text[start:end].endswith("?"))

@@ -7,7 +7,7 @@ several things are set against each other or added up, and where advice or the a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     Vectors = Mapping[int, NDArray[np.float32]]
 
-# Kinds that tell how things are, and so may tell it anew. A turn of a talk or a passage of a text does not.
+# Kinds that tell how things are, and so may tell it anew. A passage of a text does not. An older turn of a talk is
+# marked and keeps its place: to put the newer one first cost four points of R@1 where no update was asked about.
 CHANGING = frozenset({"Memory", "Fact", "Preference", "Decision", "Pattern", "Learning", "Event"})
 STEP = 1e-6  # by how much the newer one is put above the older
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|us)\b", re.IGNORECASE)
@@ -55,7 +56,7 @@ class Fresh(Struct, frozen=True):
         order = [
             int(at)
             for at in np.argsort(-scores, kind="stable")[: self.among]
-            if scores[at] > 0.0 and (pool.shapes[at] == "session" or pool.nodes[at].kind in CHANGING)
+            if scores[at] > 0.0 and (pool.shapes[at] in ("session", "turn") or pool.nodes[at].kind in CHANGING)
         ]
         if len(order) < 2:
             return answer
@@ -89,7 +90,8 @@ class Fresh(Struct, frozen=True):
                 if float(vectors[new] @ vectors[old]) < self.alike:
                     continue
                 older.setdefault(old, new)
-                if not keeps and moved.index(new) > moved.index(old):
+                turn = "turn" in (answer.pool.shapes[new], answer.pool.shapes[old])
+                if not keeps and not turn and moved.index(new) > moved.index(old):
                     moved.remove(new)
                     moved.insert(moved.index(old), new)
         return moved, older
@@ -104,12 +106,17 @@ def _vectors(loom: Loom, answer: Answer, order: list[int]) -> Vectors:
     turns = loom.store.nodes(loom.viewer, answer.ask.when, tuple(filter(None, said.values())))
     texts = {turn.id: (turn.text, turn.content_hash) for turn in turns}
     vectors = {}
-    for at, turn_id in said.items():
-        if turn_id in texts:
-            data, _ = loom.embedding.query(_sentence(pool, *texts[turn_id]))
-            if data is not None:
-                vectors[at] = np.frombuffer(data, "<f4")
     others = {at: pool.nodes[at].content_hash for at in order if at not in said}
+    for at, turn_id in said.items():
+        if turn_id not in texts:
+            continue
+        text, key = texts[turn_id]
+        if not _parts(pool, key):
+            others[at] = key
+            continue
+        data, _ = loom.embedding.query(_sentence(pool, text, key))
+        if data is not None:
+            vectors[at] = np.frombuffer(data, "<f4")
     found = loom.store.vectors(loom.viewer, model, tuple(others.values()))
     for at, key in others.items():
         if key in found:
@@ -125,7 +132,12 @@ def _turn(pool: Pool, at: int) -> str | None:
 
 
 def _sentence(pool: Pool, text: str, content_hash: bytes) -> str:
-    near = pool.nearness.get(content_hash)
-    placed = [(cosine, text[start:end]) for start, end, cosine in (near.parts if near else ())]
+    placed = [(cosine, text[start:end]) for start, end, cosine in _parts(pool, content_hash)]
     own = [(cosine, sentence) for cosine, sentence in placed if _FIRST_PERSON.search(sentence)]
-    return max(own or placed, default=(0.0, text))[1]
+    return max(own or placed)[1]
+
+
+def _parts(pool: Pool, content_hash: bytes) -> Sequence[tuple[int, int, float]]:
+    """The sentences of a text that has several, where the embedder placed them."""
+    near = pool.nearness.get(content_hash)
+    return near.parts if near is not None else ()

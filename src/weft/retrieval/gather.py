@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.queries import Lead, Near, VectorQuery
-from weft.retrieval.pipeline import Answer, is_wanted
+from weft.retrieval.pipeline import PARTS_OF, Answer, is_wanted
 from weft.retrieval.pool import Pool, shape_of
 from weft.types import NodeVersion
 
@@ -28,7 +28,7 @@ class Gather(Struct, frozen=True):
         keep = max(self.from_each, ask.limit)
         groups: dict[str, list[Lead]] = {}
         chosen: dict[str, None] = {}
-        apart = ask.kinds is not None
+        apart = ask.kinds is not None and not PARTS_OF.keys() & set(ask.kinds)
         for found in _sources(answer):
             new = 0
             for lead in found:
@@ -47,15 +47,20 @@ class Gather(Struct, frozen=True):
         if whole := ask.query.strip():
             chosen[whole[:1024]] = None  # it may be an id
         loaded = loom.store.nodes(loom.viewer, ask.when, tuple(chosen))
-        # A part whose whole is not there, or not for this viewer, answers by itself.
-        lost = chosen.keys() - {node.id for node in loaded}
-        alone = {lead.id: lead for key in lost for lead in groups.get(key, ()) if lead.whole is not None}
-        groups |= {node: [lead] for node, lead in alone.items()}
-        loaded += loom.store.nodes(loom.viewer, ask.when, tuple(alone)[:keep])
+        # A part answers by itself where its whole is not there, not for this viewer, or no session or file: any node
+        # may say that it is part of another.
+        wholes = {node.id for node in loaded if shape_of(node) in ("session", "file")}
+        alone: dict[str, None] = {}
+        for key in chosen:
+            for lead in () if key in wholes else groups.pop(key, ()):
+                groups.setdefault(lead.id, []).append(lead)
+                alone[lead.id] = None
+        there = {node.id for node in loaded}
+        loaded += loom.store.nodes(loom.viewer, ask.when, [each for each in alone if each not in there][:keep])
         nodes = [
             node
             for node in loaded
-            if is_wanted(ask, node) and (node.kind not in RECORD_KINDS or node.kind in (ask.kinds or ()))
+            if is_wanted(ask, node)
             if node.name or node.text or any(lead.id != node.id for lead in groups.get(node.id, ()))
         ]
         leads = [_distinct(groups.get(node.id, ()))[:MAX_LEADS_OF_ONE] for node in nodes]
@@ -102,6 +107,11 @@ def joined(loom: Loom, answer: Answer, ids: Iterable[str]) -> Pool:
     nodes = [node for node in loom.store.nodes(loom.viewer, answer.ask.when, strange) if is_wanted(answer.ask, node)]
     # Wholes come with what was found of them, and parts are answered as their whole: neither joins by itself.
     apart = answer.ask.kinds is not None
-    nodes = [node for node in nodes if shape_of(node) != "session" and (apart or "part_of" not in node.props)]
+    nodes = [node for node in nodes if shape_of(node) != "session" and (apart or not _is_part(node))]
     none: list[tuple[Lead, ...]] = [() for _ in nodes]
     return answer.pool.extended(nodes, none, nearness_of(loom, answer, nodes, none))
+
+
+def _is_part(node: NodeVersion) -> bool:
+    """Whether it is a turn of a session or a symbol of a file; of other kinds the property says nothing."""
+    return shape_of(node) in ("turn", "code") and isinstance(node.props.get("part_of"), str)

@@ -231,7 +231,8 @@ def _with(loom: Loom, answer: Answer, edges: Iterable[tuple[_Mentioned, tuple[Na
 def _weighed(answer: Answer, edges: Iterable[tuple[_Mentioned, tuple[Named, ...]]]) -> Iterable[Edge]:
     pool, places = answer.pool, answer.pool.places
     for mentioned, nodes in edges:
-        rows = [(named, pool.cosine(named.node.content_hash)) for named in nodes if named.node.id in places]
+        there = [named for named in nodes if named.node.id in places and pool.nodes[places[named.node.id]].text]
+        rows = [(named, pool.cosine(named.node.content_hash)) for named in there]
         best = max((cosine for _, cosine in rows), default=0.0)
         for named, cosine in rows:
             weight = named.weight * math.exp(SHARPNESS * (cosine - best)) * mentioned.context

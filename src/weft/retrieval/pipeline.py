@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.extract.question import Question, read_question
 from weft.extract.windows import Window
+from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.queries import Lead, Named, TextMatches, VectorMatches
 from weft.retrieval.pool import EMPTY, Pool
 from weft.types import NodeVersion, When
+
+PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class")}
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -150,7 +153,16 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
 
 
 def is_wanted(ask: Ask, node: NodeVersion) -> bool:
-    """Whether the node is of the kinds and projects asked for. For nodes reached by id, past a search's own filter."""
-    return (ask.kinds is None or node.kind in ask.kinds) and (
-        ask.projects is None or node.guard.project in ask.projects
-    )
+    """Whether the node is of the kinds and projects asked for. For nodes reached by id, past a search's own filter.
+
+    Records of weft's own working are wanted only where their kind is asked for.
+    """
+    of_kind = node.kind not in RECORD_KINDS if ask.kinds is None else node.kind in ask.kinds
+    return of_kind and (ask.projects is None or node.guard.project in ask.projects)
+
+
+def kinds_to_search(ask: Ask) -> tuple[str, ...] | None:
+    """The kinds to look for: with a whole, those of its parts, by which it is found."""
+    if ask.kinds is None:
+        return None
+    return tuple(dict.fromkeys([*ask.kinds, *(part for kind in ask.kinds for part in PARTS_OF.get(kind, ()))]))

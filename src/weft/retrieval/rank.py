@@ -6,11 +6,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.loom import Loom
-from weft.queries import Lead
+from weft.retrieval.flow import turn_beside
 from weft.retrieval.pipeline import Answer, Candidate, Place, Source
 from weft.retrieval.pool import Part, Pool
 
-PARTS_SHOWN = 3
+PARTS_SHOWN = 2
+LONG_CHARACTERS = 800  # of a text: beyond, the place that is nearest is shown
 
 
 class Rank(Struct, frozen=True):
@@ -65,13 +66,19 @@ def _source(part: Part, at: int, ranks: dict[int, int]) -> Source:
 
 
 def _best(pool: Pool, at: int) -> tuple[Place, ...]:
-    """The parts that were found of a whole, the nearest first, and where in them it is said."""
-    leads = [lead for lead in pool.leads[at] if lead.id != pool.nodes[at].id]
+    """Where it is said: the parts that were found of a whole, in their order, or the place in a long text."""
+    node = pool.nodes[at]
+    leads = [lead for lead in pool.leads[at] if lead.id != node.id]
+    if not leads:
+        return (_place(pool, node.id, node.content_hash),) if len(node.text) > LONG_CHARACTERS else ()
     leads.sort(key=lambda lead: -pool.best_sentence(lead.content_hash))
-    return tuple(_place(pool, lead) for lead in leads[:PARTS_SHOWN])
+    places = {lead.id: _place(pool, lead.id, lead.content_hash) for lead in leads[:PARTS_SHOWN]}
+    if pool.shapes[at] == "session" and (follows := turn_beside(leads[0].id, 1)) is not None:
+        places.setdefault(follows, Place(id=follows, start=0, end=0))  # an answer follows its question
+    return tuple(places[each] for each in sorted(places))
 
 
-def _place(pool: Pool, lead: Lead) -> Place:
-    near = pool.nearness.get(lead.content_hash)
+def _place(pool: Pool, node_id: str, content_hash: bytes) -> Place:
+    near = pool.nearness.get(content_hash)
     start, end, _ = max(near.parts, key=lambda part: part[2]) if near and near.parts else (0, 0, 0.0)
-    return Place(id=lead.id, start=start, end=end)
+    return Place(id=node_id, start=start, end=end)

@@ -42,10 +42,14 @@ class Soft(NamedTuple):
         return scores
 
 
-@lru_cache(maxsize=16_384)
 def content_words(text: str) -> tuple[str, ...]:
-    """A text's words that carry meaning, each once."""
-    words = _WORD.findall(fold_case(text[:MAX_TEXT_CHARACTERS]))
+    """A text's words that carry meaning, each once, as far as it is read."""
+    return _content_words(text[:MAX_TEXT_CHARACTERS])
+
+
+@lru_cache(maxsize=16_384)
+def _content_words(text: str) -> tuple[str, ...]:
+    words = _WORD.findall(fold_case(text))
     return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())))
 
 

@@ -144,7 +144,7 @@ def _lengths(pool: Pool) -> dict[str, float]:
     lines = {
         node.id: float(last)
         for node, shape in zip(pool.nodes, pool.shapes, strict=True)
-        if shape == "file" and isinstance(last := node.props.get("end_line"), int)
+        if shape == "file" and isinstance(last := node.props.get("end_line"), int) and last > 0
     }
     mean = sum(lines.values()) / len(lines) if lines else 1.0
     return {node: last / max(mean, 1.0) for node, last in lines.items()}

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from weft.loom import Loom
 from weft.queries import TextQuery
-from weft.retrieval.pipeline import Answer
+from weft.retrieval.pipeline import Answer, kinds_to_search
 
 
 class Text(Struct, frozen=True):
@@ -21,7 +21,7 @@ class Text(Struct, frozen=True):
         ask = answer.ask
         if not answer.terms:
             return answer
-        query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=ask.kinds)
+        query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask))
         leads = self.report_leads if answer.question.is_report else self.leads
         matches = loom.store.search_text(loom.viewer, ask.when, query, limit=max(leads, 4 * ask.limit))
         notes = answer.notes

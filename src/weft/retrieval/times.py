@@ -48,14 +48,15 @@ class Times(Struct, frozen=True):
             )
             weight = np.where(sessions, self.session_window, np.where(turns, self.turn_window, self.window))
             pool = pool.with_part("when", inside, weight, lambda at: "within the time that is asked about")
+        # By the day: when on a day something was said tells nothing.
+        ages = np.array([float(answer.asked_at // DAY_US - at // DAY_US) for at in begins])
         if sessions.any():
-            # By the day: when on a day something was said tells nothing.
-            ages = np.array([float(answer.asked_at // DAY_US - at // DAY_US) for at in begins])
             newer = np.where(sessions, np.exp(-np.maximum(ages, 0.0) / RECENT_DAYS), 0.0)
             pool = pool.with_part("recent", newer, self.recent)
-            later = np.where(sessions & (ages < 0), -1.0, 0.0)
-            if later.any():
-                pool = pool.with_part("later", later, self.future, lambda at: "after the question was asked")
+        told = sessions if answer.ask.asked_at is None else sessions | pool.mask("turn")
+        later = np.where(told & (ages < 0), -1.0, 0.0)
+        if later.any():
+            pool = pool.with_part("later", later, self.future, lambda at: "after the question was asked")
         return replace(answer, pool=pool)
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from weft.loom import Loom
 from weft.queries import VectorHit, VectorQuery
-from weft.retrieval.pipeline import Answer
+from weft.retrieval.pipeline import Answer, kinds_to_search
 
 
 class Vector(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Vector(Struct, frozen=True):
         if data is None or model is None:
             return answer.noted(problem)
         limit = max(self.leads, 2 * ask.limit)
-        query = VectorQuery(model=model, data=data, projects=ask.projects, kinds=ask.kinds)
+        query = VectorQuery(model=model, data=data, projects=ask.projects, kinds=kinds_to_search(ask))
         matches = loom.store.search_vector(loom.viewer, ask.when, query, limit=limit)
         title: bytes | None = None
         if answer.question.is_report and answer.question.first_line.strip():

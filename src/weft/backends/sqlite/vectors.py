@@ -39,7 +39,7 @@ GATHER_AT_MOST = 20_000  # visible vectors: up to here they are compared one and
 GATHER_SHARE = 0.1  # of all vectors, likewise
 FETCH_FIRST = 128
 FETCH_GROWTH = 8
-FETCH_DATED = 4_000
+NEAREST_DATED = 4_000  # visible versions: what began in some time is looked for among so many of the nearest
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 ADD_AT_ONCE = 5_000
 INDEX_FILE = "vectors.usearch"
@@ -191,14 +191,13 @@ def search(
     held, notes = cache.refresh(db)
     wanted = np.frombuffer(query.data, np.float32)
     visible = guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment)
-    visible &= guards.began(query.begins)
     if query.kinds is not None:
         visible &= Sql(f"n.kind IN ({marks(query.kinds)})", query.kinds)
     model = model_key(db, query.model) or 0
     if _sees_little(db, viewer, query, held.size):
-        found = _gathered(db, model, wanted, visible, limit)
+        found = _gathered(db, model, wanted, visible, query.begins, limit)
     else:
-        found = _fetched(db, held, wanted, visible, limit, dated=query.begins is not None)
+        found = _fetched(db, held, wanted, visible, query.begins, limit)
     leads = rows.load_leads(db, [row for row, _ in found])
     hits = tuple(VectorHit(node=leads[row], cosine=cosine) for row, cosine in found)
     return VectorMatches(hits=hits, pending=pending(db, viewer, model), notes=notes)
@@ -222,28 +221,40 @@ def _sees_little(db: apsw.Connection, viewer: Viewer, query: VectorQuery, total:
 _JOINED = """JOIN text t ON t.hash = x.hash JOIN node_version v ON v.text = t.id JOIN node n ON n.key = v.node"""
 
 
-def _gathered(db: apsw.Connection, model: int, wanted: Floats, visible: Sql, limit: int) -> list[tuple[int, float]]:
+def _gathered(
+    db: apsw.Connection, model: int, wanted: Floats, visible: Sql, begins: tuple[int, int] | None, limit: int
+) -> list[tuple[int, float]]:
     """Compares everything the viewer may see."""
-    query = f"""SELECT v.row, x.data FROM node n JOIN node_version v ON v.node = n.key
+    inside = guards.began(begins)
+    query = f"""SELECT v.row, x.data, {inside.text} FROM node n JOIN node_version v ON v.node = n.key
         JOIN text t ON t.id = v.text JOIN vector x ON x.model = ? AND x.hash = t.hash WHERE {visible.text}"""
-    return _compared(every(db, query, (model, *visible.params)), wanted, limit)
+    found = every(db, query, (*inside.params, model, *visible.params))
+    if begins is None:
+        return _compared([(row, data) for row, data, _ in found], wanted, limit)
+    dated = {row for row, _, begun in found if begun}
+    nearest = _compared([(row, data) for row, data, _ in found], wanted, NEAREST_DATED)
+    return [each for each in nearest if each[0] in dated][:limit]
 
 
 def _fetched(
-    db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, limit: int, *, dated: bool
+    db: apsw.Connection, held: Held, wanted: Floats, visible: Sql, begins: tuple[int, int] | None, limit: int
 ) -> list[tuple[int, float]]:
     """Takes the nearest, drops what the viewer may not see, and takes more until there are enough.
 
     What is left is compared again with the vectors themselves: the index ranks in half precision.
     """
     fetch = max(FETCH_FIRST, limit + limit // 3)
-    query = f"""SELECT v.row, x.data FROM json_each(?) j JOIN vector x ON x.key = j.value {_JOINED}
-        WHERE {visible.text}"""
+    inside = guards.began(begins)
+    query = f"""SELECT v.row, iif({inside.text}, x.data, NULL) FROM json_each(?) j
+        JOIN vector x ON x.key = j.value {_JOINED} WHERE {visible.text} ORDER BY j.key, v.row DESC"""
+    # A time may hold next to nothing: what is near but not among so many is as good as not near. Only what the viewer
+    # may see counts among them, else what is hidden would push out what is not.
+    most = None if begins is None else NEAREST_DATED
     while True:
         keys = held.nearest(wanted, fetch)
-        found = every(db, query, (orjson.dumps(keys.tolist()).decode(), *visible.params))
-        # A time may hold next to nothing: what is near but not among so many is as good as not near.
-        if len(found) >= limit or fetch >= held.size or (dated and fetch >= FETCH_DATED):
+        seen = every(db, query, (*inside.params, orjson.dumps(keys.tolist()).decode(), *visible.params))
+        found = [(row, data) for row, data in seen[:most] if data is not None]
+        if len(found) >= limit or fetch >= held.size or (most is not None and len(seen) >= most):
             return _compared(found, wanted, limit)
         fetch *= FETCH_GROWTH
 

@@ -153,10 +153,8 @@ def _statistics(db: apsw.Connection, viewer: Viewer, query: TextQuery) -> _Stati
             continue
         population += delta
         words += delta * length
-        held = lexical.term_hashes(vector)
-        for key, term in by_hash.items():
-            if key in held:
-                frequencies[term] = frequencies.get(term, 0) + delta
+        for key in by_hash.keys() & lexical.term_hashes(vector):
+            frequencies[by_hash[key]] = frequencies.get(by_hash[key], 0) + delta
     return _Statistics(population, words, frequencies)
 
 

@@ -45,6 +45,8 @@ def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Opt
         return click.Option([flag], type=click.Choice([str(choice) for choice in get_args(plain)]), **common)
     if plain is int:
         return click.Option([flag], type=click.IntRange(bounds.get("ge"), bounds.get("le")), **common)
+    if plain is float:
+        return click.Option([flag], type=click.FloatRange(bounds.get("ge"), bounds.get("le")), **common)
     return click.Option([flag], type=str, **common)
 
 

@@ -67,12 +67,13 @@ def _remembered(answer: Remembered) -> None:
 def _recalled(answer: Recalled) -> None:
     for number, hit in enumerate(answer.hits, start=1):
         click.echo(f"{number:2}. {hit.score:.3f}  {_heading(hit.node)}")
-        if text := hit.node.text or hit.node.summary:
+        if not hit.parts and (text := hit.node.text or hit.node.summary):
             click.echo(f"    {_one_line(text)}")
         click.echo(_dim(f"    {hit.node.citation}  {_validity(hit.node)}"))
         for part in hit.parts:
             click.echo(f"    · {_said(part)}{_one_line(part.text)}")
-            click.echo(_dim(f"      {part.citation}"))
+            if part.citation != hit.node.citation:
+                click.echo(_dim(f"      {part.citation}"))
         for mark in hit.marks:
             click.echo(_dim(f"    ! {mark}"))
         for source in hit.why:

@@ -59,11 +59,11 @@ def _node(node: NodeShown) -> str:
 
 
 def _hit(number: int, hit: Hit) -> str:
-    whole = hit.parts and not hit.node.text
-    block = f"{number}. {_head(hit.node) if whole else _node(hit.node)}"
+    block = f"{number}. {_head(hit.node) if hit.parts else _node(hit.node)}"
     for shown in hit.parts:
         said = _one_line(shown.by)
-        block += f"\n· {said}{' · ' if said else ''}{shown.citation}\n{_quote(shown.text)}"
+        cited = "" if shown.citation == hit.node.citation else shown.citation
+        block += f"\n· {' · '.join(filter(None, (said, cited)))}\n{_quote(shown.text)}"
     for mark in hit.marks:
         block += f"\n! {_one_line(mark)}"
     for part in hit.why:
