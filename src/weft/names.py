@@ -73,7 +73,7 @@ def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
     found: dict[str, float] = {}
     lead = body[:LEAD_CHARACTERS]
 
-    def add(written: str, weight: float, *, at_least: int = 1, at_most: int = 40) -> None:
+    def add(written: str, weight: float, *, at_least: int = 1, at_most: int = MAX_NAME_WORDS) -> None:
         key = alias_key(written)
         if at_least <= len(key.split()) <= at_most:
             found.setdefault(key, weight)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 MAX_WORDS_KEPT = 20_000
 MAX_WORD_CHARACTERS = 40
+_kept: list[dict[str, NDArray[np.float16]]] = [{}]  # words looked up before; a full one is replaced whole
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
 _TABLE = "we_quantized"
 
@@ -30,20 +31,31 @@ def word_vectors(words: Sequence[str]) -> NDArray[np.float32]:
 
     if not words:
         return np.zeros((0, DIMENSIONS), np.float32)
-    return np.stack([_vector(word) for word in words]).astype(np.float32)
+    kept = _kept[0]  # as it is now: another thread may begin anew
+    missing = [word for word in dict.fromkeys(words) if word not in kept]
+    made = _made(missing) if missing else {}
+    found = np.stack([made[word] if word in made else kept[word] for word in words]).astype(np.float32)
+    if len(kept) + len(made) > MAX_WORDS_KEPT:
+        _kept[0] = dict(made)
+    else:
+        kept.update(made)
+    return found
 
 
-@lru_cache(maxsize=MAX_WORDS_KEPT)
-def _vector(word: str) -> NDArray[np.float16]:
+def _made(words: Sequence[str]) -> dict[str, NDArray[np.float16]]:
+    """Vectors of words, worked out together."""
     import numpy as np
 
     tokenizer, table, middle = _loaded()
-    pieces = tokenizer.encode(word[:MAX_WORD_CHARACTERS], add_special_tokens=False).ids
-    if not pieces:
-        return np.zeros(DIMENSIONS, np.float16)
-    mean = table[pieces].astype(np.float32).mean(axis=0) - middle
-    length = float(np.linalg.norm(mean))
-    return np.asarray(mean / length if length else mean, np.float16)
+    cut = [word[:MAX_WORD_CHARACTERS] for word in words]
+    pieces = [read.ids for read in tokenizer.encode_batch(cut, add_special_tokens=False)]
+    counts = np.array([len(ids) for ids in pieces])
+    rows = table[[each for ids in pieces for each in ids or (0,)]].astype(np.float32)
+    starts = np.cumsum(np.maximum(counts, 1)) - np.maximum(counts, 1)
+    means = np.add.reduceat(rows, starts, axis=0) / np.maximum(counts, 1)[:, None] - middle
+    lengths = np.linalg.norm(means, axis=1, keepdims=True)
+    units = np.where((counts > 0)[:, None] & (lengths > 0), means / np.maximum(lengths, 1e-9), 0.0).astype(np.float16)
+    return dict(zip(words, units, strict=True))
 
 
 @lru_cache(maxsize=1)

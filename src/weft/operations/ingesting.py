@@ -72,7 +72,8 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
     """Reads Markdown and text files by section, and source code by symbol.
 
     Unchanged files cost nothing; sections and symbols that changed get new versions, those that are gone end.
-    Hidden folders are passed over. What could not be read is listed with the reason; the rest goes on.
+    Hidden folders are passed over, and so are files of records inside a folder: name those. What a file that was
+    deleted said stays. What could not be read is listed with the reason; the rest goes on.
 
     A file FILE.jsonl is read as records, one JSON object a line: {"id", "text"} and, where they apply, "title",
     "date", "session" and "speaker" (one turn of a conversation), "turn_offsets" (a whole one) or "path" (source code).

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +27,9 @@ from weft.retrieval.gather import joined
 from weft.retrieval.links import sentences_of
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
+
+if TYPE_CHECKING:
+    from weft.retrieval.pool import Column
 
 FLOOR, BY_COSINE = 0.15, 1.1
 LINKED = 0.3
@@ -137,7 +140,7 @@ class Bridges(Struct, frozen=True):
         return dict(sorted(found.items(), key=lambda each: -each[1])[: self.spans])
 
 
-def _titled(pool: Pool, scores) -> list[tuple[str, float]]:  # type: ignore[no-untyped-def]
+def _titled(pool: Pool, scores: Column) -> list[tuple[str, float]]:
     """Titled texts of the pool, best first. Sections of one document share names without telling of each other."""
     found = [
         (node.id, float(score))
@@ -173,7 +176,7 @@ def _beyond(loom: Loom, answer: Answer, node_id: str, ids: Collection[str]) -> d
     return beyond
 
 
-def _column(pool: Pool, reached: Mapping[str, Bridge]):  # type: ignore[no-untyped-def]
+def _column(pool: Pool, reached: Mapping[str, Bridge]) -> Column:
     import numpy as np
 
     return np.array([reached[node.id].weight if node.id in reached else 0.0 for node in pool.nodes])

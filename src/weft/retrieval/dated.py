@@ -18,10 +18,11 @@ class Dated(Struct, frozen=True):
     name: str = "dated"
     leads: int = 60
     widest_days: int = 100
+    windows: int = 2  # of a question that names more times: each costs two searches
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         ask, model = answer.ask, loom.embedding.model
-        for window in answer.windows:
+        for window in answer.windows[: self.windows]:
             begins = (window.begin_us, max(window.told_us, window.end_us) + DAY_US)
             if window.kind == "recent" or begins[1] - begins[0] > self.widest_days * DAY_US:
                 continue

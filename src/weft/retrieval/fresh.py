@@ -1,7 +1,8 @@
 """Where two of the best say the same at different times, the newer one comes first and the older one is marked.
 
-Both are shown: similarity is no proof that one replaces the other. The order stays where the past is asked about, where
-several things are set against each other or added up, and where advice or the assistant's own words are asked for.
+Both are shown: similarity is no proof that one replaces the other. The order stays where the question names a time or
+an earlier state, sets several things against each other or adds them up; where advice or the assistant's own words are
+asked for, nothing is marked either.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ weights and reciprocal ranks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -98,7 +98,8 @@ def spoken_names(pool: Pool) -> frozenset[str]:
     return frozenset(stem for speaker in speakers for stem in stems(speaker))
 
 
-def _words(answer: Answer, pool: Pool):  # type: ignore[no-untyped-def]
+def _words(answer: Answer, pool: Pool) -> Callable[[int], str]:
+    """Says of a row what each term gave."""
     hits = hits_by_id(answer)
 
     def words(at: int) -> str:

@@ -17,6 +17,7 @@ from weft.retrieval.pipeline import Answer, Mention
 MAX_QUERY_WORDS = 64  # of a question: names in a longer one are looked for at its beginning
 MIN_MISSPELT = 4  # letters
 MAX_MISSPELT = 6  # words of a question that are looked up as misspelt
+MAX_SPELLINGS = 12  # of one word that are tried
 
 
 class Names(Struct, frozen=True):
@@ -51,7 +52,7 @@ class Names(Struct, frozen=True):
                 continue
             near = loom.store.spellings(loom.viewer, answer.ask.when, words[at].key, projects=answer.ask.projects)
             best: Mention | None = None
-            for meant in near:
+            for meant in near[:MAX_SPELLINGS]:
                 corrected = [*words]
                 corrected[at] = Word(meant, words[at].capital)
                 begin, end = max(0, at - 7), min(len(words), at + 8)

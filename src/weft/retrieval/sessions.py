@@ -8,7 +8,7 @@ A question about what the assistant said ("you told me", "remind me") counts the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -36,7 +36,6 @@ class Sessions(Struct, frozen=True):
     name: str = "sessions"
     assistant: float = 0.3
     segments: float = 0.3
-    advice: float = 0.0
     soft: float = 0.75
     soft_session: float = 0.3
     gate: float = 0.7
@@ -68,11 +67,9 @@ class Sessions(Struct, frozen=True):
             if raw.any():
                 pool = pool.with_part(name, raw, weight)
         if answer.vector is not None:
-            # A wish for advice shares few words with what the asker once said of himself.
-            more = 1.0 + (self.advice if answer.question.asks_advice else 0.0)
             mask = pool.mask("session")
-            pool = pool.with_part("nearest turn", np.where(mask, near, 0.0), more)
-            pool = pool.with_part("nearest sentence", np.where(mask, inner, 0.0), more)
+            pool = pool.with_part("nearest turn", np.where(mask, near, 0.0), 1.0)
+            pool = pool.with_part("nearest sentence", np.where(mask, inner, 0.0), 1.0)
         return replace(answer, pool=self._soft(loom, answer, pool))
 
     def _soft(self, loom: Loom, answer: Answer, pool: Pool) -> Pool:
@@ -132,14 +129,14 @@ def _segments(answer: Answer, hits: Hits, weights: Mapping[str, float]) -> dict[
     return found
 
 
-def _column(pool: Pool, of: object) -> Column:
+def _column(pool: Pool, of: Callable[[Lead], float]) -> Column:
     import numpy as np
 
     values = np.zeros(len(pool.nodes))
     for at, shape in enumerate(pool.shapes):
         if shape == "session":
             own: list[Lead] = [lead for lead in pool.leads[at] if lead.role not in OTHERS]
-            values[at] = max((of(lead) for lead in own), default=0.0)  # type: ignore[operator]
+            values[at] = max((of(lead) for lead in own), default=0.0)
     return values
 
 
