@@ -19,7 +19,7 @@ from weft.lexical import text_to_embed
 from weft.parts import pack_parts
 from weft.ports import Embedder, LexedText, PartEmbedder, Store
 from weft.queries import Vector
-from weft.sentences import part_spans
+from weft.sentences import joined_spans, sentence_spans
 from weft.types import Viewer
 
 if TYPE_CHECKING:
@@ -132,12 +132,12 @@ class Embedding:
         spans, shifts = [], []
         for read, (each, body) in zip(words, texts, strict=True):
             shift = len(each) - len(body)  # the body stands last
-            found = part_spans(read[shift:])
+            found = sentence_spans(read[shift:])
             spans.append([(start + shift, end + shift) for start, end in found] if len(found) > 1 else [])
             shifts.append(shift)
         made, parts = self._embedder.embed_with_parts(words, spans)
         packed = [
-            pack_parts([(start - shift, end - shift) for start, end in placed], vectors) if placed else b""
+            _packed([(start - shift, end - shift) for start, end in placed], vectors) if placed else b""
             for placed, vectors, shift in zip(spans, parts, shifts, strict=True)
         ]
         return made, packed
@@ -153,3 +153,15 @@ class Embedding:
             self._rest_until = self._clock.now_us() + REST_US
             self._problem = problem.message
         return f"the embedder failed: {problem.message}"
+
+
+def _packed(spans: Sequence[tuple[int, int]], vectors: NDArray[np.float32]) -> bytes:
+    """Sentences packed; short ones share a place, which is the mean of theirs by length."""
+    import numpy as np
+
+    groups = joined_spans(spans)
+    lengths = np.array([[end - start] for start, end in spans], np.float32)
+    starts = [group.start for group in groups]
+    sums = np.add.reduceat(vectors * lengths, starts, axis=0)
+    means = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return pack_parts([(spans[group[0]][0], spans[group[-1]][1]) for group in groups], means)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 MIN_PART_CHARACTERS = 60
 MAX_SENTENCES = 64  # of one text; a longer one is cut into this many pieces of several sentences each
@@ -33,18 +34,22 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return [(group[0][0], group[-1][1]) for group in groups]
 
 
-def part_spans(text: str) -> list[tuple[int, int]]:
-    """Sentences, short ones joined with what follows until they are long enough to be worth a place of their own."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sentence_spans(text):
-        if joined and joined[-1][1] - joined[-1][0] < MIN_PART_CHARACTERS:
-            joined[-1] = (joined[-1][0], end)
+def joined_spans(spans: Sequence[tuple[int, int]]) -> list[range]:
+    """Which neighbouring sentences share one place: short ones with what follows, until they are long enough for one."""
+    groups: list[range] = []
+    for at in range(len(spans)):
+        if groups and _length(spans, groups[-1]) < MIN_PART_CHARACTERS:
+            groups[-1] = range(groups[-1].start, at + 1)
         else:
-            joined.append((start, end))
-    if len(joined) > 1 and joined[-1][1] - joined[-1][0] < MIN_PART_CHARACTERS:
-        _, end = joined.pop()
-        joined[-1] = (joined[-1][0], end)
-    return joined
+            groups.append(range(at, at + 1))
+    if len(groups) > 1 and _length(spans, groups[-1]) < MIN_PART_CHARACTERS:
+        last = groups.pop()
+        groups[-1] = range(groups[-1].start, last.stop)
+    return groups
+
+
+def _length(spans: Sequence[tuple[int, int]], group: range) -> int:
+    return spans[group[-1]][1] - spans[group[0]][0]
 
 
 def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
