@@ -35,7 +35,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def joined_spans(spans: Sequence[tuple[int, int]]) -> list[range]:
-    """Which neighbouring sentences share one place: short ones with what follows, until they are long enough for one."""
+    """Which neighbouring sentences share one place: short ones with what follows, until it is long enough."""
     groups: list[range] = []
     for at in range(len(spans)):
         if groups and _length(spans, groups[-1]) < MIN_PART_CHARACTERS:
