@@ -33,7 +33,7 @@ from weft.retrieval import recipes
 
 LIMIT = 20
 NOTES_SHOWN = 5
-ABLATED_AT_MOST = 80  # questions of a set that every variant is asked
+ABLATED_AT_MOST = 60  # questions of a set that every variant is asked
 COMPARED = ("R@5", "R@10", "MRR")  # of variants: enough to see what a stage is worth
 Figures = dict[str, Any]
 

@@ -83,7 +83,7 @@ def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
     add(bare, 0.9)
     if "," in name:
         add(name.split(",", maxsplit=1)[0], 0.6, at_least=2)
-    if (subject := _SUBJECT.match(lead)) and subject.group(1)[0].isupper():
+    if (subject := _SUBJECT.match(lead)) and _is_name(subject.group(1), name):
         add(subject.group(1), 0.6, at_least=2, at_most=6)
     for other in _KNOWN_AS.finditer(lead):
         add(other.group(1), 0.5, at_least=2)
@@ -91,6 +91,16 @@ def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
     if 3 <= len(parts) <= 4 and not _FUNCTION_WORDS.intersection(parts):
         add(f"{parts[0]} {parts[-1]}", UNIQUE_ONLY)
     return tuple(found.items())[:MAX_ALIASES]
+
+
+def _is_name(subject: str, title: str) -> bool:
+    """Whether a sentence's subject names the thing, and is not "the city" or "in addition"."""
+    words = name_words(subject)
+    if not words:
+        return False
+    first, *rest = words
+    shared = {word.key for word in words} & {word.key for word in name_words(title)} - _FUNCTION_WORDS
+    return first.capital and (bool(shared) or any(word.capital for word in rest))
 
 
 def runs(words: Sequence[Word], *, need_capital: bool) -> Iterator[tuple[int, int, str]]:

@@ -104,7 +104,7 @@ def recall(loom: Loom, given: Recall) -> Recalled:
         )
         for candidate, node in zip(ranked, shown, strict=True)
     )
-    notes = answer.notes
+    notes = tuple(dict.fromkeys(answer.notes))
     if not hits and not any(note.startswith("nothing comes near") for note in notes):
         notes += (_nothing(loom, given),)
     pinned = answer.ask.when

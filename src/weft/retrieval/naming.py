@@ -38,12 +38,14 @@ class Names(Struct, frozen=True):
     ) -> list[Mention]:
         """Names that appear once one word of the question is written as in some name."""
         covered = {at for mention in mentions for at in range(mention.start, mention.end)}
+        # Words that are written here are no slips: those looked up, and those too common to be.
         known = {stat.term for stat in answer.text.used if stat.document_frequency} if answer.text else set()
+        known.update(answer.text.dropped if answer.text else ())
         doubtful = [
             at
             for at, word in enumerate(words)
             if at not in covered and len(word.key) >= MIN_MISSPELT and word.key.isalpha()
-            if known.isdisjoint(stems(word.key))
+            if (found_stems := stems(word.key)) and known.isdisjoint(found_stems)
         ]
         doubtful.sort(key=lambda at: (not words[at].capital, -len(words[at].key)))
         found: list[Mention] = []
