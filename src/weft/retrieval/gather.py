@@ -47,9 +47,10 @@ class Gather(Struct, frozen=True):
         if whole := ask.query.strip():
             chosen[whole[:1024]] = None  # it may be an id
         loaded = loom.store.nodes(loom.viewer, ask.when, tuple(chosen))
-        # A part answers by itself where its whole is not there, not for this viewer, or no session or file: any node
-        # may say that it is part of another.
-        wholes = {node.id for node in loaded if shape_of(node) in ("session", "file")}
+        # A part answers by itself where its whole is not there, not for this viewer, of another project than those
+        # asked about, or no session or file: any node may say that it is part of another.
+        asked = (node for node in loaded if ask.projects is None or node.guard.project in ask.projects)
+        wholes = {node.id for node in asked if shape_of(node) in ("session", "file")}
         alone: dict[str, None] = {}
         for key in chosen:
             for lead in () if key in wholes else groups.pop(key, ()):
