@@ -120,6 +120,14 @@ class Pool(Struct, frozen=True, kw_only=True):
             parts=tuple(replace(part, raw=longer(part.raw), weight=longer(part.weight)) for part in self.parts),
         )
 
+    def shares(self, shape: Shape, scores: Mapping[str, float]) -> Column:
+        """Scores by id as a column over the rows of one shape, the best of all being 1."""
+        import numpy as np
+
+        best = max(scores.values(), default=0.0) or 1.0
+        rows = zip(self.nodes, self.shapes, strict=True)
+        return np.array([scores.get(node.id, 0.0) / best if kind == shape else 0.0 for node, kind in rows])
+
     def cosine(self, content_hash: bytes) -> float:
         """How near a text is; 0 where that is not known."""
         near = self.nearness.get(content_hash)

@@ -63,7 +63,7 @@ class Sessions(Struct, frozen=True):
             ("assistant words", pooled(others, weights) if told else {}, gate),
             ("segment", _segments(answer, mine, weights), self.segments * gate),
         ):
-            raw = _scaled(pool, values)
+            raw = pool.shares("session", values)
             if raw.any():
                 pool = pool.with_part(name, raw, weight)
         if answer.vector is not None:
@@ -138,16 +138,3 @@ def _column(pool: Pool, of: Callable[[Lead], float]) -> Column:
             own: list[Lead] = [lead for lead in pool.leads[at] if lead.role not in OTHERS]
             values[at] = max((of(lead) for lead in own), default=0.0)
     return values
-
-
-def _scaled(pool: Pool, scores: Mapping[str, float]) -> Column:
-    """Scores of the pool's sessions, the best of all found being 1."""
-    import numpy as np
-
-    best = max(scores.values(), default=0.0) or 1.0
-    return np.array(
-        [
-            scores.get(node.id, 0.0) / best if shape == "session" else 0.0
-            for node, shape in zip(pool.nodes, pool.shapes, strict=True)
-        ]
-    )

@@ -109,8 +109,8 @@ class Code(Struct, frozen=True):
         if answer.vector is not None:
             gate = self.gate * max(MIN_GATE, 1.0 - max(float(near[mask].max(initial=0.0)), 0.0))
         pool = self._named(answer, pool)
-        pool = pool.with_part("file words", _scaled(pool, words), gate * self.file_words)
-        pool = pool.with_part("best symbol", _scaled(pool, best), gate * self.best_symbol)
+        pool = pool.with_part("file words", pool.shares("file", words), gate * self.file_words)
+        pool = pool.with_part("best symbol", pool.shares("file", best), gate * self.best_symbol)
         if answer.title_vector is None:
             return pool.with_part("nearest symbol", near, 1.0)
         hashes = [lead.content_hash for leads in pool.leads for lead in leads]
@@ -166,10 +166,3 @@ def _nearest(pool: Pool, cosines: dict[bytes, float]) -> Column:
             own = [cosines.get(lead.content_hash, 0.0) for lead in pool.leads[at]]
             values[at] = max([*own, cosines.get(pool.nodes[at].content_hash, 0.0)])
     return values
-
-
-def _scaled(pool: Pool, scores: dict[str, float]) -> Column:
-    import numpy as np
-
-    best = max(scores.values(), default=0.0) or 1.0
-    return np.array([scores.get(node.id, 0.0) / best for node in pool.nodes])

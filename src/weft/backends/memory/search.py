@@ -33,13 +33,7 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
     used, dropped = lexical.choose_terms(query.terms, frequencies, len(live))
     mean_length = sum(text.length for text in texts) / len(texts) if texts else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
-    rows = [
-        row
-        for row in sight.nodes_at(moment)
-        if (query.projects is None or row.guard.project in query.projects)
-        and (query.kinds is None or row.kind in query.kinds)
-        and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
-    ]
+    rows = _asked_for(sight, moment, query)
     lexed = [graph.texts[row.content_hash] for row in rows]
     weighed = bm25.weigh([(text.vector, text.length) for text in lexed])
     every_text = range(len(rows))
@@ -58,6 +52,17 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
         mean_length=mean_length,
         truncated=False,
     )
+
+
+def _asked_for(sight: Sight, moment: Moment, query: TextQuery | VectorQuery) -> list[NodeVersion]:
+    """Visible rows of the projects, kinds and time that a search is limited to."""
+    return [
+        row
+        for row in sight.nodes_at(moment)
+        if (query.projects is None or row.guard.project in query.projects)
+        and (query.kinds is None or row.kind in query.kinds)
+        and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
+    ]
 
 
 def lead_of(row: NodeVersion) -> Lead:
@@ -95,13 +100,7 @@ def holding(
 def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) -> VectorMatches:
     """The nearest visible nodes, by comparing with every one."""
     account = sight.account
-    rows = [
-        row
-        for row in sight.nodes_at(moment)
-        if (query.projects is None or row.guard.project in query.projects)
-        and (query.kinds is None or row.kind in query.kinds)
-        and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
-    ]
+    rows = _asked_for(sight, moment, query)
     found = near(sight, query, [row.content_hash for row in rows], parts=False)
     hits = [
         VectorHit(node=lead_of(row), cosine=found[row.content_hash].cosine) for row in rows if row.content_hash in found
