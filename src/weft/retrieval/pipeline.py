@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.errors import StoreError, WeftError
+from weft.extract.intent import Depths, Intent, RetrievalClass
 from weft.extract.question import Question, read_question
 from weft.extract.windows import Window
 from weft.kinds import RECORD_KINDS
@@ -17,11 +20,19 @@ from weft.queries import Lead, Named, TextMatches, VectorMatches
 from weft.retrieval.pool import EMPTY, Pool
 from weft.types import NodeVersion, When
 
+View = Literal["semantic", "entity", "temporal", "causal"]
+VIEW_NAMES: Final[tuple[View, ...]] = ("semantic", "entity", "temporal", "causal")
+_log = logging.getLogger("weft.retrieval")
 PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class")}
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """A question, as the pipeline takes it. `asked_at` is when: what "last week" is relative to, never a filter."""
+    """A question, as the pipeline takes it. `asked_at` is when: what "last week" is relative to, never a filter.
+
+    `history` are the last messages before it, oldest first. `intent`, `depths` and `retrieval_class` are what the
+    caller says of it; where they are None, the question's own words decide. `cues` say where the asker stands
+    (mission, workspace, tool, phase); `purpose` what for.
+    """
 
     query: str
     when: When
@@ -30,6 +41,12 @@ class Ask(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] | None = None
     asked_at: int | None = None
     min_score: float | None = None
+    history: tuple[str, ...] = ()
+    intent: Intent | None = None
+    depths: Depths | None = None
+    retrieval_class: RetrievalClass | None = None
+    cues: Mapping[str, str] = {}
+    purpose: str | None = None
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -51,17 +68,29 @@ class Place(Struct, frozen=True, kw_only=True):
     end: int
 
 
+class Sighting(Struct, frozen=True, kw_only=True):
+    """How a view found a node: its score there (entity 1/(d+1), causal the confidence, semantic the cosine), how many
+    steps from a seed, and the way, in words: the ends and relations from the seed to the node.
+    """
+
+    view: View
+    score: float
+    depth: int = 0
+    path: str = ""
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
     """A node that may answer. Its score is the sum of its sources' parts.
 
     `best` are the parts of it that were found (turns of a session, symbols of a file), best first; `marks` say what a
-    reader should know of it, such as that a newer one answers the same.
+    reader should know of it, such as that a newer one answers the same. `seen` are the views that found it.
     """
 
     node: NodeVersion
     sources: tuple[Source, ...]
     best: tuple[Place, ...] = ()
     marks: tuple[str, ...] = ()
+    seen: tuple[Sighting, ...] = ()
 
     @property
     def score(self) -> float:
@@ -69,11 +98,13 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class StageTrace(Struct, frozen=True, kw_only=True):
-    """What a stage did: how many came out, and how long it took."""
+    """What a stage did: how many came out, how many went, how long it took, and why it failed if it did."""
 
     stage: str
     count: int
     milliseconds: float
+    dropped: int = 0
+    failed: str = ""
 
 
 class Mention(Struct, frozen=True, kw_only=True):
@@ -93,7 +124,9 @@ class Mention(Struct, frozen=True, kw_only=True):
 class Answer(Struct, frozen=True, kw_only=True):
     """The state between stages: what the question says, what each source found, one pool, then one ranked list.
 
-    `query` is the question as it is worked with: as asked, or with a name in it spelt as the names here are.
+    `query` is the question as it is worked with: as asked, with what it refers to written out, or with a name in it
+    spelt as the names here are. `expansions` are other wordings of it, with weights. `skip` says why there is nothing
+    to search for. `sightings` are by node id. `degraded` says that the graph could not answer and the log did.
     """
 
     ask: Ask
@@ -112,6 +145,14 @@ class Answer(Struct, frozen=True, kw_only=True):
     gated: bool = True
     linked: Mapping[str, float] = {}
     evidence: Any = None
+    intent: Intent = "WHAT"
+    depths: Depths = Depths()
+    retrieval_class: RetrievalClass = "general"
+    topic_change: float | None = None
+    expansions: tuple[tuple[str, float], ...] = ()
+    skip: str = ""
+    sightings: Mapping[str, tuple[Sighting, ...]] = {}
+    degraded: str = ""
     pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -130,7 +171,10 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class Stage(Protocol):
-    """One step: takes an answer, returns the next. `name` is what the trace and the explanation call it."""
+    """One step: takes an answer, returns the next. `name` is what the trace and the explanation call it.
+
+    What it cannot do it leaves undone, with a note.
+    """
 
     @property
     def name(self) -> str: ...
@@ -139,17 +183,38 @@ class Stage(Protocol):
 
 
 def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
-    """Runs the stages in order over one pinned moment, so that all of them see one state."""
+    """Runs the stages in order over one pinned moment, so that all of them see one state.
+
+    A stage that fails costs its part of the answer and leaves a note, whatever it raised: the rest goes on.
+    """
     ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
     asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
     answer = Answer(ask=ask, query=ask.query, question=read_question(""), asked_at=asked_at)
     for stage in recipe:
-        began = time.perf_counter()
-        answer = stage(loom, answer)
-        took = (time.perf_counter() - began) * 1000
-        step = StageTrace(stage=stage.name, count=answer.count, milliseconds=round(took, 3))
-        answer = replace(answer, trace=(*answer.trace, step))
+        if answer.skip:
+            break
+        answer = _step(stage, loom, answer)
     return answer if answer.ranked is not None else replace(answer, ranked=())
+
+
+def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
+    began = time.perf_counter()
+    failed = ""
+    try:
+        after = stage(loom, answer)
+    except StoreError as problem:
+        failed = f"the store could not serve {stage.name}: {problem.message}"
+    except WeftError as problem:
+        failed = f"{stage.name} failed and is left out: {problem.message}"
+    except Exception as problem:  # noqa: BLE001 - any fault of a part costs that part only; told in a note and the log
+        _log.exception("stage %s failed", stage.name)
+        failed = f"{stage.name} failed inside ({type(problem).__name__}) and is left out"
+    if failed:
+        after = answer.noted(failed)
+    took = (time.perf_counter() - began) * 1000
+    dropped = max(0, len(answer.pool.nodes) - after.count) if answer.pool.nodes else 0
+    step = StageTrace(stage=stage.name, count=after.count, milliseconds=round(took, 3), dropped=dropped, failed=failed)
+    return replace(after, trace=(*after.trace, step))
 
 
 def is_wanted(ask: Ask, node: NodeVersion) -> bool:
