@@ -22,6 +22,8 @@ from weft.types import SCOPES, Audience
 
 TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
+MAX_KEYWORDS: Final = 5
+MAX_KEYWORD_CHARACTERS: Final = 64
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -57,6 +59,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     session: str
     scopes: tuple[str, ...]
     audience: Audience
+    keywords: tuple[str, ...]
     sensitive: bool
     embedder: str
     embedder_url: str
@@ -86,6 +89,16 @@ def _names(value: Any) -> tuple[str, ...]:
     if not isinstance(parts, list | tuple):
         raise Invalid("is not a list of names")
     return tuple(_name(part) for part in parts if str(part).strip())
+
+
+def _keywords(value: Any) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise Invalid("is not a list of words")
+    words = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    if len(words) > MAX_KEYWORDS or any(len(word) > MAX_KEYWORD_CHARACTERS for word in words):
+        raise Invalid(f"has over {MAX_KEYWORDS} words, or one of over {MAX_KEYWORD_CHARACTERS} characters")
+    return words
 
 
 def _scopes(value: Any) -> tuple[str, ...]:
@@ -132,6 +145,9 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(name="scopes", read=_scopes, summary="what this process may see: public, shared, admin"),
     Setting(
         name="audience", read=_one_of("internal", "public"), summary="public agents see only what is tagged for them"
+    ),
+    Setting(
+        name="keywords", read=_keywords, summary="topics this agent follows, at most 5: what is tagged so is found too"
     ),
     Setting(name="sensitive", read=_flag, summary="whether sensitive memories are shown"),
     Setting(name="embedder", read=_text, summary="builtin, none, ollama:<model> or openai:<model>"),
@@ -223,6 +239,7 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "session": "operator",
         "scopes": SCOPES,
         "audience": "internal",
+        "keywords": (),
         "sensitive": False,
         "embedder": "builtin",
         "embedder_url": "",

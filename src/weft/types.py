@@ -51,13 +51,17 @@ class Guard(Struct, frozen=True, kw_only=True):
 
 
 class Viewer(Struct, frozen=True, kw_only=True):
-    """Who is asking. Comes from the environment or an authenticated connection, never from an argument."""
+    """Who is asking. Comes from the environment or an authenticated connection, never from an argument.
+
+    `subscribes` is set while an agent's own keywords are looked up: then what is tagged for nobody may be found too.
+    """
 
     account: str
     scopes: frozenset[str]
     agent: str | None = None
     audience: Audience = "internal"
     sensitive: bool = False
+    subscribes: bool = False
 
     @property
     def tagged_only(self) -> bool:
@@ -67,7 +71,8 @@ class Viewer(Struct, frozen=True, kw_only=True):
     def admits(self, guard: Guard) -> bool:
         """Layers 2, 3 and 6: scope, agent tag, sensitivity."""
         in_scope = guard.scope in self.scopes and (self.sensitive or not guard.sensitive)
-        return in_scope and (not self.tagged_only or self.agent in guard.agents)
+        untagged = self.subscribes and not guard.agents
+        return in_scope and (not self.tagged_only or untagged or self.agent in guard.agents)
 
     @property
     def operator(self) -> bool:
@@ -262,6 +267,8 @@ class Walked(Struct, frozen=True, kw_only=True):
 class Find(Struct, frozen=True, kw_only=True):
     """A filter over nodes. Every part given must hold; `props` compares properties for equality.
 
+    `keywords` keeps nodes whose property of that name lists one of them, in capitals or not.
+
     Names, shared slots and the beginning of an id are looked up; kinds and properties are read through.
     """
 
@@ -271,6 +278,7 @@ class Find(Struct, frozen=True, kw_only=True):
     slots: tuple[str, ...] | None = None
     id_prefix: str | None = None
     props: Mapping[str, Any] = {}
+    keywords: tuple[str, ...] | None = None
 
 
 class Found(Struct, frozen=True, kw_only=True):

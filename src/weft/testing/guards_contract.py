@@ -61,6 +61,28 @@ class GuardsContract(StoreCase):
         everything = {"anns", "both", "bobs", "nobodys", "similar", "shelf"}
         assert seen(scribe, ANN_INSIDE) == seen(scribe, VISITOR) == everything
 
+    def test_layer_3_is_waived_for_the_untagged_while_keywords_are_looked_up(self, scribe: Scribe) -> None:
+        scribe.write(
+            node("mine", "word", agents=("ann",)),
+            node("nobodys", "word", props={"keywords": ["Ferries", "tides"]}),
+            node("bobs", "word", agents=("bob",), props={"keywords": ["ferries"]}),
+            node("admins", "word", scope="admin", props={"keywords": ["ferries"]}),
+            node("one word", "word", props={"keywords": "FERRIES"}),
+            node("other", "word keywords ferries", props={"topic": "keywords"}),
+        )
+        follows = replace(ANN, subscribes=True, scopes=frozenset({"public", "shared"}))
+        assert seen(scribe, follows) == {"mine", "nobodys", "one word", "other"}
+        assert seen(scribe, replace(follows, subscribes=False)) == {"mine"}
+
+        def tagged(viewer: Viewer, *keywords: str) -> set[str]:
+            found = scribe.store.find(viewer, NOW, Find(keywords=keywords), limit=9)
+            return {each.id for each in found.nodes}
+
+        assert tagged(follows, "ferries", "nothing") == {"nobodys", "one word"}
+        assert tagged(OPERATOR, "FERRIES") == {"nobodys", "bobs", "admins", "one word"}
+        assert tagged(ANN, "ferries") == set()
+        assert tagged(OPERATOR, "ferrie") == set()
+
     def test_layer_3_untagged_structure_may_be_passed_through(self, scribe: Scribe) -> None:
         scribe.write(
             node("mine", agents=("ann",)),

@@ -77,12 +77,25 @@ def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:
         and (wanted.projects is None or row.guard.project in wanted.projects)
         and (wanted.slots is None or row.slot in wanted.slots)
         and (wanted.id_prefix is None or row.id.startswith(wanted.id_prefix))
+        and (wanted.keywords is None or _tagged(row.props.get("keywords"), wanted.keywords))
         and all(key in row.props and _same_json(row.props[key], value) for key, value in wanted.props.items())
     ]
     kept.sort(key=lambda row: -row.row)
     present = {key for row in kept or rows for key in row.props}
     unknown = tuple(sorted(key for key in wanted.props if key not in present))
     return Found(nodes=tuple(kept[:limit]), unknown_props=unknown)
+
+
+def _tagged(listed: object, keywords: tuple[str, ...]) -> bool:
+    """One of the keywords is listed; a single word lists itself."""
+    words = listed if isinstance(listed, list | tuple) else (listed,)
+    wanted = {word.lower() for word in keywords}
+    return any(isinstance(word, str) and _lower(word) in wanted for word in words)
+
+
+def _lower(word: str) -> str:
+    """As SQLite's lower does: the letters of ASCII."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in word)
 
 
 def _same_json(left: object, right: object) -> bool:

@@ -60,6 +60,8 @@ def _wards(viewer: Viewer, tag: Sql) -> Sql:
 
 
 def _tagged(viewer: Viewer) -> Sql:
+    if viewer.subscribes:
+        return Sql("(agents = '[]' OR EXISTS (SELECT 1 FROM json_each(agents) WHERE value = ?))", (viewer.agent,))
     return Sql("EXISTS (SELECT 1 FROM json_each(agents) WHERE value = ?)", (viewer.agent,))
 
 

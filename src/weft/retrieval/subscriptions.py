@@ -1,0 +1,80 @@
+"""Topics an agent follows: what is tagged with them, or tells of them, is looked at for every question.
+
+An agent that sees only what is tagged for it sees here what is tagged for nobody too, never what is tagged for others.
+Following a topic is no answer by itself: what it brings counts by how near it is to the question.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.lexical import query_terms
+from weft.loom import Loom
+from weft.queries import TextMatches, TextQuery
+from weft.retrieval.gather import joined
+from weft.retrieval.pipeline import Answer, kinds_to_search
+from weft.types import Find
+
+EACH = 50  # found by one keyword, and by tags
+TAGGED = 1.0  # a tag is an exact match; words count against the best of them
+
+
+def as_subscriber(loom: Loom) -> Loom:
+    """The same caller while its own keywords are looked up; the very same if it follows none."""
+    return replace(loom, viewer=replace(loom.viewer, subscribes=True)) if loom.settings.keywords else loom
+
+
+class Subscriptions(Struct, frozen=True):
+    """What the keywords bring joins the pool; each gains `weight` x how well it fits a keyword x how near it is."""
+
+    name: str = "subscriptions"
+    weight: float = 0.3
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        if not loom.settings.keywords:
+            return answer
+        follower = as_subscriber(loom)
+        fits = self._fits(follower, answer)
+        if not fits:
+            return answer
+        answer = _with_words(follower, answer, fits)
+        pool = joined(follower, answer, fits)
+        held = {hit.node.id for hit in answer.text.hits} if answer.text is not None else set()
+        near = [
+            max(pool.best_sentence(node.content_hash), 0.0) if answer.vector is not None else float(node.id in held)
+            for node in pool.nodes
+        ]
+        raw = np.array([fits.get(node.id, 0.0) for node in pool.nodes]) * np.array(near)
+        if not raw.any():
+            return replace(answer, pool=pool)
+        return replace(answer, pool=pool.with_part("subscription", raw, self.weight, lambda at: "of a topic followed"))
+
+    def _fits(self, follower: Loom, answer: Answer) -> dict[str, float]:
+        """How well nodes fit the keywords, by id: the best of all of them."""
+        ask, store = answer.ask, follower.store
+        fits: dict[str, float] = {}
+        for keyword in follower.settings.keywords:
+            query = TextQuery(terms=tuple(query_terms(keyword)), projects=ask.projects, kinds=kinds_to_search(ask))
+            hits = store.search_text(follower.viewer, ask.when, query, limit=EACH).hits if query.terms else ()
+            best = max((hit.score for hit in hits), default=1.0) or 1.0
+            for hit in hits:
+                fits[hit.node.id] = max(fits.get(hit.node.id, 0.0), hit.score / best)
+        find = Find(keywords=follower.settings.keywords, projects=ask.projects, kinds=kinds_to_search(ask))
+        tagged = store.find(follower.viewer, ask.when, find, limit=EACH)
+        return fits | {node.id: TAGGED for node in tagged.nodes}
+
+
+def _with_words(follower: Loom, answer: Answer, fits: dict[str, float]) -> Answer:
+    """With what the question's own words say of the nodes that only a subscriber may find."""
+    if not follower.viewer.tagged_only or not answer.terms:
+        return answer
+    ask = answer.ask
+    query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask))
+    found = follower.store.search_text(follower.viewer, ask.when, query, limit=4 * EACH)
+    known = {hit.node.id for hit in answer.text.hits} if answer.text is not None else set()
+    more = tuple(hit for hit in found.hits if hit.node.id in fits and hit.node.id not in known)
+    text: TextMatches = found if answer.text is None else answer.text
+    return replace(answer, text=replace(text, hits=(() if answer.text is None else answer.text.hits) + more))
