@@ -12,13 +12,15 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from weft.errors import Invalid, Misconfigured
 from weft.log.draft import check_name
 from weft.types import SCOPES, Audience
+
+RetentionPolicy = Literal["none", "filter_expired", "decay"]
 
 TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
@@ -64,6 +66,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     embedder: str
     embedder_url: str
     embedder_key: str
+    reranker: str
+    reranker_url: str
+    reranker_key: str
+    model: str
+    model_url: str
+    model_key: str
+    retention: RetentionPolicy
+    half_life_days: float
+    expired_weight: float
+    toolsets: tuple[str, ...]
     root: Path
     origins: Mapping[str, Effective]
 
@@ -127,6 +139,19 @@ def _flag(value: Any) -> bool:
     return words[str(value).lower()]
 
 
+def _number(least: float, most: float) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise Invalid("is not a number") from None
+        if isinstance(value, bool) or not least <= number <= most:
+            raise Invalid(f"must be a number from {least:g} to {most:g}")
+        return number
+
+    return read
+
+
 SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
         name="store", read=_text, summary="where memories live: sqlite:///path, or memory:// for a throw-away store"
@@ -153,6 +178,38 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(name="embedder", read=_text, summary="builtin, none, ollama:<model> or openai:<model>"),
     Setting(name="embedder_url", read=_any_text, summary="the embedding server's address, for ollama and openai"),
     Setting(name="embedder_key", read=_any_text, summary="the embedding server's key", secret=True),
+    Setting(
+        name="model",
+        read=_text,
+        summary="the language model that helps to read questions: none or openai:<model>; "
+        "with one, questions and what precedes them are sent to model_url",
+    ),
+    Setting(name="model_url", read=_any_text, summary="the language model's address, of any OpenAI-compatible server"),
+    Setting(name="model_key", read=_any_text, summary="the language model's key", secret=True),
+    Setting(
+        name="reranker",
+        read=_text,
+        summary="none, lexical, http:<model>, late:<model> or openai:<model>; "
+        "but for the first two, questions and the texts found for them are sent to reranker_url",
+    ),
+    Setting(name="reranker_url", read=_any_text, summary="the reranking server's address; for openai, theirs if unset"),
+    Setting(name="reranker_key", read=_any_text, summary="the reranking server's key", secret=True),
+    Setting(
+        name="retention",
+        read=_one_of("none", "filter_expired", "decay"),
+        summary="how long memories last when read: none, filter_expired, or decay (older ones weigh less)",
+    ),
+    Setting(
+        name="half_life_days",
+        read=_number(0.01, 36_500.0),
+        summary="under decay, after how many days a memory weighs half",
+    ),
+    Setting(
+        name="expired_weight",
+        read=_number(0.0, 1.0),
+        summary="under decay, the share of its weight that an expired memory keeps",
+    ),
+    Setting(name="toolsets", read=_names, summary="what `weft mcp` serves beside core: names of toolsets, or all"),
 )
 
 
@@ -244,6 +301,16 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "embedder": "builtin",
         "embedder_url": "",
         "embedder_key": "",
+        "model": "none",
+        "model_url": "",
+        "model_key": "",
+        "reranker": "none",
+        "reranker_url": "",
+        "reranker_key": "",
+        "retention": "none",
+        "half_life_days": 30.0,
+        "expired_weight": 0.35,
+        "toolsets": ("core",),
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

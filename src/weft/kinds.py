@@ -11,7 +11,10 @@ STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
     {"Document", "Section", "File", "Project", "Focus", "Conversation", "Session"}
 )
 # Records about weft's own working: never in adjacency, never in default recall.
-RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback"})
+RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback", "Receipt"})
+
+# Relations that say where a thing stands or what replaced it, not that one thing speaks of another: no backlinks.
+UNCOUNTED_RELATIONS: Final[frozenset[str]] = frozenset({"CONTAINS", "NEXT", "SUPERSEDES"})
 
 # Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
 VIEWS: Final[Mapping[str, frozenset[str]]] = {

@@ -11,15 +11,18 @@ from msgspec.structs import replace
 
 from weft.append import Appended, Writer, append
 from weft.config import Settings
+from weft.counsel import Counsel
 from weft.embedding import Embedding
 from weft.errors import Forbidden
-from weft.instants import Clock
+from weft.instants import Clock, SystemClock
 from weft.log.draft import Draft
-from weft.ports import Store
+from weft.ports import Reranker, Store
 from weft.types import SCOPES, Viewer
 
 Progress = Callable[[str, int, int], None]
 _REQUESTS = uuid.UUID("6c1f9d3e-9d52-5d0a-9a55-0e7d6a1c2b4f")
+
+NO_COUNSEL = Counsel(None, SystemClock())  # of no language model
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -36,6 +39,8 @@ class Loom(Struct, frozen=True, kw_only=True):
     writer: Writer
     embedding: Embedding
     progress: Progress = no_progress
+    counsel: Counsel = NO_COUNSEL
+    reranker: Reranker | None = None
 
     def operator(self, what: str) -> Viewer:
         """The viewer that may see everything, for upkeep: this one, and sensitive rows too.

@@ -18,13 +18,26 @@ from msgspec.structs import replace
 
 from weft.append import Writer
 from weft.config import Effective, Settings, load_settings
+from weft.counsel import Counsel
 from weft.embedding import Embedding
 from weft.errors import Misconfigured
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
 from weft.loom import Loom, Progress, no_progress
-from weft.models import embedder_from
-from weft.operations import ingesting, reading, recalling, recording, remembering, setting_up, upkeep
+from weft.models import embedder_from, reranker_from
+from weft.models.chat import chat_from
+from weft.operations import (
+    answering,
+    explaining,
+    finding,
+    ingesting,
+    reading,
+    recalling,
+    recording,
+    remembering,
+    setting_up,
+    upkeep,
+)
 from weft.operations.registry import Operation, read_input
 from weft.ports import Store
 from weft.types import Actor, Viewer
@@ -71,13 +84,16 @@ def open(  # noqa: A001 - the package's front door: weft.open()
         given = Effective(value=url, origin="argument")
         settings = replace(settings, store=url, origins={**settings.origins, "store": given})
     ticking = clock or SystemClock()
+    # Models first: what is misconfigured stops here, with no store open.
+    embedder = embedder_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key)
+    reranker = reranker_from(settings.reranker, clock=ticking, url=settings.reranker_url, key=settings.reranker_key)
+    chat = chat_from(settings.model, url=settings.model_url, key=settings.model_key)
     store = open_store(settings.store, clock=ticking)
     writer = Writer(
         account=settings.account,
         session=settings.session,
         actor=Actor(agent=settings.agent, role=settings.role),
     )
-    embedder = embedder_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key)
     return Memory(
         Loom(
             store=store,
@@ -86,6 +102,8 @@ def open(  # noqa: A001 - the package's front door: weft.open()
             viewer=viewer_of(settings),
             writer=writer,
             embedding=Embedding(embedder, ticking),
+            reranker=reranker,
+            counsel=Counsel(chat, ticking),
         )
     )
 
@@ -112,6 +130,24 @@ class Memory:
     def recall(self, query: str, **more: Any) -> recalling.Recalled:
         """Finds memories, best first, each with its citation."""
         return self._call(recalling.OPERATIONS, "recall", {"query": query, **more}, recalling.Recalled)
+
+    def answer(self, receipt: str) -> recalling.Recalled:
+        """An earlier answer again, exactly, from its receipt."""
+        return self._call(answering.OPERATIONS, "answer", {"id": receipt}, recalling.Recalled)
+
+    def explain(self, query: str, id: str | None = None, **more: Any) -> explaining.Explained:  # noqa: A002
+        """Why a node has its rank in an answer, or why it is not there."""
+        given = {"query": query, "id": id, **more}
+        return self._call(explaining.OPERATIONS, "explain", given, explaining.Explained)
+
+    def conversation_search(self, query: str, **more: Any) -> finding.MessagesFound:
+        """What was said in conversations, with the turns around it."""
+        given = {"query": query, **more}
+        return self._call(finding.OPERATIONS, "conversation_search", given, finding.MessagesFound)
+
+    def find_similar(self, id: str | None = None, **more: Any) -> finding.SimilarFound:  # noqa: A002
+        """What is most like a node, or with `text`, like a text."""
+        return self._call(finding.OPERATIONS, "find_similar", {"id": id, **more}, finding.SimilarFound)
 
     def recent(self, **more: Any) -> reading.NodeList:
         """What was written last."""

@@ -232,6 +232,14 @@ class Store(Protocol):
         """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
         ...
 
+    def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
+        """How many other nodes point at each of these, counted up to `most`; those with none are left out.
+
+        Both ends and the edge pass the guards. Records of weft's own working do not count, nor do the relations that
+        only place a node (see `weft.kinds.UNCOUNTED_RELATIONS`).
+        """
+        ...
+
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         """Best nodes by words, parts of a whole one by one. Scores use only what the viewer may see."""
         ...
@@ -371,4 +379,20 @@ class PartEmbedder(Embedder, Protocol):
         self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """Rows as of `embed`, and for each text a unit row per span (in order, apart) of its characters."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads a question beside at `most` so many texts that may answer it; `strategy` says how, as "cross-encoder"."""
+
+    name: str
+    strategy: str
+    weight: float  # of its word, against the order so far: 0 nothing, 1 alone
+    most: int
+
+    def rank(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
+        """One finite score per text, in order, more is better; None for a text it said nothing of.
+
+        On any scale: only texts of one call are compared. Raises ModelError; the order so far stands then.
+        """
         ...

@@ -99,6 +99,7 @@ def walks(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Itera
     for direction, limit in WALKS:
         steps = store.neighbours(viewer, when, ids, direction=direction, limit=limit)
         yield f"neighbours {direction} {limit}", [step_form(step) for step in steps]
+    yield "backlinks", dict(store.backlinks(viewer, when, ids))
 
 
 def citations(store: Store, viewer: Viewer) -> list[str]:

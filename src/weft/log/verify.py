@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from weft.errors import StoreError
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.log.chain import commit_digest, commit_genesis, header_hash, payload_digest, session_genesis
 from weft.ports import Store
@@ -136,8 +137,15 @@ def _heads_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str |
 
 
 def _outside_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str | None:
-    """An event that no commit covers can be read, and was never sealed."""
-    for event in store.events(viewer, session=None, after_seq=0, limit=1, newest_first=True):
+    """An event that no commit covers can be read, and was never sealed.
+
+    Who may read an event is for the graph to say: where that is broken, none can be read so, and none is folded.
+    """
+    try:
+        newest = store.events(viewer, session=None, after_seq=0, limit=1, newest_first=True)
+    except StoreError:
+        return None
+    for event in newest:
         if event.pos > checker.pos:
             return f"{event.citation} (position {event.pos}) stands outside every commit"
     return None

@@ -1,4 +1,4 @@
-"""Embedders: the built-in one, and those behind HTTP. Chosen by a setting's value, which `embedder_from` reads.
+"""Embedders and rerankers: those built in, and those behind HTTP. Chosen by a setting's value.
 
 The environment is never read here: url and key come in as arguments.
 """
@@ -9,13 +9,22 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from weft.errors import Misconfigured
-from weft.ports import Embedder
+from weft.instants import Clock
+from weft.ports import Embedder, Reranker
 
-__all__ = ["LOCAL_EMBEDDERS", "SERVED_EMBEDDERS", "embedder_from"]
+__all__ = [
+    "LOCAL_EMBEDDERS",
+    "LOCAL_RERANKERS",
+    "SERVED_EMBEDDERS",
+    "SERVED_RERANKERS",
+    "embedder_from",
+    "reranker_from",
+]
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_TIMEOUT_S = 5.0
+RERANK_DEADLINE_S = 3.0  # for one question, with all attempts
 
 
 def _builtin() -> Embedder:
@@ -63,3 +72,60 @@ def embedder_from(name: str, *, url: str = "", key: str = "", timeout_s: float =
         known = [*LOCAL_EMBEDDERS, *(f"{kind}:<model>" for kind in SERVED_EMBEDDERS)]
         raise Misconfigured(f"there is no embedder {name!r}", hint=f"one of {', '.join(known)}")
     return SERVED_EMBEDDERS[kind](model, url, key, timeout_s)
+
+
+def _lexical() -> Reranker:
+    from weft.models.overlap import LexicalReranker
+
+    return LexicalReranker()
+
+
+def _cross_encoder(model: str, url: str, key: str, timeout_s: float) -> Reranker:
+    from weft.models.json_post import Endpoint
+    from weft.models.rerankers import CrossEncoderReranker
+
+    return CrossEncoderReranker(model, Endpoint(url, key, timeout_s))
+
+
+def _late_interaction(model: str, url: str, key: str, timeout_s: float) -> Reranker:
+    from weft.models.json_post import Endpoint
+    from weft.models.rerankers import LateInteractionReranker
+
+    return LateInteractionReranker(model, Endpoint(url, key, timeout_s))
+
+
+def _chat(model: str, url: str, key: str, timeout_s: float) -> Reranker:
+    from weft.models.chat import OpenAiChat
+    from weft.models.rerankers import ChatReranker
+
+    return ChatReranker(OpenAiChat(model, url or OPENAI_URL, key), deadline_s=timeout_s)
+
+
+# Named alone: "lexical".
+LOCAL_RERANKERS: Mapping[str, Callable[[], Reranker | None]] = MappingProxyType({"lexical": _lexical, "none": _none})
+
+# Named with their model: "http:bge-reranker-v2-m3".
+SERVED_RERANKERS: Mapping[str, Callable[[str, str, str, float], Reranker]] = MappingProxyType(
+    {"http": _cross_encoder, "late": _late_interaction, "openai": _chat}
+)
+
+
+def reranker_from(
+    name: str, *, clock: Clock, url: str = "", key: str = "", deadline_s: float = RERANK_DEADLINE_S
+) -> Reranker | None:
+    """The reranker a setting names, None for "none". Loads and sends nothing yet.
+
+    One behind HTTP is given up after `deadline_s` and left alone for a while after it failed. Raises Misconfigured for
+    a name in neither table, or an unusable url or key.
+    """
+    if name in LOCAL_RERANKERS:
+        return LOCAL_RERANKERS[name]()
+    kind, _, model = name.partition(":")
+    if kind not in SERVED_RERANKERS or not model:
+        known = [*LOCAL_RERANKERS, *(f"{kind}:<model>" for kind in SERVED_RERANKERS)]
+        raise Misconfigured(f"there is no reranker {name!r}", hint=f"one of {', '.join(known)}")
+    if not url and kind != "openai":
+        raise Misconfigured(f"the reranker {name!r} has no address", hint="set reranker_url to its server's")
+    from weft.models.resting import RestingReranker
+
+    return RestingReranker(SERVED_RERANKERS[kind](model, url, key, deadline_s), clock, deadline_s=deadline_s)

@@ -117,7 +117,7 @@ class HttpEmbedder(_RemoteEmbedder):
         body = self._endpoint.post("/embeddings", {"model": self._name, "input": [_sendable(text) for text in texts]})
         try:
             data = msgspec.json.decode(body, type=_OpenAIAnswer).data
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._wrong(f"something else than embeddings: {error}") from error
         if all(item.index is None for item in data):
             return [item.embedding for item in data]
@@ -139,7 +139,7 @@ class OllamaEmbedder(_RemoteEmbedder):
         body = self._endpoint.post("/api/embed", question)
         try:
             return msgspec.json.decode(body, type=_OllamaAnswer).embeddings
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._wrong(f"something else than embeddings: {error}") from error
 
 

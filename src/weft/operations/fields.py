@@ -14,6 +14,7 @@ Query = Annotated[
 ]
 Moment = Annotated[str, Meta(max_length=40, description="a moment: 2026, 2026-05, 2026-05-08 or 2026-05-08T09:30:00Z")]
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
+NodeName = Annotated[str, Meta(min_length=1, max_length=1024, description="a node's id, its name, or a citation")]
 Label = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$")]
 Tags = Annotated[tuple[Label, ...], Meta(max_length=64)]
 KindName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]

@@ -12,6 +12,7 @@ from weft.code.languages import language_of
 from weft.errors import Invalid, NotFound
 from weft.extract.sections import split_lines
 from weft.instants import to_iso
+from weft.kinds import RECORD_KINDS
 from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
@@ -27,6 +28,7 @@ from weft.types import MAX_LIMIT, Event, Find, NodeVersion, When
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
 MAX_SECTIONS = 10_000
+MAX_PASSED_OVER = 10_000
 
 
 class Recent(Struct, frozen=True, kw_only=True):
@@ -47,10 +49,21 @@ class NodeList(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def recent(loom: Loom, given: Recent) -> NodeList:
     """Shows what was written last, newest first."""
     projects = None if given.everywhere else (loom.settings.project, None)
-    found = loom.store.find(loom.viewer, When(), Find(kinds=given.kinds, projects=projects), limit=given.limit)
+    found = _latest(loom, Find(kinds=given.kinds, projects=projects), given.limit)
     where = "any project" if given.everywhere else f"project {loom.settings.project}"
-    notes = () if found.nodes else (f"nothing yet in {where}: `weft remember` begins",)
-    return NodeList(nodes=show_nodes(loom, found.nodes), notes=notes)
+    notes = () if found else (f"nothing yet in {where}: `weft remember` begins",)
+    return NodeList(nodes=show_nodes(loom, found), notes=notes)
+
+
+def _latest(loom: Loom, find: Find, limit: int) -> tuple[NodeVersion, ...]:
+    """The newest that fit. Records of weft's own working are passed over unless their kind is asked for."""
+    kept: tuple[NodeVersion, ...] = ()
+    for reach in (limit, 10 * limit, MAX_PASSED_OVER):
+        nodes = loom.store.find(loom.viewer, When(), find, limit=reach).nodes
+        kept = tuple(node for node in nodes if find.kinds or node.kind not in RECORD_KINDS)[:limit]
+        if len(kept) == limit or len(nodes) < reach:
+            break
+    return kept
 
 
 class Show(Struct, frozen=True, kw_only=True):
@@ -83,7 +96,7 @@ class Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def show(loom: Loom, given: Show) -> Shown:
     """Shows one node: what it says, when it held, what it is joined to, and how it changed."""
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
-    node_id = _resolve(loom, given.id, when)
+    node_id = resolve(loom, given.id, when)
     current = loom.store.nodes(loom.viewer, when, [node_id])
     history = loom.store.history(loom.viewer, node_id, limit=MAX_LIMIT)
     if not history:
@@ -110,7 +123,7 @@ def show(loom: Loom, given: Show) -> Shown:
     )
 
 
-def _resolve(loom: Loom, written: str, when: When) -> str:
+def resolve(loom: Loom, written: str, when: When) -> str:
     """A node's id from an id, a citation, or a name that only one node has."""
     if written.startswith("weft://"):
         citation = parse_citation(written)

@@ -1,72 +1,61 @@
-"""Asking: ranked memories with a citation and an explanation for each."""
+"""Asking: ranked memories with a citation and an explanation for each, and the same as a context to read."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from weft.context.hits import context_of
+from weft.context.synthesis import synthesise
 from weft.errors import Invalid
-from weft.instants import parse_instant, to_iso
+from weft.extract.intent import Intent
+from weft.instants import to_iso
 from weft.loom import Loom
-from weft.operations.fields import KindNames, Label, Limit, Moment, Query
-from weft.operations.moments import read_when
+from weft.operations.asking import Asking, History, Hit, notes_of, read_ask, show_hits
+from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
-from weft.operations.showing import NodeShown, show_node, show_nodes
 from weft.retrieval import recipes
-from weft.retrieval.pipeline import Ask, Candidate, Source, Stage, StageTrace, run
-from weft.types import When
+from weft.retrieval.pipeline import Answer, Stage, StageTrace, run
 
-AROUND = 160  # characters shown on each side of the sentence that is nearest
+CONTEXT_TOKENS = 3_500  # leaves room for summary and notes where an answer may cost 4,000
 
 
-class Recall(Struct, frozen=True, kw_only=True):
+class RecallRaw(Asking, frozen=True, kw_only=True):
+    """Input of `recall_raw`."""
+
+    intent: Annotated[Intent | None, Meta(description="what is asked for; the question's own words if unset")] = None
+    history: History = ()
+    recipe: Annotated[str, Meta(max_length=64, description="how to rank, by name")] = "default"
+
+
+class Recall(RecallRaw, frozen=True, kw_only=True):
     """Input of `recall`."""
 
-    query: Query
-    limit: Limit = 10
-    kinds: KindNames | None = None
-    project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
-    everywhere: Annotated[bool, Meta(description="search every project")] = False
-    as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
-    known_at: Annotated[Moment | None, Meta(description="as weft knew it then; also a git commit or Tx id")] = None
-    asked_at: Annotated[Moment | None, Meta(description="when it is asked: what yesterday is")] = None
-    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence to answer; 0 always does")] | None = (
-        None
-    )
-    recipe: Annotated[str, Meta(max_length=64, description="how to rank, by name")] = "default"
+    max_tokens: Annotated[int, Meta(ge=50, le=100_000, description="what the context may cost")] = CONTEXT_TOKENS
+    synthesize: Annotated[bool, Meta(description="let the language model, if there is one, write an answer")] = False
+    receipt: Annotated[bool, Meta(description="keep the answer, to be printed again with `weft answer`")] = False
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
-class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of a whole that was found: a turn `by` somebody, a symbol by its name; of a long one the place."""
-
-    text: str
-    citation: str
-    by: str = ""
-
-
-class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One memory, its score, and what the score is made of (the parts add up to it).
-
-    `parts` are what of a whole answers; `marks` say what to know of it, such as that a newer one says the like.
-    """
-
-    score: float
-    node: NodeShown
-    parts: tuple[PartShown, ...] = ()
-    marks: tuple[str, ...] = ()
-    why: tuple[Source, ...] = ()
-
-
 class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer: hits, best first, the moment they answer for, and notes on anything left out."""
+    """The answer: hits, best first, the moment they answer for, and notes on anything left out.
+
+    `context` is the same to read: cited lines in the order that suits the intent. `answer` is what a language model
+    wrote from those lines, `degraded` why the graph could not answer and the log did.
+    """
 
     query: str
     status: str
     hits: tuple[Hit, ...]
     valid_at: str
     known_at: str
+    intent: str = ""
+    context: str = ""
+    answer: str = ""
+    receipt: str = ""
+    degraded: str = ""
     notes: tuple[str, ...] = ()
     stages: tuple[StageTrace, ...] = ()
 
@@ -77,36 +66,27 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     Every hit carries its citation (see `weft cite`). With --as-of the answer is what held then, with --known-at what
     weft knew then; --explain shows what each score is made of.
     """
-    if "\x00" in given.query:
-        raise Invalid("recall: query holds a NUL character", hint="remove it: NUL is not text")
-    when = read_when(loom, as_of=given.as_of, known_at=given.known_at)
-    projects = None if given.everywhere else (given.project or loom.settings.project, None)
-    ask = Ask(
-        query=given.query,
-        when=when,
-        limit=given.limit,
-        projects=projects,
-        kinds=given.kinds,
-        min_score=given.min_score,
-        asked_at=None if given.asked_at is None else parse_instant(given.asked_at, field="asked_at"),
-    )
-    answer = run(_recipe(given.recipe), loom, ask)
-    ranked = answer.ranked or ()
-    shown = show_nodes(loom, [candidate.node for candidate in ranked])
-    parts = _parts(loom, answer.ask.when, ranked)
-    hits = tuple(
-        Hit(
-            score=candidate.score,
-            node=node,
-            parts=tuple(parts[place.id] for place in candidate.best if place.id in parts),
-            marks=candidate.marks,
-            why=candidate.sources if given.explain else (),
-        )
-        for candidate, node in zip(ranked, shown, strict=True)
-    )
-    notes = tuple(dict.fromkeys(answer.notes))
-    if not hits and not any(note.startswith("nothing comes near") for note in notes):
-        notes += (_nothing(loom, given),)
+    recipe = recipe_named(given.recipe)
+    ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
+    answer = run(recipe, loom, ask)
+    recalled = shown(loom, given, answer)
+    if given.receipt and answer.degraded:
+        return replace(recalled, notes=(*recalled.notes, "no receipt is kept of what the log itself answered"))
+    if given.receipt:
+        kept = keep_receipt(loom, given, recalled, answer, recipe=given.recipe)
+        return replace(recalled, receipt=kept)
+    return recalled
+
+
+def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:
+    """What the pipeline found, as it is told."""
+    hits, unserved = show_hits(loom, answer, explain=given.explain)
+    notes = (*notes_of(loom, given, answer, hits), *unserved)
+    context = context_of(loom, answer, {hit.node.id: hit.node.citation for hit in hits}, given.max_tokens)
+    written = ""
+    if given.synthesize and hits:
+        written, problems = synthesise(loom, answer.query, context)
+        notes += problems
     pinned = answer.ask.when
     return Recalled(
         query=given.query,
@@ -114,44 +94,21 @@ def recall(loom: Loom, given: Recall) -> Recalled:
         hits=hits,
         valid_at=to_iso(pinned.valid_at or 0),
         known_at=to_iso(pinned.known_at or 0),
+        intent=answer.intent,
+        context=context.text if hits else "",
+        answer=written,
+        degraded=answer.degraded,
         notes=notes,
         stages=answer.trace if given.explain else (),
     )
 
 
-def _recipe(name: str) -> tuple[Stage, ...]:
+def recipe_named(name: str) -> tuple[Stage, ...]:
+    """A recipe. Raises Invalid for a name that none has."""
     found = recipes.RECIPES.get(name)
     if found is None:
         raise Invalid(f"there is no recipe {name!r}", hint=f"known: {', '.join(sorted(recipes.RECIPES))}")
     return found
-
-
-def _parts(loom: Loom, when: When, ranked: tuple[Candidate, ...]) -> dict[str, PartShown]:
-    """The parts that answer, by id, each cut to what surrounds the sentence that is nearest."""
-    places = {place.id: place for candidate in ranked for place in candidate.best}
-    nodes = loom.store.nodes(loom.viewer, when, tuple(places))
-    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
-    found = {}
-    for node in nodes:
-        shown = show_node(node, citations)
-        place = places[node.id]
-        start = max(0, place.start - AROUND)
-        end = max(place.end, place.start + AROUND) + AROUND
-        text = ("…" if start else "") + node.text[start:end] + ("…" if end < len(node.text) else "")
-        said_by = node.props.get("speaker") or node.props.get("role")
-        found[node.id] = PartShown(
-            text=text,
-            citation=shown.citation,
-            by=node.name or (said_by if isinstance(said_by, str) else ""),
-        )
-    return found
-
-
-def _nothing(loom: Loom, given: Recall) -> str:
-    if given.everywhere:
-        return "nothing that you may see matches"
-    where = given.project or loom.settings.project
-    return f"nothing that you may see matches in project {where}; --everywhere looks in all projects"
 
 
 OPERATIONS = (

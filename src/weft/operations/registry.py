@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import typing
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -60,5 +62,20 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
             hint="decode the source with errors='replace' before sending it",
         ) from problem
     except msgspec.ValidationError as problem:
-        raise Invalid(f"{operation.name}: {problem}", hint=f"see `{operation.command} --help`") from problem
+        hint = _choices(operation, str(problem)) or f"see `{operation.command} --help`"
+        raise Invalid(f"{operation.name}: {problem}", hint=hint) from problem
     return made
+
+
+def _choices(operation: Operation, problem: str) -> str:
+    """What an argument may be, where the problem is that it is none of a few words."""
+    found = re.search(r"^Invalid enum value .* at `\$\.(\w+)", problem)
+    if found is None:
+        return ""
+    hint = typing.get_type_hints(operation.input).get(found[1])
+    words = [each for part in (hint, *typing.get_args(hint)) for each in _literals(part)]
+    return f"{found[1]} is one of {', '.join(words)}" if words else ""
+
+
+def _literals(hint: Any) -> list[str]:
+    return [str(each) for each in typing.get_args(hint)] if typing.get_origin(hint) is Literal else []

@@ -81,7 +81,7 @@ class Enough(Struct, frozen=True):
             return answer  # what words alone tell is not on this scale: whatever holds one is shown
         shown = answer.evidence if answer.evidence is not None else evidence(answer, pool)
         for part in pool.parts:
-            if part.name in ("name", "id"):
+            if part.name in ("name", "id", "exact"):
                 shown = np.maximum(shown, np.where(part.values > 0, 1.0, 0.0))
         best = float(shown.max(initial=0.0))
         if best >= least:

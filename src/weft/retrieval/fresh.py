@@ -67,7 +67,8 @@ class Fresh(Struct, frozen=True):
         marks = {**pool.marks}
         for old, new in older.items():
             when = to_iso(pool.nodes[new].interval.valid_from)[:10]
-            marks[pool.nodes[old].id] = (f"a newer one says the like: {pool.nodes[new].id} of {when}",)
+            known = marks.get(pool.nodes[old].id, ())
+            marks[pool.nodes[old].id] = (*known, f"a newer one says the like: {pool.nodes[new].id} of {when}")
         raw = np.zeros(len(pool.nodes))
         if moved != order:
             for place, (at, before) in enumerate(zip(moved, sorted(scores[moved].tolist(), reverse=True), strict=True)):

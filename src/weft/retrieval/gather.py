@@ -76,6 +76,9 @@ def _sources(answer: Answer) -> Iterable[Sequence[Lead]]:
     if answer.near is not None:
         yield [hit.node for hit in answer.near.hits]
     yield answer.dated
+    for _, _, text, near in answer.expanded:
+        yield [hit.node for hit in text.hits] if text is not None else []
+        yield [hit.node for hit in near.hits] if near is not None else []
 
 
 def _distinct(leads: Iterable[Lead]) -> tuple[Lead, ...]:

@@ -18,7 +18,7 @@ from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.queries import Lead, Named, TextMatches, VectorMatches
 from weft.retrieval.pool import EMPTY, Pool
-from weft.types import NodeVersion, When
+from weft.types import Identity, NodeVersion, When
 
 View = Literal["semantic", "entity", "temporal", "causal"]
 VIEW_NAMES: Final[tuple[View, ...]] = ("semantic", "entity", "temporal", "causal")
@@ -31,7 +31,8 @@ class Ask(Struct, frozen=True, kw_only=True):
 
     `history` are the last messages before it, oldest first. `intent`, `depths` and `retrieval_class` are what the
     caller says of it; where they are None, the question's own words decide. `cues` say where the asker stands
-    (mission, workspace, tool, phase); `purpose` what for.
+    (mission, workspace, tool, phase); `purpose` what for. `as_of` says that the moment in `when` was asked for, rather
+    than being the present.
     """
 
     query: str
@@ -47,6 +48,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     retrieval_class: RetrievalClass | None = None
     cues: Mapping[str, str] = {}
     purpose: str | None = None
+    as_of: bool = False
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -125,8 +127,10 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The state between stages: what the question says, what each source found, one pool, then one ranked list.
 
     `query` is the question as it is worked with: as asked, with what it refers to written out, or with a name in it
-    spelt as the names here are. `expansions` are other wordings of it, with weights. `skip` says why there is nothing
-    to search for. `sightings` are by node id. `degraded` says that the graph could not answer and the log did.
+    spelt as the names here are. `expansions` are other wordings of it, with weights; `expanded` what they found, by
+    words and by meaning. `skip` says why there is nothing to search for. `sightings` are by node id. `unserved` are the
+    stages that the store refused, and what it said. `degraded` says why the graph could not answer and the log did;
+    `citations` are those of such an answer, by event.
     """
 
     ask: Ask
@@ -150,9 +154,12 @@ class Answer(Struct, frozen=True, kw_only=True):
     retrieval_class: RetrievalClass = "general"
     topic_change: float | None = None
     expansions: tuple[tuple[str, float], ...] = ()
+    expanded: tuple[tuple[str, float, TextMatches | None, VectorMatches | None], ...] = ()
     skip: str = ""
     sightings: Mapping[str, tuple[Sighting, ...]] = {}
     degraded: str = ""
+    unserved: Mapping[str, str] = {}
+    citations: Mapping[int, str] = {}
     pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -185,16 +192,41 @@ class Stage(Protocol):
 def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
     """Runs the stages in order over one pinned moment, so that all of them see one state.
 
-    A stage that fails costs its part of the answer and leaves a note, whatever it raised: the rest goes on.
+    A stage that fails costs its part of the answer and leaves a note, whatever it raised: the rest goes on. Where the
+    store can serve none that finds anything, the log itself is searched. Raises StoreError if that cannot be read.
     """
-    ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+    try:
+        ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+    except StoreError as problem:
+        return _from_log(loom, ask, problem.message)
     asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
     answer = Answer(ask=ask, query=ask.query, question=read_question(""), asked_at=asked_at)
     for stage in recipe:
         if answer.skip:
             break
         answer = _step(stage, loom, answer)
+    if _graph_is_down(answer):
+        said = "; ".join(dict.fromkeys(answer.unserved.values()))
+        found = _from_log(loom, replace(answer.ask, query=answer.query), said)
+        told = {step.failed for step in answer.trace}  # all of one fault: it is told once
+        notes = (*found.notes, *(note for note in answer.notes if note not in told))
+        return replace(found, ask=answer.ask, notes=notes, trace=(*answer.trace, *found.trace))
     return answer if answer.ranked is not None else replace(answer, ranked=())
+
+
+def _graph_is_down(answer: Answer) -> bool:
+    """Whether the store could not look for words, and meaning found nothing, or could not show what was found."""
+    by_meaning = answer.near is not None and bool(answer.near.hits)
+    return "gather" in answer.unserved or ("text" in answer.unserved and not by_meaning)
+
+
+def _from_log(loom: Loom, ask: Ask, problem: str) -> Answer:
+    from weft.retrieval.from_log import search_log  # it answers as the pipeline does, so it knows this module
+
+    began = time.perf_counter()
+    found = search_log(loom, ask, problem=problem)
+    took = (time.perf_counter() - began) * 1000
+    return replace(found, trace=(StageTrace(stage="log", count=found.count, milliseconds=round(took, 3)),))
 
 
 def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
@@ -204,6 +236,7 @@ def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
         after = stage(loom, answer)
     except StoreError as problem:
         failed = f"the store could not serve {stage.name}: {problem.message}"
+        answer = replace(answer, unserved={**answer.unserved, stage.name: problem.message})
     except WeftError as problem:
         failed = f"{stage.name} failed and is left out: {problem.message}"
     except Exception as problem:  # noqa: BLE001 - any fault of a part costs that part only; told in a note and the log
@@ -217,7 +250,7 @@ def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
     return replace(after, trace=(*after.trace, step))
 
 
-def is_wanted(ask: Ask, node: NodeVersion) -> bool:
+def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
     """Whether the node is of the kinds and projects asked for. For nodes reached by id, past a search's own filter.
 
     Records of weft's own working are wanted only where their kind is asked for.

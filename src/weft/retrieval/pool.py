@@ -101,6 +101,26 @@ class Pool(Struct, frozen=True, kw_only=True):
         """Without a column."""
         return replace(self, parts=tuple(part for part in self.parts if part.name != name))
 
+    def only(self, rows: Sequence[int]) -> Pool:
+        """With these rows, in this order, and no others."""
+
+        def chosen(column: Any) -> Any:
+            return column[list(rows)] if getattr(column, "ndim", 0) else column
+
+        def moved(detail: Callable[[int], str] | None) -> Callable[[int], str] | None:
+            return None if detail is None else lambda at: detail(rows[at])
+
+        return replace(
+            self,
+            nodes=tuple(self.nodes[row] for row in rows),
+            leads=tuple(self.leads[row] for row in rows),
+            shapes=tuple(self.shapes[row] for row in rows),
+            parts=tuple(
+                replace(part, raw=chosen(part.raw), weight=chosen(part.weight), detail=moved(part.detail))
+                for part in self.parts
+            ),
+        )
+
     def extended(
         self, nodes: Sequence[NodeVersion], leads: Sequence[tuple[Lead, ...]], nearness: Mapping[bytes, Near]
     ) -> Pool:

@@ -33,6 +33,7 @@ class Rank(Struct, frozen=True):
                 sources=tuple(_source(part, at, ranks) for part, ranks in columns if _given(part, at)),
                 best=_best(pool, at),
                 marks=tuple(pool.marks.get(pool.nodes[at].id, ())),
+                seen=answer.sightings.get(pool.nodes[at].id, ()),
             )
             for at in kept
         )

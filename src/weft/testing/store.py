@@ -5,6 +5,7 @@ A backend is done when a subclass that gives `make_store` passes.
 
 from __future__ import annotations
 
+from weft.testing.backlinks_contract import BacklinksContract
 from weft.testing.changes_contract import ChangesContract
 from weft.testing.clocks_contract import ClocksContract
 from weft.testing.guards_contract import GuardsContract
@@ -28,5 +29,6 @@ class StoreContract(
     VectorsContract,
     WalksContract,
     NamesContract,
+    BacklinksContract,
 ):
     """Every subject of the contract."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from weft import lexical
 from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Moment, Sight
-from weft.kinds import STRUCTURAL_KINDS
+from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, UNCOUNTED_RELATIONS
 from weft.types import Commit, Direction, EdgeVersion, Event, Find, Found, Neighbour, NodeVersion, SessionHead
 
 # The log
@@ -140,3 +140,14 @@ def _other_end(edge: EdgeVersion, start: str, direction: Direction) -> str | Non
     if edge.dst == start and direction in ("in", "both"):
         return edge.src
     return None
+
+
+def backlinks(sight: Sight, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:
+    """How many visible nodes point at each, itself apart."""
+    there = {row.id for row in sight.nodes_at(moment)}
+    pointing = {row.id for row in sight.nodes_at(moment) if row.kind not in RECORD_KINDS}
+    found: dict[str, set[str]] = {}
+    for edge in sight.edges_at(moment):
+        if edge.rel not in UNCOUNTED_RELATIONS and edge.src != edge.dst and edge.src in pointing and edge.dst in there:
+            found.setdefault(edge.dst, set()).add(edge.src)
+    return {each: min(len(found[each]), most) for each in dict.fromkeys(ids) if each in found}

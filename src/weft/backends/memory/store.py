@@ -167,6 +167,10 @@ class MemoryStore:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.neighbours(sight, moment, ids, rels, direction, limit)
 
+    def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return reading.backlinks(sight, moment, ids, most)
+
     def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
         with self._seeing(viewer, when) as (sight, moment):
             return walk(sight, moment, seeds, limit)

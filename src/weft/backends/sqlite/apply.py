@@ -10,6 +10,7 @@ import orjson
 from weft.backends.sqlite.naming import write_names
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.words import Words
+from weft.kinds import RECORD_KINDS
 from weft.ports import Changes, LexedText, Retirement
 from weft.types import Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, Tx
 
@@ -65,7 +66,7 @@ class GraphWriter:
         self._wards: dict[Guard, int] = {}
         self._node_keys: dict[str, int] = {}
         self._text_ids: dict[bytes, int] = {}
-        self._node_wards: dict[int, int | None] = {}  # None: deleted, so not counted
+        self._node_wards: dict[int, int | None] = {}  # None: deleted or a record, so not counted
 
     def apply(self, changes: Changes, pos: int) -> None:
         """All of it, in the order that keeps references and statistics right. `pos` is the commit's last position."""
@@ -99,7 +100,8 @@ class GraphWriter:
 
     def _write_identity(self, identity: Identity) -> None:
         ward = self._ward(identity.guard)
-        counted = None if identity.deleted_at is not None else ward
+        record = identity.kind in RECORD_KINDS
+        counted = None if identity.deleted_at is not None or record else ward
         before = first(self._db, f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (identity.id,))
         if before is None:
             (key,) = one(
@@ -113,7 +115,7 @@ class GraphWriter:
         key, ward_before, deleted_before = before
         live = f"SELECT text FROM {self._p}node_version WHERE node = ? AND retired_pos IS NULL"
         for (text,) in every(self._db, live, (key,)):
-            if deleted_before is None:
+            if deleted_before is None and not record:
                 self._words.count(ward_before, text, -1)
             if counted is not None:
                 self._words.count(counted, text, +1)
@@ -126,10 +128,10 @@ class GraphWriter:
 
     def _node_key(self, node_id: str) -> int:
         if node_id not in self._node_keys:
-            query = f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?"
-            key, ward, deleted_at = one(self._db, query, (node_id,))
+            query = f"SELECT key, kind, ward, deleted_at FROM {self._p}node WHERE id = ?"
+            key, kind, ward, deleted_at = one(self._db, query, (node_id,))
             self._node_keys[node_id] = key
-            self._node_wards[key] = ward if deleted_at is None else None
+            self._node_wards[key] = ward if deleted_at is None and kind not in RECORD_KINDS else None
         return self._node_keys[node_id]
 
     def _write_texts(self, texts: Sequence[LexedText]) -> None:
@@ -181,13 +183,13 @@ class GraphWriter:
 
     def _retire_nodes(self, retired: Sequence[Retirement], tx_keys: dict[str, int]) -> None:
         for gone in retired:
-            text, ward, deleted_at = one(
+            text, kind, ward, deleted_at = one(
                 self._db,
-                f"""SELECT v.text, n.ward, n.deleted_at FROM {self._p}node_version v
+                f"""SELECT v.text, n.kind, n.ward, n.deleted_at FROM {self._p}node_version v
                     JOIN {self._p}node n ON n.key = v.node WHERE v.row = ?""",
                 (gone.row,),
             )
-            if deleted_at is None:
+            if deleted_at is None and kind not in RECORD_KINDS:
                 self._words.count(ward, text, -1)
         self._retire("node_version", retired, tx_keys)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,14 @@ from typing import Literal
 import apsw
 import orjson
 
-from weft.backends.sqlite.schema import APPLICATION_ID, LOG_TABLES, SCHEMA_VERSION, graph_tables
+from weft.backends.sqlite.schema import (
+    APPLICATION_ID,
+    GRAPH_TABLES,
+    KEPT_TABLES,
+    LOG_TABLES,
+    SCHEMA_VERSION,
+    graph_tables,
+)
 from weft.errors import Busy, Corrupt, DiskFull, NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
 
 BUSY_TIMEOUT_MS = 5_000
@@ -28,6 +36,7 @@ _PRAGMAS = (
     ("mmap_size", str(MMAP_BYTES)),
     ("secure_delete", "fast"),
 )
+_MISSING = re.compile(r"no such table: (?:\w+\.)?(\w+)")
 
 
 @contextmanager
@@ -39,6 +48,8 @@ def translated(path: Path) -> Iterator[None]:
         raise _as_weft(problem, path) from problem
     except (UnicodeDecodeError, orjson.JSONDecodeError) as problem:  # flipped bits that SQLite does not look at
         raise Corrupt(f"{path} holds text that is none: {problem}", hint="run `weft doctor`") from problem
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be reached: {problem}", hint="check the disk and the permissions") from problem
 
 
 def _as_weft(problem: apsw.Error, path: Path) -> WeftError:
@@ -67,6 +78,14 @@ def _as_weft(problem: apsw.Error, path: Path) -> WeftError:
             return StoreError(
                 f"the disk failed under {path}: {problem}",
                 hint="check the disk, then repeat the write with the same request id: it may or may not be there",
+            )
+        case apsw.SQLError() if missing := _MISSING.search(str(problem)):
+            derived = missing[1] in (*GRAPH_TABLES, "vector", "model")
+            return Corrupt(
+                f"{path.name} lacks its table {missing[1]}",
+                hint="run `weft rebuild`: it is made again from the log"
+                if derived
+                else "run `weft doctor`; restore a backup or an exported log",
             )
         case _:
             return StoreError(f"the database refused: {problem}", hint="run `weft doctor`")
@@ -192,7 +211,7 @@ def _make_tables(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if not connection.pragma("user_version"):  # another process may have been first
-            for statement in (*LOG_TABLES, *graph_tables("", 1)):
+            for statement in (*LOG_TABLES, *KEPT_TABLES, *graph_tables("", 1)):
                 connection.execute(statement)
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", SCHEMA_VERSION)

@@ -16,7 +16,7 @@ from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.turnstile import Turnstile
 from weft.backends.sqlite.view import position_at, read_head
 from weft.backends.sqlite.wal import Wal
-from weft.errors import Corrupt, ReadOnly
+from weft.errors import Corrupt, ReadOnly, StoreError
 from weft.instants import Clock, SystemClock
 from weft.types import Viewer, When
 
@@ -34,6 +34,7 @@ class AccountFiles:
         self._clock = clock or SystemClock()
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
+        self._identities: dict[str, tuple[int, int]] = {}
         self._opened_lock = threading.Lock()
         self._turnstiles: dict[str, Turnstile] = {}
         self._derived: dict[str, Indexes] = {}
@@ -46,6 +47,7 @@ class AccountFiles:
 
     def _connection(self, account: str, *, create: bool = False) -> apsw.Connection | None:
         cache: dict[str, apsw.Connection] = self._local.__dict__.setdefault("connections", {})
+        self._check_there(account)
         if account in cache:
             return cache[account]
         file = self._file(account)
@@ -59,9 +61,22 @@ class AccountFiles:
         cache[account] = connection
         if self._vfs is None:
             self._wals()[account] = Wal(connection)
+            self._identities.setdefault(account, _identity(file))
         with self._opened_lock:
             self._opened.append(connection)
         return connection
+
+    def _check_there(self, account: str) -> None:
+        """Raises StoreError if the file that was opened is not at its place any more.
+
+        It could still be read and written through what is open, and nobody else would ever see what was written.
+        """
+        known = self._identities.get(account)
+        if known is not None and _identity(self._file(account)) != known:
+            raise StoreError(
+                f"{self._file(account)} was deleted, moved or replaced while it was open",
+                hint="put the store back, or restore a backup, and open it again",
+            )
 
     @contextmanager
     def _reading(self, viewer: Viewer) -> Iterator[apsw.Connection | None]:
@@ -82,6 +97,7 @@ class AccountFiles:
     @contextmanager
     def _writing(self, account: str) -> Iterator[apsw.Connection]:
         with translated(self._file(account)):
+            self._check_there(account)  # first: a turn makes the directory where it is missing
             with self._turn(account):
                 db = self._connection(account, create=True)
                 if db is None or db.readonly("main"):
@@ -130,6 +146,16 @@ class AccountFiles:
     def close(self) -> None:
         with self._opened_lock:
             opened, self._opened = self._opened, []
+            self._identities.clear()
         for connection in opened:
             connection.close()
         self._local = threading.local()
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """What tells a file from another that is put in its place; zeros where there is none."""
+    try:
+        found = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return (0, 0)
+    return found.st_dev, found.st_ino

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from weft.kinds import STRUCTURAL_KINDS
+from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS
 from weft.types import Viewer
 
 
@@ -43,6 +43,14 @@ def projects_are(projects: tuple[str | None, ...] | None) -> Sql:
     if None in projects:
         conditions.append("project IS NULL")
     return Sql(f"({' OR '.join(conditions) or '0'})", named)
+
+
+def kinds_are(kinds: tuple[str, ...] | None) -> Sql:
+    """The node is of one of these kinds; if none are said, of any but weft's own records."""
+    if kinds is None:
+        records = tuple(sorted(RECORD_KINDS))
+        return Sql(f"n.kind NOT IN ({marks(records)})", records)
+    return Sql(f"n.kind IN ({marks(kinds)})", kinds)
 
 
 def wards(viewer: Viewer, projects: tuple[str | None, ...] | None = None) -> Sql:

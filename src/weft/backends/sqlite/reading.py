@@ -10,10 +10,10 @@ import orjson
 from msgspec.structs import replace
 
 from weft.backends.sqlite import guards, rows
-from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.backends.sqlite.guards import TRUE, Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.vector_rows import model_key
-from weft.kinds import views_of
+from weft.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, views_of
 from weft.lexical import name_key, text_to_embed
 from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer
 
@@ -162,13 +162,25 @@ def neighbours(
 ) -> tuple[Neighbour, ...]:
     """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
     steps: list[tuple[str, int, int]] = []
-    for start in dict.fromkeys(ids):
+    for start in _joined(db, ids, rels, direction):
         steps.extend((start, edge, node) for edge, node in _step(db, viewer, moment, start, rels, direction, limit))
     edge_rows = orjson.dumps([edge for _, edge, _ in steps]).decode()
     query = f"{rows.select_edges()} WHERE v.row IN (SELECT value FROM json_each(?))"
     edges = {row[0]: rows.edge_of(row) for row in db.execute(query, (edge_rows,))}
     reached = rows.load_nodes(db, [node for _, _, node in steps])
     return tuple(Neighbour(start=start, edge=edges[edge], node=reached[node]) for start, edge, node in steps)
+
+
+def _joined(
+    db: apsw.Connection, ids: Sequence[str], rels: tuple[str, ...] | None, direction: Direction
+) -> dict[str, None]:
+    """Those of the nodes that have such an edge, whoever may see it: most have none, which one look tells for all."""
+    which = TRUE if rels is None else Sql(f"e.rel IN ({marks(rels)})", rels)
+    sides = {"out": ("src",), "in": ("dst",), "both": ("src", "dst")}[direction]
+    some = " OR ".join(f"EXISTS (SELECT 1 FROM edge e WHERE e.{side} = a.key AND {which.text})" for side in sides)
+    query = f"SELECT a.id FROM json_each(?) j CROSS JOIN node a ON a.id = j.value WHERE {some}"
+    found = {node for (node,) in db.execute(query, (orjson.dumps(list(ids)).decode(), *which.params * len(sides)))}
+    return {each: None for each in ids if each in found}
 
 
 def _step(
@@ -207,6 +219,33 @@ def _step(
         for edge, node, weight in db.execute(query, (start, *seen.params, limit)):
             found[edge, node] = weight
     return sorted(found, key=lambda pair: (-found[pair], pair[0]))[:limit]
+
+
+def backlinks(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:
+    """How many visible nodes point at each, itself apart."""
+    linked = _joined(db, ids, None, "in")
+    if not linked:
+        return {}
+    rels, records = tuple(sorted(UNCOUNTED_RELATIONS)), tuple(sorted(RECORD_KINDS))
+    seen = (
+        Sql(f"e.rel NOT IN ({marks(rels)}) AND n.kind NOT IN ({marks(records)})", rels + records)
+        & guards.findable(viewer)
+        & guards.edge_open(viewer)
+        & _stands("edge_version", "edge", "e", moment)
+        & _stands("node_version", "node", "n", moment)
+    )
+    there = guards.findable(viewer, node="a") & _stands("node_version", "node", "a", moment)
+    query = f"""SELECT a.id, (SELECT count(*) FROM (SELECT DISTINCT e.src FROM edge e JOIN node n ON n.key = e.src
+            WHERE e.dst = a.key AND e.src <> e.dst AND {seen.text} LIMIT ?))
+        FROM json_each(?) j CROSS JOIN node a ON a.id = j.value WHERE {there.text}"""
+    found = dict(every(db, query, (*seen.params, most, orjson.dumps(list(linked)).decode(), *there.params)))
+    return {each: found[each] for each in linked if found.get(each)}
+
+
+def _stands(table: str, column: str, of: str, moment: Moment) -> Sql:
+    """Some version of it is known and holds."""
+    there = guards.known(moment, version="sv") & guards.holds(moment, version="sv")
+    return Sql(f"EXISTS (SELECT 1 FROM {table} sv WHERE sv.{column} = {of}.key AND {there.text})", there.params)
 
 
 def counts(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[int, int, int, int, int, int]:

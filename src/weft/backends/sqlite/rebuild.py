@@ -9,6 +9,7 @@ tables says whose they are and how far they go, and a rebuild that no longer fin
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Sequence
 from typing import Final
@@ -17,14 +18,15 @@ import apsw
 
 from weft.backends.sqlite import rows
 from weft.backends.sqlite.apply import GraphWriter
-from weft.backends.sqlite.query import one
-from weft.backends.sqlite.schema import GRAPH_TABLES, SIDE_PREFIX, graph_tables
+from weft.backends.sqlite.query import every, first
+from weft.backends.sqlite.schema import GRAPH_TABLES, KEPT_TABLES, SIDE_PREFIX, graph_tables
 from weft.backends.sqlite.view import SqliteView
 from weft.errors import Conflict
 from weft.ports import FoldLog
 from weft.types import Commit, Event
 
 SLICE_EVENTS = 150
+_EPOCH: Final = re.compile(rf"(?:{SIDE_PREFIX})?g(\d+)_")
 OWNER: Final = f"{SIDE_PREFIX}owner"  # one row: whose side tables these are, and how far they are filled
 
 
@@ -43,9 +45,7 @@ class Rebuild:
     def begin(self) -> None:
         """Drops what an earlier rebuild left and makes empty side tables. Inside a write transaction."""
         drop_side(self._db)
-        # Never the number of an earlier rebuild: indexes and caches of other epochs must not be taken for ours.
-        (generation,) = one(self._db, "SELECT epoch + 1 FROM text_state")
-        for statement in graph_tables(SIDE_PREFIX, generation):
+        for statement in (*KEPT_TABLES, *graph_tables(SIDE_PREFIX, _next_epoch(self._db))):
             self._db.execute(statement)
         self._db.execute(f"CREATE TABLE {OWNER}(id TEXT NOT NULL, done_pos INTEGER NOT NULL) STRICT")
         self._db.execute(f"INSERT INTO {OWNER} VALUES(?, 0)", (self._id,))
@@ -66,7 +66,7 @@ class Rebuild:
         self._check_ours()
         self._db.execute(f"DROP TABLE {OWNER}")
         for table in GRAPH_TABLES:
-            self._db.execute(f"DROP TABLE {table}")
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
             self._db.execute(f"ALTER TABLE {SIDE_PREFIX}{table} RENAME TO {table}")
 
     def _check_ours(self) -> None:
@@ -77,6 +77,19 @@ class Rebuild:
                 "another process has begun to rebuild the graph",
                 hint="let it finish; the graph stands as it was until then",
             )
+
+
+def _next_epoch(db: apsw.Connection) -> int:
+    """Never the number of an earlier rebuild: indexes and caches of other epochs must not be taken for ours.
+
+    Where the table that tells it is gone, the names of what stands do: they carry the number.
+    """
+    there = first(db, "SELECT 1 FROM sqlite_schema WHERE name = 'text_state'") is not None
+    row = first(db, "SELECT epoch FROM text_state") if there else None
+    if row is not None:
+        return int(row[0]) + 1
+    names = [_EPOCH.match(name) for (name,) in every(db, "SELECT name FROM sqlite_schema WHERE type = 'index'")]
+    return max((int(found[1]) for found in names if found), default=0) + 1
 
 
 def drop_side(db: apsw.Connection) -> None:

@@ -13,9 +13,6 @@ APPLICATION_ID: Final = 0x77656674  # "weft": tells our files from any other SQL
 SIDE_PREFIX: Final = "side_"
 
 LOG_TABLES: Final = (
-    # Tells this database from any other at the same path: index files beside it name the one they were made of.
-    "CREATE TABLE IF NOT EXISTS store_identity(id TEXT NOT NULL) STRICT",
-    "INSERT INTO store_identity SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store_identity)",
     """CREATE TABLE IF NOT EXISTS session(
          key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT""",
     """CREATE TABLE IF NOT EXISTS commits(
@@ -29,6 +26,13 @@ LOG_TABLES: Final = (
          payload BLOB, salt BLOB, payload_hash BLOB NOT NULL, prev_hash BLOB NOT NULL, hash BLOB NOT NULL,
          UNIQUE(session, seq)) STRICT""",
     "CREATE INDEX IF NOT EXISTS event_request ON event(request_id) WHERE request_id IS NOT NULL",
+)
+
+# What a rebuild keeps; it makes them again, empty, only where they are missing.
+KEPT_TABLES: Final = (
+    # Tells this database from any other at the same path: index files beside it name the one they were made of.
+    "CREATE TABLE IF NOT EXISTS store_identity(id TEXT NOT NULL) STRICT",
+    "INSERT INTO store_identity SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store_identity)",
     # Vectors are derived from texts by a named model, at a price: a rebuild keeps them, by content.
     """CREATE TABLE IF NOT EXISTS model(
          key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL,

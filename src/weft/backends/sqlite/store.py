@@ -163,6 +163,10 @@ class SqliteStore(AccountFiles):
             moment = self._moment(db, when)
             return reading.neighbours(db, viewer, moment, ids, rels, direction, limit)
 
+    def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
+        with self._reading(viewer) as db:
+            return {} if db is None else reading.backlinks(db, viewer, self._moment(db, when), ids, most)
+
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._reading(viewer) as db:
             if db is None:

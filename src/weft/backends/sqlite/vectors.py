@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.generations import Generation, Generations, is_sound
-from weft.backends.sqlite.guards import Moment, Sql, marks
+from weft.backends.sqlite.guards import Moment, Sql
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.vector_rows import model_key
 from weft.parts import part_cosines
@@ -191,8 +191,7 @@ def search(
     held, notes = cache.refresh(db)
     wanted = np.frombuffer(query.data, np.float32)
     visible = guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment)
-    if query.kinds is not None:
-        visible &= Sql(f"n.kind IN ({marks(query.kinds)})", query.kinds)
+    visible &= guards.kinds_are(query.kinds)
     model = model_key(db, query.model) or 0
     if _sees_little(db, viewer, query, held.size):
         found = _gathered(db, model, wanted, visible, query.begins, limit)

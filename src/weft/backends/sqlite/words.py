@@ -52,8 +52,13 @@ class Words:
     def settle(self, texts: Sequence[LexedText], ids: Mapping[bytes, int]) -> None:
         """Journals this batch's counts; settles everything once enough has gathered."""
         entries, self._entries = self._entries, []
-        (waiting,) = one(self._db, f"SELECT count(*) FROM {self._p}text_journal")
-        if waiting + len(entries) < SETTLE_AT:
+        # A record's text is not counted, and waits all the same.
+        waiting, unindexed = one(
+            self._db,
+            f"""SELECT (SELECT count(*) FROM {self._p}text_journal),
+                (SELECT ifnull(max(id), 0) FROM {self._p}text) - (SELECT indexed_text FROM {self._p}text_state)""",
+        )
+        if max(waiting + len(entries), unindexed) < SETTLE_AT:
             self._db.executemany(f"INSERT INTO {self._p}text_journal(ward, text, delta) VALUES (?,?,?)", entries)
             return
         vectors = {ids[text.content_hash]: (text.vector, text.length) for text in texts}
@@ -176,7 +181,7 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         & guards.known(moment)
         & guards.holds(moment)
         & guards.began(query.begins)
-        & _kinds(query.kinds)
+        & guards.kinds_are(query.kinds)
     )
     settled = _settled_candidates(db, used, visible)
     found = [*settled, *_tail_candidates(db, used, visible)]
@@ -197,10 +202,6 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         mean_length=mean_length,
         truncated=len(settled) >= lexical.MAX_MATCHES,
     )
-
-
-def _kinds(kinds: tuple[str, ...] | None) -> Sql:
-    return guards.TRUE if kinds is None else Sql(f"n.kind IN ({marks(kinds)})", kinds)
 
 
 def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:

@@ -125,12 +125,16 @@ class _progress:  # noqa: N801 - used as a function that makes a context
 
 
 @click.command("mcp", short_help="serve an agent over MCP, on standard input and output")
-def _mcp() -> None:
-    """Serves the core tools to an agent over MCP. The agent's program starts it: see docs/mcp.md."""
+@click.option("--toolsets", metavar="NAMES", help="toolsets to serve beside core, with commas between, or all")
+def _mcp(toolsets: str | None) -> None:
+    """Serves tools to an agent over MCP: those of core, and of other toolsets if asked for.
+
+    The agent's program starts it: see docs/mcp.md.
+    """
     try:
         from weft.surfaces.mcp.server import serve  # the SDK takes half a second, so only here
 
-        serve()
+        serve(None if toolsets is None else [name.strip() for name in toolsets.split(",") if name.strip()])
     except WeftError as problem:
         _fail(problem, as_json=False)
 

@@ -37,6 +37,8 @@ def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Opt
     common: dict[str, Any] = {"help": description, "default": None, "required": field.required}
     if plain is bool:
         return click.Option([flag], is_flag=True, **common)
+    if _of_structs(plain):
+        return click.Option([flag], type=str, metavar="JSON", **common)
     if get_origin(plain) is tuple:
         return click.Option([flag], multiple=True, type=str, metavar="NAME", help=description, default=())
     if get_origin(plain) is dict:
@@ -78,8 +80,26 @@ def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[st
         if value is None or value == ():
             continue
         plain, _, _ = _unwrap(hints[name])
-        given[name] = _pairs(name, value) if get_origin(plain) is dict else value
+        if _of_structs(plain):
+            given[name] = _json(name, value)
+        else:
+            given[name] = _pairs(name, value) if get_origin(plain) is dict else value
     return given
+
+
+def _of_structs(plain: Any) -> bool:
+    """Whether it is a list of things with fields of their own, which one word cannot say."""
+    of = _unwrap(get_args(plain)[0])[0] if get_origin(plain) is tuple else None
+    return isinstance(of, type) and issubclass(of, Struct)
+
+
+def _json(name: str, written: str) -> Any:
+    """A list as JSON."""
+    try:
+        return msgspec.json.decode(written)
+    except msgspec.DecodeError as problem:
+        flag = name.replace("_", "-")
+        raise Invalid(f"--{flag} is not JSON: {problem}", hint=f"write --{flag} '[{{...}}]'") from problem
 
 
 def _pairs(name: str, written: tuple[str, ...]) -> dict[str, Any]:

@@ -11,18 +11,32 @@ import msgspec
 from weft.adopt import Adopted
 from weft.bench.retrieval import RetrievalBenched
 from weft.log.verify import Verified
+from weft.operations.explaining import Explained
+from weft.operations.finding import MessagesFound, SimilarFound
 from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
 from weft.operations.logbook import Events, Exported, HeadShown
+from weft.operations.merging import ContextLinearized, SubgraphMerged
+from weft.operations.raw import RecalledRaw
 from weft.operations.reading import Cited, NodeList, Shown
-from weft.operations.recalling import PartShown, Recalled
+from weft.operations.recalling import Recalled
 from weft.operations.recording import TurnsRecorded
 from weft.operations.remembering import Remembered
+from weft.operations.searching import Searched
 from weft.operations.setting_up import ConfigShown, Initialised
-from weft.operations.showing import EventShown, NodeShown
+from weft.operations.showing import EventShown
 from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
-
-LINE_CHARACTERS = 200
+from weft.operations.viewing import SemanticSearched, ViewExpanded
+from weft.surfaces.cli.found import (
+    explained_lines,
+    messages_lines,
+    raw_lines,
+    recalled_lines,
+    searched_lines,
+    similar_lines,
+)
+from weft.surfaces.cli.lines import dim, heading, notes_below, one_line, validity
+from weft.surfaces.cli.view_lines import Viewed, view_lines
 
 
 def render(answer: msgspec.Struct) -> None:
@@ -30,98 +44,46 @@ def render(answer: msgspec.Struct) -> None:
     RENDERERS[type(answer)](answer)
 
 
-def _dim(text: str) -> str:
-    return click.style(text, dim=True)
-
-
-def _notes(notes: tuple[str, ...]) -> None:
-    for note in notes:
-        click.echo(_dim(f"note: {note}"))
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…"
-
-
-def _heading(node: NodeShown) -> str:
-    name = f" {click.style(node.name, bold=True)}" if node.name else ""
-    return f"{click.style(f'[{node.kind}]', fg='cyan')}{name}"
-
-
-def _validity(node: NodeShown) -> str:
-    begin = node.valid_from[:10]
-    if begin == "0001-01-01" and node.valid_to is None:
-        return "always"
-    return f"since {begin}" if node.valid_to is None else f"{begin} to {node.valid_to[:10]}"
-
-
 def _remembered(answer: Remembered) -> None:
     click.echo(f"{click.style(answer.status, fg='green')}  {answer.citation}")
-    click.echo(_dim(f"id {answer.id}"))
+    click.echo(dim(f"id {answer.id}"))
     if answer.supersedes:
-        click.echo(_dim(f"supersedes {', '.join(answer.supersedes)}"))
-    _notes(answer.notes)
-
-
-def _recalled(answer: Recalled) -> None:
-    for number, hit in enumerate(answer.hits, start=1):
-        click.echo(f"{number:2}. {hit.score:.3f}  {_heading(hit.node)}")
-        if not hit.parts and (text := hit.node.text or hit.node.summary):
-            click.echo(f"    {_one_line(text)}")
-        click.echo(_dim(f"    {hit.node.citation}  {_validity(hit.node)}"))
-        for part in hit.parts:
-            click.echo(f"    · {_said(part)}{_one_line(part.text)}")
-            if part.citation != hit.node.citation:
-                click.echo(_dim(f"      {part.citation}"))
-        for mark in hit.marks:
-            click.echo(_dim(f"    ! {mark}"))
-        for source in hit.why:
-            parts = f"{source.part:.3f} = {source.weight:.3f} x {source.raw:.3f} {source.name} (rank {source.rank})"
-            click.echo(_dim(f"      {parts}{'  ' + source.detail if source.detail else ''}"))
-    if answer.stages:
-        times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
-        click.echo(_dim(f"stages: {times}"))
-        click.echo(_dim(f"valid at {answer.valid_at}, known at {answer.known_at}"))
-    _notes(answer.notes)
-
-
-def _said(part: PartShown) -> str:
-    return f"{part.by}: " if part.by else ""
+        click.echo(dim(f"supersedes {', '.join(answer.supersedes)}"))
+    notes_below(answer.notes)
 
 
 def _nodes(answer: NodeList) -> None:
     for node in answer.nodes:
-        click.echo(f"{_dim(node.recorded_at[:19].replace('T', ' '))}  {_heading(node)}  {_one_line(node.text)}")
-        click.echo(_dim(f"    {node.citation}"))
-    _notes(answer.notes)
+        click.echo(f"{dim(node.recorded_at[:19].replace('T', ' '))}  {heading(node)}  {one_line(node.text)}")
+        click.echo(dim(f"    {node.citation}"))
+    notes_below(answer.notes)
 
 
 def _shown(answer: Shown) -> None:
     if answer.node is not None:
-        click.echo(_heading(answer.node))
+        click.echo(heading(answer.node))
         click.echo(answer.node.text or answer.node.summary)
-        click.echo(_dim(f"{answer.node.citation}  {_validity(answer.node)}"))
-        click.echo(_dim(f"id {answer.node.id}  project {answer.node.project or '(all)'}  scope {answer.node.scope}"))
+        click.echo(dim(f"{answer.node.citation}  {validity(answer.node)}"))
+        click.echo(dim(f"id {answer.node.id}  project {answer.node.project or '(all)'}  scope {answer.node.scope}"))
         if answer.node.props:
-            click.echo(_dim(f"props {msgspec.json.encode(answer.node.props).decode()}"))
-    _notes(answer.notes)
+            click.echo(dim(f"props {msgspec.json.encode(answer.node.props).decode()}"))
+    notes_below(answer.notes)
     for edge in answer.edges:
         arrow = f"-{edge.rel}->" if edge.direction == "out" else f"<-{edge.rel}-"
-        click.echo(f"  {arrow} [{edge.kind}] {_one_line(edge.name)}  {_dim(edge.id)}")
+        click.echo(f"  {arrow} [{edge.kind}] {one_line(edge.name)}  {dim(edge.id)}")
     if len(answer.history) > 1:
         click.echo("history:")
         for version in answer.history:
             until = f"retired {version.retired_at[:19]}" if version.retired_at else "stands"
-            click.echo(f"  {version.recorded_at[:19]}  {until}  {_validity(version)}  {_one_line(version.text)}")
+            click.echo(f"  {version.recorded_at[:19]}  {until}  {validity(version)}  {one_line(version.text)}")
 
 
 def _event(event: EventShown) -> None:
-    click.echo(f"{click.style(event.citation, bold=True)}  {event.kind}  {_dim(event.recorded_at)}  by {event.agent}")
+    click.echo(f"{click.style(event.citation, bold=True)}  {event.kind}  {dim(event.recorded_at)}  by {event.agent}")
     if event.erased:
-        click.echo(_dim("    (erased)"))
+        click.echo(dim("    (erased)"))
     else:
-        click.echo(f"    {_one_line(msgspec.json.encode(event.payload).decode())}")
+        click.echo(f"    {one_line(msgspec.json.encode(event.payload).decode())}")
 
 
 def _cited(answer: Cited) -> None:
@@ -129,20 +91,20 @@ def _cited(answer: Cited) -> None:
     click.echo(f"{answer.citation}  {mark}")
     if answer.event is not None:
         event = answer.event
-        click.echo(_dim(f"{event.kind}  recorded {event.recorded_at}  by {event.agent} ({event.role})  {event.hash}"))
+        click.echo(dim(f"{event.kind}  recorded {event.recorded_at}  by {event.agent} ({event.role})  {event.hash}"))
         for node in answer.nodes:
-            click.echo(f"{_heading(node)}\n{node.text}")
+            click.echo(f"{heading(node)}\n{node.text}")
         if not answer.nodes:
             click.echo("(erased)" if event.erased else msgspec.json.encode(event.payload).decode())
     for line in answer.lines:
         click.echo(f"  {line}")
-    _notes(answer.notes)
+    notes_below(answer.notes)
 
 
 def _events(answer: Events) -> None:
     for event in answer.events:
         _event(event)
-    _notes(answer.notes)
+    notes_below(answer.notes)
 
 
 def _verified(answer: Verified) -> None:
@@ -156,9 +118,9 @@ def _verified(answer: Verified) -> None:
 
 def _head(answer: HeadShown) -> None:
     click.echo(answer.digest)
-    click.echo(_dim(f"account {answer.account}, position {answer.pos}, {answer.at or 'nothing written yet'}"))
+    click.echo(dim(f"account {answer.account}, position {answer.pos}, {answer.at or 'nothing written yet'}"))
     for session in answer.sessions:
-        click.echo(f"  {session.session}  {session.seq}  {_dim(session.hash[:16])}")
+        click.echo(f"  {session.session}  {session.seq}  {dim(session.hash[:16])}")
 
 
 def _exported(answer: Exported) -> None:
@@ -177,8 +139,8 @@ def _rebuilt(answer: Rebuilt) -> None:
         click.echo(f"{answer.events} events folded")
     else:
         click.secho(f"{answer.events} events folded; what stood before was different", fg="yellow")
-    click.echo(_dim(answer.digest_after))
-    _notes(answer.notes)
+    click.echo(dim(answer.digest_after))
+    notes_below(answer.notes)
 
 
 def _changed(answer: Changed) -> None:
@@ -193,8 +155,8 @@ def _changed(answer: Changed) -> None:
         click.echo(f"  - {edge}")
     for tx in answer.transactions:
         state = " (unfinished)" if tx.open else ""
-        click.echo(_dim(f"  {tx.id}  {tx.at[:19]}  {tx.kind} by {tx.agent}{state}"))
-    _notes(answer.notes)
+        click.echo(dim(f"  {tx.id}  {tx.at[:19]}  {tx.kind} by {tx.agent}{state}"))
+    notes_below(answer.notes)
 
 
 def _stats(answer: Stats) -> None:
@@ -204,7 +166,7 @@ def _stats(answer: Stats) -> None:
     click.echo(f"{store.nodes} nodes ({store.node_versions} versions), {store.edges} edges, {store.texts} texts")
     for kind in answer.kinds:
         props = f"  props: {', '.join(kind.props)}" if kind.props else ""
-        click.echo(f"  {kind.nodes:7} {kind.kind}  {_dim('/'.join(kind.views) + props)}")
+        click.echo(f"  {kind.nodes:7} {kind.kind}  {dim('/'.join(kind.views) + props)}")
 
 
 def _backed_up(answer: BackedUp) -> None:
@@ -223,8 +185,8 @@ def _config(answer: ConfigShown) -> None:
     width = max(len(setting.name) for setting in answer.settings)
     for setting in answer.settings:
         value = ", ".join(setting.value) if isinstance(setting.value, tuple) else setting.value
-        click.echo(f"{setting.name:{width}}  {click.style(str(value), bold=True)}  {_dim(setting.origin)}")
-        click.echo(_dim(f"{'':{width}}  {setting.summary} ({setting.variable})"))
+        click.echo(f"{setting.name:{width}}  {click.style(str(value), bold=True)}  {dim(setting.origin)}")
+        click.echo(dim(f"{'':{width}}  {setting.summary} ({setting.variable})"))
 
 
 def _initialised(answer: Initialised) -> None:
@@ -239,22 +201,22 @@ def _ingested(answer: Ingested) -> None:
         read = f"{answer.records} records ({answer.messages} turns of conversations)"
     click.echo(f"{read}; {answer.unchanged} unchanged; {len(answer.skipped)} skipped")
     for skipped in answer.skipped:
-        click.echo(_dim(f"  {skipped.path}: {skipped.reason}"))
-    _notes(answer.notes)
+        click.echo(dim(f"  {skipped.path}: {skipped.reason}"))
+    notes_below(answer.notes)
 
 
 def _turns_recorded(answer: TurnsRecorded) -> None:
     click.echo(f"{click.style(answer.status, fg='green')}  {answer.session}")
     for turn in answer.turns:
-        click.echo(f"  {turn.seq:5}  {turn.citation}  {_dim(turn.id)}")
-    _notes(answer.notes)
+        click.echo(f"  {turn.seq:5}  {turn.citation}  {dim(turn.id)}")
+    notes_below(answer.notes)
 
 
 def _reindexed(answer: Reindexed) -> None:
     click.echo(f"{answer.embedded} texts embedded with {answer.model or 'nothing'}")
     for line in answer.indexes:
-        click.echo(_dim(f"  {line}"))
-    _notes(answer.notes)
+        click.echo(dim(f"  {line}"))
+    notes_below(answer.notes)
 
 
 def _retrieval_benched(answer: RetrievalBenched) -> None:
@@ -272,7 +234,13 @@ def _retrieval_benched(answer: RetrievalBenched) -> None:
     click.echo(f"empty    {answer.empty} of {answer.questions} answers")
     for reason, count in answer.refused.items():
         click.echo(f"refused  {count}: {reason}")
-    _notes(answer.notes)
+    notes_below(answer.notes)
+
+
+def _viewed(answer: Viewed) -> None:
+    for line in view_lines(answer):
+        click.echo(line)
+    notes_below(answer.notes)
 
 
 RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
@@ -281,20 +249,29 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Changed: _changed,
     Cited: _cited,
     ConfigShown: _config,
+    ContextLinearized: _viewed,
     Diagnosis: _diagnosis,
     Events: _events,
+    Explained: explained_lines,
     Exported: _exported,
     HeadShown: _head,
     Ingested: _ingested,
     Initialised: _initialised,
+    MessagesFound: messages_lines,
     NodeList: _nodes,
     Rebuilt: _rebuilt,
     Reindexed: _reindexed,
-    Recalled: _recalled,
+    Recalled: recalled_lines,
+    RecalledRaw: raw_lines,
+    Searched: searched_lines,
     Remembered: _remembered,
     RetrievalBenched: _retrieval_benched,
+    SemanticSearched: _viewed,
     Shown: _shown,
+    SimilarFound: similar_lines,
     Stats: _stats,
+    SubgraphMerged: _viewed,
     TurnsRecorded: _turns_recorded,
     Verified: _verified,
+    ViewExpanded: _viewed,
 }

@@ -48,15 +48,20 @@ class Answer(Struct, frozen=True, kw_only=True):
 def success(output: Struct, *, wording: Callable[[str], str]) -> Answer:
     """What an operation gave, within the budget. `wording` turns notes into the caller's words."""
     whole = msgspec.to_builtins(output)
+    context = whole.pop("context", "")  # is the text of the answer; the data says the same by itself
     notes = tuple(map(wording, whole.pop("notes", ())))
     room = BUDGET_CHARACTERS - ENVELOPE_CHARACTERS
     for _ in range(MAX_ROUNDS):
         data, cuts = fit(whole, room)
-        answer = _write(msgspec.convert(data, type(output)), data, notes + cuts)
+        answer = _write(_with_context(msgspec.convert(data, type(output)), context), data, notes + cuts)
         if _characters(answer) <= BUDGET_CHARACTERS:
             break
         room = room * 2 // 3  # quoting many short lines takes more than the data itself
     return _priced(answer)
+
+
+def _with_context(output: Struct, context: str) -> Struct:
+    return replace(output, context=context) if context else output
 
 
 def failure(problem: WeftError, *, wording: Callable[[str], str]) -> Answer:

@@ -1,4 +1,4 @@
-"""`weft mcp`: the core tools over standard input and output, on the official SDK.
+"""`weft mcp`: tools over standard input and output, on the official SDK.
 
 The protocol runs on one loop; operations are synchronous and run on threads beside it. Standard output is the
 protocol's alone: the SDK sends everything else that is printed to standard error.
@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -37,7 +38,7 @@ from weft.operations.registry import Operation
 from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
 from weft.surfaces.mcp.arguments import read_arguments
 from weft.surfaces.mcp.caller import Caller
-from weft.surfaces.mcp.tools import SERVED, describe, in_tool_words
+from weft.surfaces.mcp.tools import CORE, describe, in_tool_words, served_by, unknown_tool
 from weft.surfaces.mcp.wire import Wire
 from weft.version import __version__
 
@@ -53,13 +54,17 @@ _log = logging.getLogger("weft.mcp")
 Context = ServerRequestContext[Any, Any]
 
 
-def serve() -> None:
-    """Serves until standard input ends or a signal asks to stop. Raises Misconfigured before anything is served."""
-    load_settings(Path())
+def serve(toolsets: Sequence[str] | None = None) -> None:
+    """Serves until standard input ends or a signal asks to stop. Raises Misconfigured before anything is served.
+
+    `toolsets` are those to serve beside core; without, those of the settings.
+    """
+    settings = load_settings(Path())
+    desk = Desk(settings.toolsets if toolsets is None else toolsets)
     if sys.stdin.isatty():
         sys.stderr.write("weft mcp speaks MCP on standard input and output: let an agent's program start it\n")
     try:
-        asyncio.run(_serve(Desk()))
+        asyncio.run(_serve(desk))
     except* BrokenPipeError:
         _log.debug("the client closed its end: nobody is left to answer")
 
@@ -100,19 +105,20 @@ class Desk:
     and go, and would leave a connection behind each time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, toolsets: Sequence[str] = (CORE,)) -> None:
+        self._served = served_by(toolsets)
         self._caller = Caller()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="weft")
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """Every tool served, on one page."""
-        return ListToolsResult(tools=[describe(operation) for operation in SERVED.values()])
+        return ListToolsResult(tools=[describe(operation, self._served) for operation in self._served.values()])
 
     async def call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Runs a tool. What goes wrong inside is an answer for the model; an unknown tool is the protocol's error."""
-        operation = SERVED.get(params.name)
+        operation = self._served.get(params.name)
         if operation is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:80]!r}; there are {', '.join(SERVED)}")
+            raise MCPError(INVALID_PARAMS, unknown_tool(params.name, self._served))
         client = context.session.client_params
         name = "" if client is None else client.client_info.name
         work = partial(self.answer, operation, params.arguments or {}, client=name)
@@ -125,7 +131,7 @@ class Desk:
 
     def answer(self, operation: Operation, sent: dict[str, Any], *, client: str) -> Answer:
         """Runs an operation for the caller. Never raises: a surface must outlive what it serves."""
-        wording = partial(in_tool_words, operation=operation)
+        wording = partial(in_tool_words, operation=operation, served=self._served)
         try:
             memory = self._caller.memory(client)
             output = memory.run(operation, read_arguments(operation, sent, memory.loom.settings))

@@ -4,31 +4,58 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 from mcp.types import Tool, ToolAnnotations
 
+from weft.errors import Misconfigured
 from weft.operations import OPERATIONS
 from weft.operations.registry import Operation
 from weft.surfaces.mcp.answer import Envelope
 
-TOOLSET: Final = "core"
-SERVED: Final[dict[str, Operation]] = {each.name: each for each in OPERATIONS if each.toolset == TOOLSET}
+CORE: Final = "core"
+ALL: Final = "all"
+TOOLSETS: Final = tuple(dict.fromkeys([CORE, *(each.toolset for each in OPERATIONS)]))
 _FLAG = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-_COMMAND = re.compile(rf"`weft ({'|'.join(SERVED)})`")
-_HELP = re.compile(rf"`weft ({'|'.join(SERVED)}) --help`")
+_COMMAND = re.compile(r"`weft ([a-z]+(?:[ -][a-z]+)*)( --help)?`")
 _DEFINITIONS = "#/$defs/"
 
 Schema = dict[str, Any]
 
 
-def describe(operation: Operation) -> Tool:
+Served = Mapping[str, Operation]
+
+
+def served_by(toolsets: Sequence[str]) -> Served:
+    """The operations of these toolsets by name, core always among them. Raises Misconfigured for one there is not."""
+    unknown = [name for name in toolsets if name not in (*TOOLSETS, ALL)]
+    if unknown:
+        raise Misconfigured(
+            f"there is no toolset {', '.join(map(repr, unknown))}", hint=f"there are {', '.join((*TOOLSETS, ALL))}"
+        )
+    wanted = TOOLSETS if ALL in toolsets else (CORE, *toolsets)
+    return {each.name: each for each in OPERATIONS if each.toolset in wanted}
+
+
+SERVED: Final[Served] = served_by((CORE,))
+
+
+def unknown_tool(name: str, served: Served) -> str:
+    """What to tell a caller of a tool that is not served: which toolset has it, or what there is."""
+    home = next((each.toolset for each in OPERATIONS if each.name == name), None)
+    if home is not None:
+        return f"Unknown tool: {name!r} is in toolset {home}; start the server with --toolsets {home}"
+    return f"Unknown tool: {name[:80]!r}; there are {', '.join(served)}"
+
+
+def describe(operation: Operation, served: Served = SERVED) -> Tool:
     """The tool of an operation."""
     reads = operation.effect == "read"
     return Tool(
         name=operation.name,
-        description=_unwrap(in_tool_words(inspect.cleandoc(operation.description), operation)),
+        description=_unwrap(in_tool_words(inspect.cleandoc(operation.description), operation, served)),
         input_schema=input_schema(operation),
         output_schema=output_schema(operation),
         annotations=ToolAnnotations(
@@ -41,14 +68,23 @@ def describe(operation: Operation) -> Tool:
     )
 
 
-def in_tool_words(text: str, operation: Operation) -> str:
-    """The command line's words for a tool's caller: `--as-of` is `as_of` here, `weft cite` is `cite`."""
+def in_tool_words(text: str, operation: Operation, served: Served = SERVED) -> str:
+    """The command line's words for a tool's caller: `--as-of` is `as_of` here, `weft cite` is `cite`.
+
+    Commands that are not served as tools stay as they are: a person can run them.
+    """
 
     def argument(match: re.Match[str]) -> str:
         name = match[1].replace("-", "_")
         return f"`{name}`" if name in operation.input.__struct_fields__ else match[0]
 
-    return _FLAG.sub(argument, _COMMAND.sub(r"`\1`", _HELP.sub(r"the input schema of `\1`", text)))
+    def command(match: re.Match[str]) -> str:
+        name = re.sub("[ -]", "_", match[1])
+        if name not in served:
+            return match[0]
+        return f"the input schema of `{name}`" if match[2] else f"`{name}`"
+
+    return _FLAG.sub(argument, _COMMAND.sub(command, text))
 
 
 def _unwrap(text: str) -> str:
@@ -66,24 +102,29 @@ def input_schema(operation: Operation) -> Schema:
 
 def output_schema(operation: Operation) -> Schema:
     """The envelope around the operation's output."""
-    schema = _inlined(Envelope)
-    schema["properties"]["data"] = _inlined(operation.output)
-    plain: Schema = _without_defaults(schema)
-    return plain
+    schema: Schema = _to_read(_inlined(Envelope))
+    data: Schema = _to_read(_inlined(operation.output))
+    said = _unwrap(inspect.cleandoc(operation.output.__doc__ or "")).partition("\n\n")[0]
+    schema["properties"]["data"] = {"description": said, **data}
+    return schema
 
 
-def _without_defaults(part: Any) -> Any:
-    """A schema of answers: what a value would be if it were left out is of use to those who send, not who read."""
+def _to_read(part: Any) -> Any:
+    """A schema of answers, as short as it can be: every caller carries it along.
+
+    What a value would be if it were left out is of use to those who send, not who read; what things are, their names
+    say.
+    """
     if isinstance(part, list):
-        return [_without_defaults(each) for each in part]
+        return [_to_read(each) for each in part]
     if not isinstance(part, dict):
         return part
+    if (kinds := part.get("anyOf")) and len(kinds) == 2 and kinds[1] == {"type": "null"} and set(kinds[0]) == {"type"}:
+        return {"type": [kinds[0]["type"], "null"]}
     return {
-        key: {name: _without_defaults(each) for name, each in value.items()}
-        if key == "properties"
-        else _without_defaults(value)
+        key: {name: _to_read(each) for name, each in value.items()} if key == "properties" else _to_read(value)
         for key, value in part.items()
-        if key != "default"
+        if key not in ("default", "description")
     }
 
 
@@ -106,7 +147,12 @@ def _inlined(struct: type[msgspec.Struct]) -> Schema:
 
 
 def _plain(part: Schema) -> Schema:
-    """`anyOf` of a type and null, as the type; the outer description, with the inner one behind it."""
+    """`anyOf` of a type and null, as the type; the outer description, with the inner one behind it.
+
+    A default of nothing (false, no words, an empty list) is not told.
+    """
+    if part.get("default") is False or part.get("default") in ("", [], {}):
+        part = {key: value for key, value in part.items() if key != "default"}
     kinds = [each for each in part.get("anyOf", ()) if each != {"type": "null"}]
     if len(kinds) != 1 or part.get("default", part) is not None:
         return part

@@ -1,0 +1,62 @@
+"""The hits of a question as one context to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from weft.context.arrange import Line
+from weft.context.linearise import Linearised, linearise
+from weft.context.ties import Ties, ties_of
+from weft.errors import StoreError
+from weft.loom import Loom
+from weft.retrieval.pipeline import VIEW_NAMES, Answer, Candidate, Place
+from weft.retrieval.subscriptions import as_subscriber
+from weft.types import NodeVersion
+
+PART_CHARACTERS: Final = 240  # on each side of the sentence that is nearest
+NO_TIES: Final = Ties()
+
+
+def context_of(loom: Loom, answer: Answer, citations: Mapping[str, str], budget_tokens: int) -> Linearised:
+    """The ranked candidates as lines in the order of the intent. `citations` are by node id."""
+    ranked = answer.ranked or ()
+    parts = {} if answer.degraded else _parts(loom, answer, ranked)
+    lines = [
+        Line(
+            node=candidate.node,
+            score=candidate.score,
+            views=tuple(view for view in VIEW_NAMES if any(seen.view == view for seen in candidate.seen)),
+            citation=citations.get(candidate.node.id, ""),
+            words=" … ".join(_said(parts[place.id], place) for place in candidate.best if place.id in parts),
+            marks=candidate.marks,
+        )
+        for candidate in ranked
+    ]
+    return linearise(lines, intent=answer.intent, ties=_ties(loom, answer, ranked), budget_tokens=budget_tokens)
+
+
+def _ties(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> Ties:
+    """What joins the hits; nothing where no view of the graph found any of them, or the graph is away."""
+    if answer.degraded or not any(seen.view != "semantic" for candidate in ranked for seen in candidate.seen):
+        return NO_TIES
+    try:
+        return ties_of(loom, answer.ask.when, [candidate.node for candidate in ranked])
+    except StoreError:  # the hits are there all the same, by score; the stages have told of the store
+        return NO_TIES
+
+
+def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[str, NodeVersion]:
+    """The turns or symbols that answer, of wholes, by id."""
+    reader = as_subscriber(loom)
+    ids = [place.id for candidate in ranked for place in candidate.best]
+    return {node.id: node for node in reader.store.nodes(reader.viewer, answer.ask.when, ids)} if ids else {}
+
+
+def _said(node: NodeVersion, place: Place) -> str:
+    """What a part says around its nearest sentence, and who says it."""
+    first = max(0, place.start - PART_CHARACTERS)
+    last = max(place.end, place.start + PART_CHARACTERS) + PART_CHARACTERS
+    words = ("…" if first else "") + node.text[first:last] + ("…" if last < len(node.text) else "")
+    by = node.name or node.props.get("speaker") or node.props.get("role")
+    return f"{by}: {words}" if isinstance(by, str) and by and not words.startswith(f"{by}:") else words

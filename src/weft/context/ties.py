@@ -1,0 +1,75 @@
+"""How the nodes of a context hang together: read from the graph again, never taken from whoever lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from weft.loom import Loom
+from weft.retrieval.views.causal import confidence
+from weft.retrieval.views.ground import CAUSES, CROSS_VIEW, ENTITY_KINDS, NOT_BETWEEN_ENTITIES, label
+from weft.types import NodeVersion, When
+
+TIES_OF_ONE: Final = 20
+
+
+class Entity(Struct, frozen=True, kw_only=True):
+    """Somebody or something that lines are about."""
+
+    id: str
+    kind: str
+    name: str
+
+
+class Ties(Struct, frozen=True, kw_only=True):
+    """Between the nodes given: causes (cause, effect -> confidence), and the events that causes refer to.
+
+    From them to any entity: whom each is about, and the relations of those that are entities themselves, whose
+    own names are `names`.
+    """
+
+    causes: Mapping[tuple[str, str], float] = {}
+    told: Mapping[str, tuple[str, ...]] = {}
+    about: Mapping[str, tuple[Entity, ...]] = {}
+    related: Mapping[str, tuple[tuple[str, Entity], ...]] = {}
+    names: Mapping[str, str] = {}
+
+
+def ties_of(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> Ties:
+    """What joins these nodes, as far as the viewer may see it, a bounded number for each."""
+    ids = [node.id for node in nodes]
+    given = set(ids)
+    causes: dict[tuple[str, str], float] = {}
+    told: dict[str, list[str]] = {}
+    about: dict[str, dict[str, Entity]] = {}
+    rels = (*CROSS_VIEW, CAUSES)
+    for step in loom.store.neighbours(loom.viewer, when, ids, rels=rels, direction="out", limit=TIES_OF_ONE):
+        if not loom.viewer.admits(step.node.guard):
+            continue
+        if step.edge.rel == CAUSES:
+            if step.node.id in given:
+                causes[step.start, step.node.id] = confidence(step.edge.props)
+        elif step.edge.rel == "REFERS_TO":
+            told.setdefault(step.start, []).append(step.node.id)
+        else:
+            about.setdefault(step.start, {})[step.node.id] = entity_of(step.node)
+    related: dict[str, dict[tuple[str, str], tuple[str, Entity]]] = {}
+    entities = [node.id for node in nodes if node.kind in ENTITY_KINDS]
+    for step in loom.store.neighbours(loom.viewer, when, entities, direction="out", limit=TIES_OF_ONE):
+        rel, there = step.edge.rel, step.node
+        if rel not in NOT_BETWEEN_ENTITIES and there.kind in ENTITY_KINDS and loom.viewer.admits(there.guard):
+            related.setdefault(step.start, {})[rel, there.id] = (rel, entity_of(there))
+    return Ties(
+        causes=causes,
+        told={cause: tuple(each for each in events if each in given) for cause, events in told.items()},
+        about={node: tuple(found.values()) for node, found in about.items()},
+        related={node: tuple(found.values()) for node, found in related.items()},
+        names={node.id: label(node) for node in nodes if node.kind in ENTITY_KINDS},
+    )
+
+
+def entity_of(node: NodeVersion) -> Entity:
+    """A node as lines speak of it."""
+    return Entity(id=node.id, kind=node.kind, name=label(node))

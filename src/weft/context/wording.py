@@ -1,0 +1,81 @@
+"""How a node reads on one line: its words quoted, its date where it is known."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from weft.instants import MIN_INSTANT_US, to_iso
+from weft.kinds import VIEWS
+from weft.retrieval.views.ground import flat
+from weft.sentences import sentence_spans
+from weft.types import NodeVersion
+
+NAME_CHARACTERS: Final = 120
+TEXT_CHARACTERS: Final = 360
+WORD_CHARACTERS: Final = 64
+REMARK_CHARACTERS: Final = 200
+# These have no date of their own: when they were written down says nothing of them.
+TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept"}
+_NO_WORD: Final = re.compile(r"\W+")
+MOMENTS: Final = frozenset({"Event", "Episode", "Message", "Memory", "Decision"})
+
+
+def said_in(node: NodeVersion, words: str = "", most: int = TEXT_CHARACTERS) -> str:
+    """Name and text, each quoted; one alone where the other says nothing more. `words` stand in place of the text."""
+    name, text = flat(node.name), flat(words) or flat(node.text) or flat(node.summary)
+    if not text or text == name:
+        return quoted(cut(name, NAME_CHARACTERS)) if name else "(no words)"
+    said = quoted(cut(text, most))
+    return said if not name or text.startswith(name) else f"{quoted(cut(name, NAME_CHARACTERS))}: {said}"
+
+
+def quoted(text: str) -> str:
+    """In quotes that only we can close."""
+    escaped = flat(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def plain(word: str) -> str:
+    """A kind or relation outside of quotes: one word of letters, digits and underscores."""
+    return _NO_WORD.sub("_", flat(word))[:WORD_CHARACTERS]
+
+
+def aside(remark: str) -> str:
+    """A remark of ours, outside of quotes; an id in it may be anything, so nothing that marks lines stays."""
+    kept = "".join(" " if c in '"[]·' else c for c in flat(remark))
+    return cut(" ".join(kept.split()), REMARK_CHARACTERS)
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many characters: whole sentences if the first is short enough, else whole words."""
+    if len(text) <= most:
+        return text
+    ends = [end for _, end in sentence_spans(text) if end < most]
+    if ends and ends[-1] >= most // 3:
+        return text[: ends[-1]] + " …"
+    head, blank, _ = text[:most].rpartition(" ")
+    return (head if blank else text[: most - 1]) + "…"
+
+
+def moment_of(node: NodeVersion) -> int | None:
+    """When it happened or began to hold; None where nobody said."""
+    begin = node.interval.valid_from
+    if begin <= MIN_INSTANT_US or (node.kind in TIMELESS and begin == node.recorded_at):
+        return None
+    return begin
+
+
+def date_of(node: NodeVersion) -> str:
+    """`2026-03-02 14:05`, `since 2026-03-02`, `2026-03-02 to 2026-04-01`; nothing where no date is known."""
+    begin, end = moment_of(node), node.interval.valid_to
+    if begin is None:
+        return "" if end is None else f"until {_written(end)}"
+    if end is not None:
+        return f"{_written(begin)} to {_written(end)}"
+    return _written(begin) if node.kind in MOMENTS else f"since {_written(begin)}"
+
+
+def _written(instant_us: int) -> str:
+    day, time = to_iso(instant_us)[:10], to_iso(instant_us)[11:16]
+    return day if time == "00:00" else f"{day} {time}"

@@ -1,0 +1,179 @@
+"""What every way of asking shares: the question as the pipeline takes it, and hits as they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from weft.errors import Invalid, StoreError
+from weft.extract.intent import RetrievalClass
+from weft.instants import parse_instant
+from weft.kinds import VIEWS
+from weft.loom import Loom
+from weft.operations.fields import KindNames, Label, Limit, Moment, Query
+from weft.operations.moments import read_when
+from weft.operations.showing import NodeShown, show_node
+from weft.retrieval.pipeline import Answer, Ask, Candidate, Sighting, Source
+from weft.retrieval.subscriptions import as_subscriber
+from weft.types import When
+
+AROUND = 160  # characters shown on each side of the sentence that is nearest
+MAX_MESSAGES = 20
+KINDS_NAMED = 12
+
+Message = Annotated[str, Meta(max_length=8_192)]
+History = Annotated[tuple[Message, ...], Meta(max_length=MAX_MESSAGES, description="messages before it, oldest first")]
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """What any question may say."""
+
+    query: Query
+    limit: Limit = 10
+    kinds: KindNames | None = None
+    project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
+    everywhere: Annotated[bool, Meta(description="search every project")] = False
+    as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
+    known_at: Annotated[Moment | None, Meta(description="as weft knew it then; also a git commit or Tx id")] = None
+    asked_at: Annotated[Moment | None, Meta(description="when it is asked: what yesterday is")] = None
+    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence to answer; 0 always does")] | None = (
+        None
+    )
+
+
+class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a whole that was found: a turn `by` somebody, a symbol by its name; of a long one the place."""
+
+    text: str
+    citation: str
+    by: str = ""
+
+
+class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One memory, its score, and what the score is made of (the parts add up to it).
+
+    `parts` are what of a whole answers; `marks` say what to know of it, such as that a newer one says the like; `seen`
+    are the views of the graph that lead to it.
+    """
+
+    score: float
+    node: NodeShown
+    parts: tuple[PartShown, ...] = ()
+    marks: tuple[str, ...] = ()
+    why: tuple[Source, ...] = ()
+    seen: tuple[Sighting, ...] = ()
+
+
+def read_ask(loom: Loom, given: Asking, **more: Any) -> Ask:
+    """The question as the pipeline takes it. Raises Invalid for what cannot be meant."""
+    if "\x00" in given.query:
+        raise Invalid("the query holds a NUL character", hint="remove it: NUL is not text")
+    if given.everywhere and given.project is not None:
+        raise Invalid("project and everywhere contradict each other", hint="give one of the two")
+    return Ask(
+        query=given.query,
+        when=read_when(loom, as_of=given.as_of, known_at=given.known_at),
+        limit=given.limit,
+        projects=None if given.everywhere else (given.project or loom.settings.project, None),
+        kinds=given.kinds,
+        min_score=given.min_score,
+        asked_at=None if given.asked_at is None else parse_instant(given.asked_at, field="asked_at"),
+        **more,
+    )
+
+
+def show_hits(loom: Loom, answer: Answer, *, explain: bool) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """The ranked candidates with words, citations and, if asked for, what their scores are made of.
+
+    What the store cannot serve costs that only, and leaves a note.
+    """
+    ranked = answer.ranked or ()
+    reader = as_subscriber(loom)
+    notes: tuple[str, ...] = ()
+    citations: Mapping[int, str] = answer.citations
+    parts: dict[str, PartShown] = {}
+    try:
+        if not answer.degraded:
+            citations = reader.store.citations(reader.viewer, [candidate.node.event for candidate in ranked])
+            parts = _parts(reader, answer.ask.when, ranked)
+    except StoreError as problem:
+        notes = (f"the store could not serve all citations and parts: {problem.message}",)
+    hits = tuple(
+        Hit(
+            score=candidate.score,
+            node=show_node(candidate.node, citations),
+            parts=tuple(parts[place.id] for place in candidate.best if place.id in parts),
+            marks=candidate.marks,
+            why=candidate.sources if explain else (),
+            seen=candidate.seen if explain or any(each.view != "semantic" for each in candidate.seen) else (),
+        )
+        for candidate in ranked
+    )
+    return hits, notes
+
+
+def _parts(loom: Loom, when: When, ranked: tuple[Candidate, ...]) -> dict[str, PartShown]:
+    """The parts that answer, by id, each cut to what surrounds the sentence that is nearest."""
+    places = {place.id: place for candidate in ranked for place in candidate.best}
+    if not places:
+        return {}
+    nodes = loom.store.nodes(loom.viewer, when, tuple(places))
+    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    found = {}
+    for node in nodes:
+        shown = show_node(node, citations)
+        place = places[node.id]
+        start = max(0, place.start - AROUND)
+        end = max(place.end, place.start + AROUND) + AROUND
+        text = ("…" if start else "") + node.text[start:end] + ("…" if end < len(node.text) else "")
+        said_by = node.props.get("speaker") or node.props.get("role")
+        found[node.id] = PartShown(
+            text=text,
+            citation=shown.citation,
+            by=node.name or (said_by if isinstance(said_by, str) else ""),
+        )
+    return found
+
+
+def notes_of(loom: Loom, given: Asking, answer: Answer, hits: tuple[Hit, ...]) -> tuple[str, ...]:
+    """What there is to say about the answer; of an empty one always why."""
+    notes = tuple(dict.fromkeys(answer.notes))
+    if hits:
+        return notes
+    if answer.skip:
+        return (*notes, answer.skip)
+    if strange := _strange_kinds(loom, given):
+        notes += (strange,)
+    if not any(note.startswith("nothing comes near") for note in notes):
+        notes += (_nothing(loom, given),)
+    return notes
+
+
+def _strange_kinds(loom: Loom, given: Asking) -> str:
+    """Which of the kinds asked for no visible node has. Only asked where there is no answer: it counts nodes."""
+    if given.kinds is None:
+        return ""
+    try:
+        known = [stat.kind for stat in loom.store.indexes(loom.viewer)]
+    except StoreError as problem:
+        return f"which kinds there are cannot be told: {problem.message}"
+    unknown = [kind for kind in given.kinds if kind not in known]
+    there = ", ".join(known[:KINDS_NAMED]) or "none yet"
+    return f"no node that you may see is of kind {', '.join(unknown)}; there are {there}" if unknown else ""
+
+
+def _nothing(loom: Loom, given: Asking) -> str:
+    if given.everywhere:
+        return "nothing that you may see matches"
+    where = given.project or loom.settings.project
+    return f"nothing that you may see matches in project {where}; --everywhere looks in all projects"
+
+
+def class_kinds(retrieval_class: RetrievalClass | None) -> tuple[str, ...] | None:
+    """The kinds that a class of question is answered from, if it is limited to some."""
+    if retrieval_class is None or retrieval_class in ("general", "none"):
+        return None
+    kinds = VIEWS["entity"] | {"Concept"} if retrieval_class == "entity" else VIEWS["temporal"]
+    return tuple(sorted(kinds))

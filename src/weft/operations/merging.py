@@ -1,0 +1,169 @@
+"""The last stages of recall by themselves: views merged into one list, and the list written out as a context.
+
+Whatever a caller says of a node, only its id, its score and the views that found it are taken: the node itself is read
+again, as its viewer may see it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.context.arrange import Line
+from weft.context.linearise import BUDGET_TOKENS, linearise
+from weft.context.ties import ties_of
+from weft.extract.intent import Intent
+from weft.loom import Loom
+from weft.operations.moments import read_when
+from weft.operations.registry import Operation
+from weft.operations.view_nodes import AsOf, KnownAt, NodeId, Sight, ViewNode, moments, resolve, show_sights
+from weft.retrieval.pipeline import View
+from weft.retrieval.views.ground import MAX_NODES
+from weft.retrieval.views.merge import BOOST, merge
+from weft.types import MAX_LIMIT
+
+MAX_SCORE = 1_000.0
+
+
+class ScoredNode(Struct, frozen=True, kw_only=True):
+    """A node that a view found: more may be said of it, and is not read."""
+
+    id: NodeId
+    score: Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class FoundView(Struct, frozen=True, kw_only=True):
+    """One view and its nodes, as `entity_lookup`, `temporal_expand` and `causal_expand` answer them."""
+
+    view: View
+    nodes: Annotated[tuple[ScoredNode, ...], Meta(max_length=MAX_LIMIT)]
+
+
+class SubgraphMerge(Struct, frozen=True, kw_only=True):
+    """Input of `subgraph_merge`."""
+
+    views: Annotated[
+        tuple[FoundView, ...],
+        Meta(min_length=1, max_length=8, description="answers of the other tools: {view, nodes: [{id, score}]}"),
+    ]
+    multi_view_boost: Annotated[float, Meta(ge=1.0, le=10.0, description="factor for each further view")] = BOOST
+    min_score: Annotated[float, Meta(ge=0.0, le=MAX_SCORE, description="what scores less is left out")] = 0.0
+    max_nodes: Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="how many at most")] = MAX_NODES
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class SubgraphMerged(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Nodes of all views, best first, each once with the views that found it: what `linearize_context` takes."""
+
+    nodes: tuple[ViewNode, ...]
+    valid_at: str
+    known_at: str
+    notes: tuple[str, ...] = ()
+
+
+def subgraph_merge(loom: Loom, given: SubgraphMerge) -> SubgraphMerged:
+    """Merges what several views found: a node that more of them found counts more.
+
+    Its score is the mean of the views' scores times `multi_view_boost` for each view beyond the first.
+    """
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+    found, notes = resolve(loom, when, [node.id for view in given.views for node in view.nodes], None)
+    seen = [
+        (view.view, found[node.id].id, node.score) for view in given.views for node in view.nodes if node.id in found
+    ]
+    merged = merge(seen, boost=given.multi_view_boost, min_score=given.min_score, max_nodes=given.max_nodes)
+    by_id = {node.id: node for node in found.values()}
+    if merged.weak:
+        notes += (f"{merged.weak} scored less than {given.min_score:g} and are left out",)
+    if merged.over:
+        notes += (f"{merged.over} are left out: the best {given.max_nodes} are kept",)
+    sights = [Sight(node=by_id[each.id], score=each.score, views=each.views) for each in merged.nodes]
+    valid_at, known_at = moments(when)
+    return SubgraphMerged(nodes=show_sights(loom, sights), valid_at=valid_at, known_at=known_at, notes=notes)
+
+
+class MergedNode(Struct, frozen=True, kw_only=True):
+    """A node to write out: more may be said of it, and is not read."""
+
+    id: NodeId
+    score: Annotated[float, Meta(ge=0.0, le=MAX_SCORE)] = 0.0
+    views: Annotated[tuple[View, ...], Meta(max_length=8)] = ()
+
+
+class LinearizeContext(Struct, frozen=True, kw_only=True):
+    """Input of `linearize_context`."""
+
+    nodes: Annotated[
+        tuple[MergedNode, ...],
+        Meta(min_length=1, max_length=MAX_LIMIT, description="nodes of subgraph_merge: [{id, score, views}]"),
+    ]
+    intent: Annotated[Intent, Meta(description="WHY orders by cause, WHEN by time, WHO by entity, others by score")] = (
+        "EXPLORE"
+    )
+    max_tokens: Annotated[int, Meta(ge=50, le=20_000, description="how long the text may be")] = BUDGET_TOKENS
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class ContextLinearized(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A context for a prompt: numbered lines, each with its views, date and source; sources close it."""
+
+    text: str
+    tokens: int
+    line_count: int
+    left_out: int
+    valid_at: str
+    known_at: str
+    notes: tuple[str, ...] = ()
+
+
+def linearize_context(loom: Loom, given: LinearizeContext) -> ContextLinearized:
+    """Writes nodes out as one text within a budget of tokens, in the order that suits the question.
+
+    WHY puts every cause before its effects, WHEN goes by time, WHO by entity, others by score. Each line carries its
+    views, its date and its source.
+    """
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+    found, notes = resolve(loom, when, [node.id for node in given.nodes], None)
+    nodes = list({node.id: node for node in found.values()}.values())
+    cited = {each.id: each.citation for each in show_sights(loom, [Sight(node=node, score=0.0) for node in nodes])}
+    lines = [
+        Line(node=found[each.id], score=each.score, views=each.views, citation=cited[found[each.id].id])
+        for each in given.nodes
+        if each.id in found
+    ]
+    written = linearise(lines, intent=given.intent, ties=ties_of(loom, when, nodes), budget_tokens=given.max_tokens)
+    valid_at, known_at = moments(when)
+    return ContextLinearized(
+        text=written.text,
+        tokens=written.tokens,
+        line_count=len(written.lines),
+        left_out=written.left_out,
+        valid_at=valid_at,
+        known_at=known_at,
+        notes=notes,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="subgraph_merge",
+        summary="merge what several views found, each node once",
+        input=SubgraphMerge,
+        output=SubgraphMerged,
+        effect="read",
+        toolset="magma",
+        run=subgraph_merge,
+    ),
+    Operation(
+        name="linearize_context",
+        summary="write nodes out as one cited text within a budget",
+        input=LinearizeContext,
+        output=ContextLinearized,
+        effect="read",
+        toolset="magma",
+        run=linearize_context,
+    ),
+)

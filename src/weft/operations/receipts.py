@@ -1,0 +1,175 @@
+"""Receipts: an answer kept so that it can be printed again exactly, whatever is learnt later.
+
+A receipt holds which versions were found, at which moment, with which scores, and not what they say: that is read
+from them again, past the guards of today. It does hold the reasons of scores, which may name things on the way to a
+hit, and what a language model wrote: both are told again only while everything they may tell of can be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
+from weft.errors import Invalid, NotFound
+from weft.log.canonical import canonical
+from weft.log.draft import Draft
+from weft.log.kinds import graph
+from weft.loom import Loom
+from weft.operations.rights import write_guard
+from weft.retrieval.pipeline import Answer, Candidate, Place, Sighting, Source
+from weft.retrieval.subscriptions import as_subscriber
+from weft.retrieval.views.ground import label
+from weft.types import MAX_IDS_PER_READ, When
+from weft.version import __version__
+
+if TYPE_CHECKING:  # recalling keeps receipts, so it cannot be imported from here
+    from weft.operations.recalling import Recalled
+
+KIND: Final = "Receipt"
+PREFIX: Final = "receipt:"
+MAX_HITS: Final = 100
+MAX_BYTES: Final = 500_000
+NO_REASONS: Final = "the reasons of the scores were too large for the receipt and are not in it"
+WORDS: Final = ("name", "text", "summary", "props")  # of a node as shown: they are read from its version again
+
+
+class KeptHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One hit: which version it was, by id and content hash, and all that was shown of it but its words.
+
+    `props` names the properties that were shown, `parts` are the places of what was shown of its parts.
+    """
+
+    id: str
+    content_hash: str
+    node: dict[str, Any]
+    rest: dict[str, Any]
+    props: tuple[str, ...] = ()
+    parts: tuple[Place, ...] = ()
+    why: tuple[Source, ...] = ()
+    seen: tuple[Sighting, ...] = ()
+
+
+class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One answer. `answer` is all of it but the hits and their context, of which there is the hash.
+
+    `explained` says that it showed the reasons of its scores, `tied` that it looked at what joins the hits;
+    `on_the_way` are nodes that reasons may name.
+    """
+
+    query: str
+    recipe: str
+    weft: str
+    valid_at: int
+    known_at: int
+    arguments: dict[str, Any]
+    answer: dict[str, Any]
+    hits: tuple[KeptHit, ...]
+    context_hash: str = ""
+    budget_tokens: int = 0
+    explained: bool = False
+    tied: bool = False
+    on_the_way: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def when(self) -> When:
+        """The moment that was answered for, on both clocks."""
+        return When(valid_at=self.valid_at, known_at=self.known_at)
+
+
+def keep_receipt(loom: Loom, given: Struct, recalled: Recalled, found: Answer, *, recipe: str = "default") -> str:
+    """Writes down an answer, as one event, and returns the receipt's id.
+
+    `given` is what was asked, `found` what the pipeline made of it, ranked in the order of the hits. Whoever may see
+    the receipt still sees only those of its hits that are theirs to see.
+    """
+    whole = msgspec.to_builtins(recalled)
+    ranked, when = found.ranked or (), found.ask.when
+    places = [place.id for candidate in ranked for place in candidate.best]
+    visible = {node.id for node in loom.store.nodes(as_subscriber(loom).viewer, when, places)}
+    pairs = zip(ranked, whole.pop("hits"), strict=True)
+    hits = tuple(_kept(candidate, shown, visible) for candidate, shown in pairs)[:MAX_HITS]
+    receipt = Receipt(
+        query=recalled.query,
+        recipe=recipe,
+        weft=__version__,
+        valid_at=when.valid_at or 0,
+        known_at=when.known_at or 0,
+        arguments=_arguments(given),
+        context_hash=context_hash(whole.pop("context", "")),
+        budget_tokens=getattr(given, "max_tokens", 0),
+        answer=whole,
+        hits=hits,
+        explained=any(hit.why for hit in recalled.hits),
+        tied=bool(found.sightings),
+        on_the_way=_on_the_way(found, ranked),
+    )
+    if len(canonical(msgspec.to_builtins(receipt))) > MAX_BYTES:
+        bare = tuple(replace(hit, why=()) for hit in hits)
+        receipt = replace(receipt, hits=bare, notes=(NO_REASONS,))
+    receipt_id = f"{PREFIX}{loom.new_id()}"
+    guard = write_guard(loom, scope=None, agents=(), sensitive=loom.viewer.sensitive, project=loom.settings.project)
+    node = graph.NodeAssertion(id=receipt_id, kind=KIND, props=msgspec.to_builtins(receipt), **asdict(guard))
+    loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(node,)))])
+    return receipt_id
+
+
+def _arguments(given: Struct) -> dict[str, Any]:
+    """What the caller set: arguments that were left alone are not told."""
+    fields = msgspec.structs.fields(type(given))
+    told = {each.name: getattr(given, each.name) for each in fields}
+    plain: dict[str, Any] = msgspec.to_builtins(
+        {each.name: told[each.name] for each in fields if each.required or told[each.name] != each.default}
+    )
+    return plain
+
+
+def _kept(candidate: Candidate, shown: dict[str, Any], visible: Set[str]) -> KeptHit:
+    """A hit without its words."""
+    node = {name: value for name, value in shown["node"].items() if name not in WORDS}
+    return KeptHit(
+        id=candidate.node.id,
+        content_hash=candidate.node.content_hash.hex(),
+        node=node,
+        rest={name: value for name, value in shown.items() if name not in ("node", "parts", "why")},
+        props=tuple(shown["node"].get("props", ())),
+        parts=tuple(place for place in candidate.best if place.id in visible) if shown.get("parts") else (),
+        why=candidate.sources,
+        seen=candidate.seen,
+    )
+
+
+def _on_the_way(found: Answer, ranked: Sequence[Candidate]) -> tuple[str, ...]:
+    """The candidates that are named on a way to a hit."""
+    ways = [seen.path for candidate in ranked for seen in candidate.seen if seen.depth]
+    return tuple(node.id for node in found.pool.nodes if any(label(node) in way for way in ways))[:MAX_IDS_PER_READ]
+
+
+def context_hash(context: str) -> str:
+    """By which a context is known again; of none, none."""
+    return sha256(context.encode()).hexdigest() if context else ""
+
+
+def is_receipt(written: str) -> bool:
+    """Written as weft names receipts."""
+    return written.startswith(PREFIX)
+
+
+def read_receipt(loom: Loom, written: str) -> Receipt:
+    """A receipt by its id. Raises NotFound for one that is not there or not the viewer's to see."""
+    nodes = loom.store.nodes(loom.viewer, When(), [written])
+    if not nodes or nodes[0].kind != KIND:
+        raise NotFound(
+            f"there is no receipt {written[:80]!r} that you may see", hint="`weft recall --receipt` keeps one"
+        )
+    try:
+        return msgspec.convert(dict(nodes[0].props), Receipt)
+    except msgspec.ValidationError as problem:
+        raise Invalid(
+            f"{written[:80]!r} is not a receipt that this weft can read: {problem}", hint="`weft show` prints it"
+        ) from problem

@@ -1,0 +1,281 @@
+"""`memory_search`: the pipeline with every setting in the caller's hands, and what each hit is joined to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
+from weft.errors import Invalid, StoreError
+from weft.extract.intent import DEPTHS, MAX_DEPTH, Depths, Intent, RetrievalClass, read_intent
+from weft.instants import to_iso
+from weft.kinds import RECORD_KINDS
+from weft.loom import Loom
+from weft.operations.asking import Asking, History, Hit, class_kinds, notes_of, read_ask, show_hits
+from weft.operations.registry import Operation
+from weft.retrieval.pipeline import Answer, StageTrace, run
+from weft.retrieval.profiles import CUSTOM, profile_with
+from weft.retrieval.purposes import purpose_of
+from weft.retrieval.recipes import Fusion, Plan, compose
+from weft.retrieval.retention import Policy
+from weft.types import Neighbour
+
+OUTPUT_CHARACTERS: Final = 80_000
+RELATED_OF_ONE: Final = 20
+RELATED_CHARACTERS: Final = 200
+
+Depth = Annotated[int, Meta(ge=0, le=MAX_DEPTH, description="steps to follow this view; by intent if unset")]
+FieldName = Annotated[str, Meta(min_length=1, max_length=128)]
+Cues = Annotated[
+    dict[Literal["mission", "workspace", "tool", "phase"], Annotated[str, Meta(max_length=256)]],
+    Meta(description="where the asker stands: mission, workspace, tool, phase"),
+]
+
+
+class MemorySearch(Asking, frozen=True, kw_only=True):
+    """Input of `memory_search`."""
+
+    profile: Annotated[
+        Literal["balanced", "precision", "recall", "temporal", "custom"], Meta(description="what counts how much")
+    ] = "balanced"
+    weights: Annotated[
+        dict[str, float], Meta(max_length=16, description="single weights set otherwise, such as vector=0.5")
+    ] = field(default_factory=dict)
+    fusion: Annotated[Fusion, Meta(description="how the sources become one score")] = "gated"
+    cognitive: Annotated[bool, Meta(description="let feedback on memories count")] = True
+    retrieval_class: Annotated[RetrievalClass | None, Meta(description="what to search: limits kinds and weights")] = (
+        None
+    )
+    intent: Annotated[Intent | None, Meta(description="what is asked for; the question's own words if unset")] = None
+    history: History = ()
+    rerank: Annotated[
+        Literal["configured", "lexical", "none"], Meta(description="who reads the best again beside the question")
+    ] = "configured"
+    diversity: Annotated[
+        float | None, Meta(ge=0.0, le=1.0, description="MMR: 1 ranks by score alone, lower mixes; off if unset")
+    ] = None
+    retention: Annotated[Policy | None, Meta(description="what age and expiry do; the setting if unset")] = None
+    purpose: Annotated[str | None, Meta(max_length=64, description="what for: coding, review, release, …")] = None
+    cues: Cues = field(default_factory=dict)
+    entity_depth: Depth | None = None
+    temporal_depth: Depth | None = None
+    causal_depth: Depth | None = None
+    expand_hops: Annotated[int, Meta(ge=0, le=1, description="0 leaves out what hits are joined to")] = 1
+    fields: Annotated[
+        tuple[FieldName, ...] | None, Meta(max_length=64, description="only these properties; [] for none")
+    ] = None
+    explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
+
+
+class Related(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step from a hit: which way, by which relation, to what."""
+
+    direction: Literal["out", "in"]
+    rel: str
+    id: str
+    kind: str
+    name: str
+
+
+class Found(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A hit and what it is joined to."""
+
+    hit: Hit
+    related: tuple[Related, ...] = ()
+
+
+class Searched(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was found, best first; how the question was read, and what there is to say about the answer."""
+
+    query: str
+    status: str
+    results: tuple[Found, ...]
+    intent: str
+    retrieval_class: str
+    valid_at: str
+    known_at: str
+    read_as: str = ""
+    topic_change: float | None = None
+    degraded: str = ""
+    notes: tuple[str, ...] = ()
+    stages: tuple[StageTrace, ...] = ()
+
+
+def memory_search(loom: Loom, given: MemorySearch) -> Searched:
+    """Searches with every setting at hand: profile, fusion, class, reranker, diversity, retention, purpose, fields.
+
+    Each result brings what it is joined to, one step away. Without settings it ranks as `weft recall` does. Answers
+    are at most 80,000 characters: what results are joined to goes first, then the last results.
+    """
+    plan, given = read_plan(loom, given)
+    more: dict[str, Any] = {
+        "as_of": given.as_of is not None,
+        "history": given.history,
+        "intent": given.intent,
+        "depths": _depths(given),
+        "retrieval_class": given.retrieval_class,
+        "cues": dict(given.cues),
+        "purpose": given.purpose,
+    }
+    answer = run(compose(plan), loom, read_ask(loom, given, **more))
+    hits, unserved = show_hits(loom, answer, explain=given.explain)
+    notes = (*notes_of(loom, given, answer, hits), *unserved)
+    hits, skipped = _narrowed(hits, given.fields)
+    results, joined = _related(loom, answer, hits) if given.expand_hops and hits else (_alone(hits), ())
+    results, cut = fitted(results)
+    pinned = answer.ask.when
+    return Searched(
+        query=given.query,
+        status="succeeded" if results else "empty",
+        results=results,
+        intent=answer.intent,
+        retrieval_class=answer.retrieval_class,
+        valid_at=to_iso(pinned.valid_at or 0),
+        known_at=to_iso(pinned.known_at or 0),
+        read_as=answer.query if answer.query != given.query else "",
+        topic_change=answer.topic_change,
+        degraded=answer.degraded,
+        notes=(*notes, *skipped, *joined, *cut),
+        stages=answer.trace if given.explain else (),
+    )
+
+
+def read_plan(loom: Loom, given: MemorySearch) -> tuple[Plan, MemorySearch]:
+    """How to rank, as the caller says. Raises Invalid for settings that contradict each other."""
+    if given.weights and given.fusion == "rrf":
+        raise Invalid("rrf goes by ranks and takes no weights", hint="leave weights out, or choose another fusion")
+    if given.profile == CUSTOM and not given.weights:
+        raise Invalid("a custom profile needs weights", hint="for example weights vector=0.5, or profile balanced")
+    kinds = class_kinds(given.retrieval_class)
+    if kinds is not None and given.kinds is not None and not set(kinds) & set(given.kinds):
+        raise Invalid(
+            f"kinds {', '.join(given.kinds)} and class {given.retrieval_class} contradict each other",
+            hint=f"that class looks among {', '.join(kinds)}",
+        )
+    if kinds is not None:
+        both = kinds if given.kinds is None else tuple(kind for kind in given.kinds if kind in kinds)
+        given = replace(given, kinds=both)
+    purpose = None if given.purpose is None else purpose_of(given.purpose)
+    profile = purpose.scoring if purpose is not None and given.profile == "balanced" else given.profile
+    plan = Plan(
+        fusion=given.fusion,
+        profile=profile_with(profile, given.weights),
+        weighted=bool(given.weights),
+        cognitive=given.cognitive,
+        reranker=given.rerank,
+        diversity=given.diversity,
+        retention=given.retention,
+        purpose=purpose,
+    )
+    return plan, given
+
+
+def _depths(given: MemorySearch) -> Depths | None:
+    """Those the caller set, the others by intent; None where none was set."""
+    told = {"entity": given.entity_depth, "temporal": given.temporal_depth, "causal": given.causal_depth}
+    chosen = {view: depth for view, depth in told.items() if depth is not None}
+    return replace(DEPTHS[given.intent or read_intent(given.query)], **chosen) if chosen else None
+
+
+# Fields
+
+
+def _narrowed(hits: tuple[Hit, ...], fields: tuple[str, ...] | None) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """Only the properties asked for, of each hit; and how many of those names no hit has. Ranking is done by now."""
+    if fields is None:
+        return hits, ()
+    wanted = set(fields)
+    own = ("name", "text", "summary")
+    unknown = wanted.difference(own, *(hit.node.props for hit in hits))
+    kept = tuple(
+        replace(
+            hit,
+            node=replace(
+                hit.node,
+                **{name: "" for name in own if name not in wanted},
+                props={name: value for name, value in hit.node.props.items() if name in wanted},
+            ),
+            parts=hit.parts if "text" in wanted else (),
+        )
+        for hit in hits
+    )
+    notes = (f"{len(unknown)} unknown fields skipped: {', '.join(sorted(unknown)[:8])}",) if unknown else ()
+    return kept, notes
+
+
+# What hits are joined to
+
+
+def _alone(hits: tuple[Hit, ...]) -> tuple[Found, ...]:
+    return tuple(Found(hit=hit) for hit in hits)
+
+
+def _related(loom: Loom, answer: Answer, hits: tuple[Hit, ...]) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    """Hits with their neighbours, past the guards again; without them, and with a note, if the graph is away."""
+    try:
+        ids = [hit.node.id for hit in hits]
+        steps = loom.store.neighbours(loom.viewer, answer.ask.when, ids, limit=RELATED_OF_ONE)
+    except StoreError as problem:
+        return _alone(hits), (f"what hits are joined to cannot be told: {problem.message}",)
+    by_start: dict[str, list[Related]] = {}
+    for step in steps:
+        if step.node.kind not in RECORD_KINDS:
+            by_start.setdefault(step.start, []).append(_step(step))
+    return tuple(Found(hit=hit, related=tuple(by_start.get(hit.node.id, ()))) for hit in hits), ()
+
+
+def _step(step: Neighbour) -> Related:
+    words = " ".join((step.node.name or step.node.text).split())
+    return Related(
+        direction="out" if step.edge.src == step.start else "in",
+        rel=step.edge.rel,
+        id=step.node.id,
+        kind=step.node.kind,
+        name=words if len(words) <= RELATED_CHARACTERS else words[: RELATED_CHARACTERS - 1] + "…",
+    )
+
+
+def fitted(results: tuple[Found, ...], most: int = OUTPUT_CHARACTERS) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    """As many as fit: related ones go first, from the last result up, then the last results. Never the first."""
+    sizes = [_size(each) for each in results]
+    kept, gone_related, total = list(results), 0, sum(sizes)
+    for at in reversed(range(len(kept))):
+        if total <= most:
+            break
+        if kept[at].related:
+            gone_related += len(kept[at].related)
+            kept[at] = Found(hit=kept[at].hit)
+            total += _size(kept[at]) - sizes[at]
+    while total > most and len(kept) > 1:
+        total -= _size(kept.pop())
+    notes: tuple[str, ...] = ()
+    if gone_related:
+        notes += (f"{gone_related} related items are left out to stay within {most:,} characters",)
+    if gone := len(results) - len(kept):
+        notes += (f"the last {gone} of {len(results)} results are left out to stay within {most:,} characters",)
+    if total > most:
+        only = kept[0].hit
+        room = max(0, len(only.node.text) - (total - most))
+        kept[0] = Found(hit=replace(only, node=replace(only.node, text=only.node.text[:room] + "…")))
+        notes += (f"the text is cut after {room:,} characters; `weft cite` shows all of it",)
+    return tuple(kept), notes
+
+
+def _size(result: Found) -> int:
+    return len(msgspec.json.encode(result).decode())
+
+
+OPERATIONS = (
+    Operation(
+        name="memory_search",
+        summary="search with every setting: profile, fusion, class, reranker, fields, related",
+        input=MemorySearch,
+        output=Searched,
+        effect="read",
+        toolset="memory",
+        run=memory_search,
+        arguments=("query",),
+    ),
+)

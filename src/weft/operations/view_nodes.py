@@ -1,0 +1,178 @@
+"""Nodes of the graph views in arguments and answers: which ones a caller means, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.context.wording import cut
+from weft.errors import Invalid
+from weft.instants import to_iso
+from weft.lexical import name_key
+from weft.loom import Loom
+from weft.operations.fields import Moment
+from weft.operations.showing import show_nodes
+from weft.retrieval.pipeline import View
+from weft.retrieval.views.ground import ENTITY_KINDS, Ground, label
+from weft.retrieval.views.seeds import Seeds, seeds_from
+from weft.types import MAX_IDS_PER_READ, MAX_LIMIT, Find, NodeVersion, When
+
+TEXT_CHARACTERS = 400
+CANDIDATES_SHOWN = 5
+
+AsOf = Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")]
+KnownAt = Annotated[Moment | None, Meta(description="as weft knew it then; also a git commit or Tx id")]
+NodeId = Annotated[str, Meta(min_length=1, max_length=1024)]
+EntityIds = Annotated[
+    tuple[NodeId, ...],
+    Meta(
+        min_length=1,
+        max_length=MAX_LIMIT,
+        description="whom or what to begin with: seed_entity_ids of semantic_search, or names that only one node has",
+    ),
+]
+
+
+class ViewNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A node as views found it. `path` is the way from a seed, in words; `depth` how many steps that is.
+
+    The text is cut where it is long: `show` gives all of it.
+    """
+
+    id: str
+    score: float
+    kind: str
+    name: str
+    text: str
+    citation: str
+    valid_from: str
+    valid_to: str | None = None
+    views: tuple[View, ...] = ()
+    depth: int | None = None
+    path: str = ""
+    linked_entity_ids: tuple[str, ...] = ()
+
+
+class EntityShown(Struct, frozen=True, kw_only=True):
+    """An entity from which the other views begin."""
+
+    id: str
+    kind: str
+    name: str
+
+
+class Sight(Struct, frozen=True, kw_only=True):
+    """What is to be said of a node beside itself."""
+
+    node: NodeVersion
+    score: float
+    views: tuple[View, ...] = ()
+    depth: int | None = None
+    path: str = ""
+    links: tuple[str, ...] = ()
+
+
+def show_sights(loom: Loom, sights: Sequence[Sight]) -> tuple[ViewNode, ...]:
+    """Nodes of views with their citations."""
+    shown = show_nodes(loom, [each.node for each in sights])
+    return tuple(
+        ViewNode(
+            id=node.id,
+            score=round(sight.score, 6),
+            kind=node.kind,
+            name=node.name,
+            text=cut(node.text or node.summary, TEXT_CHARACTERS),
+            citation=node.citation,
+            valid_from=node.valid_from,
+            valid_to=node.valid_to,
+            views=sight.views,
+            depth=sight.depth,
+            path=sight.path,
+            linked_entity_ids=sight.links,
+        )
+        for sight, node in zip(sights, shown, strict=True)
+    )
+
+
+def show_entities(nodes: Sequence[NodeVersion]) -> tuple[EntityShown, ...]:
+    """Entities in a few words each."""
+    return tuple(EntityShown(id=node.id, kind=node.kind, name=label(node)) for node in nodes)
+
+
+def resolve(
+    loom: Loom, when: When, written: Sequence[str], projects: tuple[str | None, ...] | None
+) -> tuple[Mapping[str, NodeVersion], tuple[str, ...]]:
+    """The nodes that are meant, by what was written: an id, or a name that one visible node has. Notes say the rest.
+
+    What is not there and what the viewer may not see are left out alike. Raises Invalid for a name of several nodes.
+    """
+    asked = list(dict.fromkeys(written))
+    there = {node.id: node for node in loom.store.nodes(loom.viewer, when, asked)}
+    by_name = _named(loom, when, [each for each in asked if each not in there], projects)
+    found = {each: there.get(each) or by_name.get(each) for each in asked}
+    notes = [f"{flat_name(each)} is taken as {node.id}" for each, node in by_name.items()]
+    if gone := sum(node is None for node in found.values()):
+        what = "1 id names" if gone == 1 else f"{gone} ids name"
+        notes.append(f"{what} nothing that you may see at that moment: left out")
+    return {each: node for each, node in found.items() if node is not None}, tuple(notes)
+
+
+def flat_name(written: str) -> str:
+    """What a caller wrote, short enough for a note."""
+    return repr(written[:80])
+
+
+def _named(
+    loom: Loom, when: When, names: Sequence[str], projects: tuple[str | None, ...] | None
+) -> dict[str, NodeVersion]:
+    keys = {name: name_key(name) for name in names if name_key(name)}
+    if not keys:
+        return {}
+    find = Find(names=tuple(keys), projects=projects)
+    by_key: dict[str, dict[str, NodeVersion]] = {}
+    for node in loom.store.find(loom.viewer, when, find, limit=MAX_IDS_PER_READ).nodes:
+        by_key.setdefault(name_key(node.name), {}).setdefault(node.id, node)
+    for name, key in keys.items():
+        if len(several := by_key.get(key, {})) > 1:
+            shown = [f"{node.id} ({node.kind})" for node in several.values()][:CANDIDATES_SHOWN]
+            raise Invalid(
+                f"{flat_name(name)} names {len(several)} nodes", hint=f"give the id of one: {', '.join(shown)}"
+            )
+    return {name: next(iter(by_key[key].values())) for name, key in keys.items() if key in by_key}
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """Where an expansion begins, on what ground, and what to say about it."""
+
+    ground: Ground
+    seeds: Seeds
+    notes: tuple[str, ...]
+
+
+def begin(loom: Loom, when: When, written: Sequence[str], projects: tuple[str | None, ...] | None) -> Begun:
+    """Seeds from ids or names. What is no entity is followed to the entities it is about, which a note says.
+
+    The walk stays in the projects asked about and those that the seeds themselves are of.
+    """
+    found, notes = resolve(loom, when, written, projects)
+    nodes = list({node.id: node for node in found.values()}.values())
+    if projects is not None:
+        projects = tuple(dict.fromkeys([*projects, *(node.guard.project for node in nodes)]))
+    ground = Ground(loom=loom, when=when, projects=projects)
+    seeds = seeds_from(ground, nodes)
+    others = [node for node in nodes if node.kind not in ENTITY_KINDS]
+    if others:
+        led = sum(bool(seeds.links.get(node.id)) for node in others)
+        kinds = ", ".join(dict.fromkeys(node.kind for node in others))
+        what = "1 id is" if len(others) == 1 else f"{len(others)} ids are"
+        where = "the entities it is about" if len(others) == 1 else "the entities they are about"
+        follow = f"followed to {where}" if led == len(others) else f"{led} of them lead to one"
+        notes += (f"{what} of no entity ({kinds}): {follow}; pass seed_entity_ids, not ids of matches",)
+    return Begun(ground=ground, seeds=seeds, notes=notes)
+
+
+def moments(when: When) -> tuple[str, str]:
+    """The two clocks of an answer, written out."""
+    return to_iso(when.valid_at or 0), to_iso(when.known_at or 0)

@@ -1,0 +1,268 @@
+"""The stages of recall one by one: find seeds, then follow one view of the graph from them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.errors import Invalid
+from weft.extract.intent import MAX_DEPTH
+from weft.instants import MAX_INSTANT_US, parse_instant
+from weft.loom import Loom
+from weft.operations.fields import Label, Moment, Query
+from weft.operations.moments import read_when
+from weft.operations.registry import Operation
+from weft.operations.view_nodes import (
+    AsOf,
+    Begun,
+    EntityIds,
+    EntityShown,
+    KnownAt,
+    Sight,
+    ViewNode,
+    begin,
+    moments,
+    show_entities,
+    show_sights,
+)
+from weft.retrieval import recipes
+from weft.retrieval.pipeline import Ask, View, run
+from weft.retrieval.views.causal import Towards, expand_causes
+from weft.retrieval.views.entity import expand_entities
+from weft.retrieval.views.ground import MAX_NODES, Expanded, Ground, distinct, ids_of, thin
+from weft.retrieval.views.seeds import LEAST_SCORE, TOP, best_matches, match_scores, seeds_from
+from weft.retrieval.views.temporal import Window, expand_times
+from weft.types import When
+
+Depth = Annotated[int, Meta(ge=1, le=MAX_DEPTH, description="how many steps from the seeds, 1 to 5")]
+Project = Annotated[Label | None, Meta(description="another project than this directory's")]
+Everywhere = Annotated[bool, Meta(description="in every project")]
+
+WITH_SEEDS = (
+    "Pass seed_entity_ids (not the ids of matches) to entity_lookup, temporal_expand and causal_expand; give their"
+    " nodes, and matches as view semantic, to subgraph_merge, and its nodes to linearize_context."
+)
+NO_SEEDS = (
+    "No match leads to an entity, so there is nothing to expand: give matches as view semantic to subgraph_merge, and"
+    " its nodes to linearize_context."
+)
+
+
+class SemanticSearch(Struct, frozen=True, kw_only=True):
+    """Input of `semantic_search`."""
+
+    query: Query
+    top_k: Annotated[int, Meta(ge=1, le=MAX_NODES, description="how many matches at most")] = TOP
+    min_score: Annotated[float, Meta(ge=0.0, le=1.0, description="least score of a match")] = LEAST_SCORE
+    project: Project = None
+    everywhere: Everywhere = False
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class SemanticSearched(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the other views begin, then the matches that led there, best first; scores are from 0 to 1."""
+
+    seed_entity_ids: tuple[str, ...]
+    seed_entity_count: int
+    instruction: str
+    matches: tuple[ViewNode, ...]
+    seed_entities: tuple[EntityShown, ...]
+    valid_at: str
+    known_at: str
+    notes: tuple[str, ...] = ()
+
+
+def semantic_search(loom: Loom, given: SemanticSearch) -> SemanticSearched:
+    """Finds the memories nearest to a question, and the entities that they are about: the seeds of the other views.
+
+    The first step of following a question through the graph. Pass `seed_entity_ids`, not the ids of matches, to
+    `entity_lookup`, `temporal_expand` and `causal_expand`.
+    """
+    if "\x00" in given.query:
+        raise Invalid("semantic_search: query holds a NUL character", hint="remove it: NUL is not text")
+    ask = Ask(
+        query=given.query,
+        when=read_when(loom, as_of=given.as_of, known_at=given.known_at),
+        limit=given.top_k,
+        projects=_projects(loom, given.project, everywhere=given.everywhere),
+    )
+    answer = run([stage for stage in recipes.DEFAULT if stage.name != "views"], loom, ask)
+    match = dict(zip(answer.pool.places, match_scores(answer).tolist(), strict=True)) if answer.pool.nodes else {}
+    ranked = [(each.node, match.get(each.node.id, 0.0)) for each in answer.ranked or ()]
+    ranked.sort(key=lambda pair: -pair[1])
+    chosen, weak = best_matches(ranked, top=given.top_k, least=given.min_score)
+    when = answer.ask.when
+    seeds = seeds_from(Ground(loom=loom, when=when, projects=ask.projects), [node for node, _ in chosen])
+    sights = [Sight(node=node, score=score, links=seeds.links.get(node.id, ())) for node, score in chosen]
+    ids = tuple(ids_of(seeds.entities))
+    valid_at, known_at = moments(when)
+    return SemanticSearched(
+        seed_entity_ids=ids,
+        seed_entity_count=len(ids),
+        instruction=WITH_SEEDS if ids else NO_SEEDS,
+        matches=show_sights(loom, sights),
+        seed_entities=show_entities([each.node for each in seeds.entities]),
+        valid_at=valid_at,
+        known_at=known_at,
+        notes=distinct([*answer.notes, *weak, *(() if chosen else ("nothing that you may see matches",))]),
+    )
+
+
+class EntityLookup(Struct, frozen=True, kw_only=True):
+    """Input of `entity_lookup`."""
+
+    entity_ids: EntityIds
+    depth: Depth = 2
+    project: Project = None
+    everywhere: Everywhere = False
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class ViewExpanded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one view found from the seeds. `view` and `nodes` are what `subgraph_merge` takes as one of its views.
+
+    `chains`, of the causal view, are ids from the first cause to the last effect.
+    """
+
+    view: View
+    nodes: tuple[ViewNode, ...]
+    seed_entity_ids: tuple[str, ...]
+    valid_at: str
+    known_at: str
+    chains: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def entity_lookup(loom: Loom, given: EntityLookup) -> ViewExpanded:
+    """Who and what the seed entities are related to, nearest first, each with the relations that lead to it."""
+    begun = _begin(loom, given)
+    return _shown(loom, begun, expand_entities(begun.ground, begun.seeds.entities, given.depth))
+
+
+class TemporalExpand(Struct, frozen=True, kw_only=True):
+    """Input of `temporal_expand`."""
+
+    entity_ids: EntityIds
+    depth: Depth = 2
+    start: Annotated[Moment | None, Meta(description="only what begins then or later")] = None
+    end: Annotated[Moment | None, Meta(description="only what begins by then; a day, month or year is all of it")] = (
+        None
+    )
+    project: Project = None
+    everywhere: Everywhere = False
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+def temporal_expand(loom: Loom, given: TemporalExpand) -> ViewExpanded:
+    """What happened to the seed entities, and then to those who were in it too, in order of time."""
+    window = _window(given.start, given.end)
+    begun = _begin(loom, given)
+    return _shown(loom, begun, expand_times(begun.ground, begun.seeds, given.depth, window))
+
+
+class CausalExpand(Struct, frozen=True, kw_only=True):
+    """Input of `causal_expand`."""
+
+    entity_ids: EntityIds
+    direction: Annotated[Towards, Meta(description="to causes (upstream), to effects (downstream), or both")] = "both"
+    depth: Depth = 3
+    project: Project = None
+    everywhere: Everywhere = False
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+def causal_expand(loom: Loom, given: CausalExpand) -> ViewExpanded:
+    """What led to what affects the seed entities, and what came of it: causes before their effects, chains as ids."""
+    begun = _begin(loom, given)
+    return _shown(loom, begun, expand_causes(begun.ground, begun.seeds, given.depth, given.direction))
+
+
+def _projects(loom: Loom, project: str | None, *, everywhere: bool) -> tuple[str | None, ...] | None:
+    return None if everywhere else (project or loom.settings.project, None)
+
+
+def _begin(loom: Loom, given: EntityLookup | TemporalExpand | CausalExpand) -> Begun:
+    when: When = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+    return begin(loom, when, given.entity_ids, _projects(loom, given.project, everywhere=given.everywhere))
+
+
+def _shown(loom: Loom, begun: Begun, found: Expanded) -> ViewExpanded:
+    sights = [Sight(node=each.node, score=each.score, depth=each.depth, path=each.path) for each in found.nodes]
+    valid_at, known_at = moments(begun.ground.when)
+    return ViewExpanded(
+        view=found.view,
+        nodes=show_sights(loom, sights),
+        seed_entity_ids=tuple(ids_of(begun.seeds.entities)),
+        valid_at=valid_at,
+        known_at=known_at,
+        chains=found.chains,
+        notes=distinct(filter(None, [*begun.notes, *found.notes, thin(found)])),
+    )
+
+
+def _window(start: str | None, end: str | None) -> Window:
+    begins = None if start is None else parse_instant(start, field="start")
+    ends = None if end is None else _after(end)
+    if begins is not None and ends is not None and ends <= begins:
+        raise Invalid(
+            "temporal_expand: end is before start", hint="give an end that is later, or leave one of them out"
+        )
+    return begins, ends
+
+
+def _after(written: str) -> int:
+    """The first moment past a day, month or year; a moment written out is its own end."""
+    at, words = parse_instant(written, field="end"), written.strip()
+    if len(words) == 10:
+        return at + 86_400_000_000
+    if len(words) not in (4, 7):
+        return at
+    year, month = int(words[:4]), int(words[5:] or 12)
+    year, month = (year + 1, 1) if month == 12 else (year, month + 1)
+    return MAX_INSTANT_US if year > 9999 else parse_instant(f"{year:04d}-{month:02d}")
+
+
+OPERATIONS = (
+    Operation(
+        name="semantic_search",
+        summary="find the memories nearest to a question, and the entities that they are about",
+        input=SemanticSearch,
+        output=SemanticSearched,
+        effect="read",
+        toolset="magma",
+        run=semantic_search,
+        arguments=("query",),
+    ),
+    Operation(
+        name="entity_lookup",
+        summary="follow the relations of entities",
+        input=EntityLookup,
+        output=ViewExpanded,
+        effect="read",
+        toolset="magma",
+        run=entity_lookup,
+    ),
+    Operation(
+        name="temporal_expand",
+        summary="list what happened to entities, in order of time",
+        input=TemporalExpand,
+        output=ViewExpanded,
+        effect="read",
+        toolset="magma",
+        run=temporal_expand,
+    ),
+    Operation(
+        name="causal_expand",
+        summary="follow causes and effects of what affects entities",
+        input=CausalExpand,
+        output=ViewExpanded,
+        effect="read",
+        toolset="magma",
+        run=causal_expand,
+    ),
+)

@@ -1,0 +1,251 @@
+"""When the graph cannot answer, the log does: its newest events, searched by words.
+
+Nothing is read but the log, and it is read with an operator's rights, whoever asks: this is the one place where rights
+are raised. It takes that to know what was deleted, closed to some, or is part of a change not yet complete. Whatever
+leaves here has passed the asker's own `Viewer.admits` with today's guard, and scores count such texts only:
+`test_log_search_guarded` holds that, over worlds full of hidden things.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.errors import Corrupt, StoreError
+from weft.extract.question import read_question
+from weft.lexical import FIELD_WEIGHTS, content_hash, fold_case, idf, query_terms, stems
+from weft.log.chain import payload_digest
+from weft.loom import Loom
+from weft.ports import Store
+from weft.queries import TextQuery
+from weft.retrieval.log_fold import Fold, Logged, Standing, fold
+from weft.retrieval.pipeline import Answer, Ask, Candidate, Source, is_wanted
+from weft.types import SCOPES, Event, Identity, Interval, NodeVersion, Viewer
+
+MAX_EVENTS: Final = 20_000  # of the log, the newest
+MAX_BYTES: Final = 32_000_000  # of their payloads
+SLICE_EVENTS: Final = 1_000  # read at once
+MAX_TERMS: Final = 32  # of the question
+MAX_WEIGHED: Final = 3_000  # texts that are looked at word by word
+LEAST_SHARE: Final = 0.1  # what scores less than this share of the best is no answer beside it
+MARK: Final = "degraded: from the log itself, found by words only"
+_BM25: Final = TextQuery(terms=())
+
+
+def search_log(loom: Loom, ask: Ask, *, problem: str) -> Answer:
+    """What the newest of the log says to a question, best first, as far as the asker may see it.
+
+    Guards, both clocks, projects and kinds hold as they do in the graph, and parts answer by themselves. Every hit is
+    marked, `degraded` is `problem`, `citations` say where each hit comes from. Raises StoreError if the log cannot be
+    read either.
+    """
+    reader = Viewer(account=loom.viewer.account, scopes=frozenset(SCOPES), sensitive=True)
+    when = loom.store.pin(reader, ask.when)
+    commits, notes = _newest(loom.store, reader)
+    texts, marks = _visible(fold(commits, valid_at=when.valid_at or 0, known_at=when.known_at or 0), loom.viewer, ask)
+    every = query_terms(ask.query)
+    terms = tuple(sorted(every, key=lambda term: (-term[1], -len(term[0]), term[0])))[:MAX_TERMS]
+    if len(terms) < len(every):
+        notes += (f"only {MAX_TERMS} of the question's {len(every)} words were looked for",)
+    ranked = _ranked(texts, terms, ask)
+    return Answer(
+        ask=replace(ask, when=when),
+        query=ask.query,
+        question=read_question(ask.query),
+        asked_at=ask.asked_at if ask.asked_at is not None else when.valid_at or 0,
+        terms=terms,
+        degraded=problem,
+        ranked=tuple(
+            Candidate(node=_node(text, source.rank), sources=(source,), marks=(MARK, *marks.get(text.said.put.id, ())))
+            for text, source in ranked
+        ),
+        citations={text.said.event.pos: text.said.event.citation for text, _ in ranked},
+        notes=(
+            f"the graph cannot answer ({problem}): these are from the log itself, by words only",
+            "`weft doctor` tells what is wrong with the graph; `weft rebuild` makes it again from the log",
+            *notes,
+        ),
+    )
+
+
+# ---- reading
+
+
+def _newest(store: Store, reader: Viewer) -> tuple[list[Logged], tuple[str, ...]]:
+    """The newest commits, in their order, and a note if there are others before them.
+
+    Stops where the log is damaged: what is older may have been deleted or closed there. Raises StoreError if not even
+    the last commit can be read.
+    """
+    left = store.head(reader).pos
+    found: list[Logged] = []
+    events = size = 0
+    step = SLICE_EVENTS
+    while left > 0:
+        if events >= MAX_EVENTS or size >= MAX_BYTES:
+            return found[::-1], (f"only the newest {events} events of the log were searched",)
+        start = max(0, left - step)
+        try:
+            commits = _between(store, reader, start, left)
+        except StoreError as problem:
+            if step > 1:
+                step = max(1, step // 10)  # closer to the damage, to read all that comes after it
+                continue
+            if not found:
+                raise
+            return found[::-1], (f"what is older than event {left} of the log is left out: {problem.message}",)
+        found += reversed(commits)
+        events += sum(commit.count for commit, _ in commits)
+        size += sum(len(event.payload or b"") for _, each in commits for event in each)
+        left = start
+    return found[::-1], ()
+
+
+def _between(store: Store, reader: Viewer, after: int, upto: int) -> list[Logged]:
+    """The commits that begin past `after` and not past `upto`, in order. Raises Corrupt for one that is not whole."""
+    found: list[Logged] = []
+    while after < upto:
+        commits = [each for each in store.log(reader, after=after, limit=SLICE_EVENTS) if each[0].first_pos <= upto]
+        if not commits:
+            break
+        for commit, events in commits:
+            places = range(commit.first_pos, commit.first_pos + commit.count)
+            if [event.pos for event in events] != list(places) or not all(map(_is_whole, events)):
+                raise Corrupt(f"the commit at event {commit.first_pos} of the log is damaged", hint="run `weft doctor`")
+        found += commits
+        after = found[-1][0].first_pos + found[-1][0].count - 1
+    return found
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether it holds what was written; nothing is left of an erased one, and that is whole."""
+    if event.payload is None:
+        return True
+    return event.salt is not None and payload_digest(event.salt, event.payload) == event.payload_hash
+
+
+# ---- guards
+
+
+class _Text(Struct, frozen=True):
+    """What a node says, to somebody who may see it."""
+
+    said: Standing
+    identity: Identity
+    folded: str
+
+
+def _visible(folded: Fold, viewer: Viewer, ask: Ask) -> tuple[list[_Text], dict[str, tuple[str, ...]]]:
+    """The texts that may answer, newest first, and by id what a reader should know of them.
+
+    One that another is said to supersede is left out, and named on that one, if the viewer may see both and the link.
+    """
+    open_to = {
+        said.put.id: said
+        for said in folded.standing
+        if (identity := folded.identities[said.put.id]).deleted_at is None and viewer.admits(identity.guard)
+    }
+    marks: dict[str, tuple[str, ...]] = {}
+    superseded: set[str] = set()
+    for older, links in folded.replaced.items():
+        for newer, guard in links:
+            if older not in open_to or newer not in open_to or not viewer.admits(guard):
+                continue
+            if open_to[newer].event.pos > open_to[older].event.pos:
+                superseded.add(older)
+                marks[newer] = (*marks.get(newer, ()), f"supersedes {older}")
+    texts: list[_Text] = []
+    for said in open_to.values():
+        put, identity = said.put, folded.identities[said.put.id]
+        if put.id not in superseded and is_wanted(ask, identity):
+            # The index takes quotes out of words, so that O'Hara is found as ohara: what is looked for is in this.
+            words = fold_case(f"{put.name}\n{put.summary}\n{put.text}").replace("'", "").replace("’", "")
+            texts.append(_Text(said, identity, words))
+    return texts, marks
+
+
+# ---- words
+
+
+def _ranked(texts: Sequence[_Text], terms: Sequence[tuple[str, float]], ask: Ask) -> list[tuple[_Text, Source]]:
+    """The best by BM25, as shares of what a text that is nothing but the question could have."""
+    counted = _counted(texts, [term for term, _ in terms])
+    common = Counter(term for _, counts in counted for term in counts)
+    weights = {term: weight * idf(len(texts), common[term]) for term, weight in terms}
+    most = sum(weights.values()) * (_BM25.k1 + 1.0) or 1.0
+    mean = max(sum(len(text.folded) for text in texts) / max(len(texts), 1), 1.0)
+    named = ask.query.strip()
+    scored = [(1.0, "it is named by its id", text) for text in texts if text.said.put.id == named]
+    for text, counts in counted:
+        norm = _BM25.k1 * (1.0 - _BM25.b + _BM25.b * len(text.folded) / mean)
+        gave = sum(weights[term] * n * (_BM25.k1 + 1.0) / (n + norm) for term, n in counts.items())
+        if gave > 0.0 and text.said.put.id != named:
+            scored.append((gave / most, ", ".join(sorted(counts)), text))
+    scored.sort(key=lambda each: -each[0])  # of equals the newer one stays first
+    least = LEAST_SHARE * scored[0][0] if scored else 0.0
+    best = [each for each in scored if each[0] > least][: ask.limit]
+    return [
+        (text, Source(name="log", rank=rank, raw=share, weight=1.0, part=share, detail=detail))
+        for rank, (share, detail, text) in enumerate(best, start=1)
+    ]
+
+
+def _counted(texts: Sequence[_Text], terms: Sequence[str]) -> list[tuple[_Text, dict[str, float]]]:
+    """How often each term stands in the texts that hold any, by field.
+
+    To find the stems of every text would take long. A word begins as its stem does, but for the stem's last two
+    letters (dying, die): only texts in which all that stands somewhere are read, the rarest words first if too many.
+    """
+    beginnings = {term: term[: max(1, len(term) - 2)] for term in terms}
+    maybe = [(text, [term for term in terms if beginnings[term] in text.folded]) for text in texts]
+    common = Counter(term for _, held in maybe for term in held)
+    rarity = {term: idf(len(texts), common[term]) for term in terms}
+    likely = heapq.nlargest(
+        MAX_WEIGHED, [each for each in maybe if each[1]], key=lambda each: sum(rarity[term] for term in each[1])
+    )
+    found = []
+    for text, held in likely:
+        put = text.said.put
+        words = [Counter(stems(field)) for field in (put.name, put.summary, put.text)]
+        fields = tuple(zip(FIELD_WEIGHTS, words, strict=True))
+        counts = {term: sum(weight * field[term] for weight, field in fields) for term in held}
+        found.append((text, {term: n for term, n in counts.items() if n}))
+    return found
+
+
+def _node(text: _Text, rank: int) -> NodeVersion:
+    """As the graph would show it; it holds for as long as was asserted, and its row is none of the graph's."""
+    put, event = text.said.put, text.said.event
+    return NodeVersion(
+        row=-rank,
+        id=put.id,
+        kind=put.kind,
+        name=put.name,
+        summary=put.summary,
+        text=put.text,
+        props=put.props,
+        focus=put.focus,
+        slot=put.slot,
+        guard=text.identity.guard,
+        recorded_guard=put.guard,
+        interval=Interval(
+            valid_from=put.valid_from,
+            valid_to=put.valid_to,
+            asserted_from=put.valid_from,
+            asserted_to=put.valid_to,
+        ),
+        recorded_at=event.known_at,
+        born=event.pos,
+        tx=text.said.tx,
+        retired_at=None,
+        retired_pos=None,
+        retired_tx=None,
+        deleted_at=None,
+        event=event.pos,
+        content_hash=content_hash(put.name, put.summary, put.text),
+    )

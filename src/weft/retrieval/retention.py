@@ -1,0 +1,122 @@
+"""How long memories last, at the moment of reading: nothing is removed from the log or the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.config import RetentionPolicy
+from weft.errors import Invalid
+from weft.instants import parse_instant
+from weft.loom import Loom
+from weft.retrieval.cognitive import Given, feedback_on, is_pinned
+from weft.retrieval.factors import DAY_US, best_rows, still_shown, without_rows
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.purposes import PURPOSES
+from weft.types import NodeVersion
+
+Policy = RetentionPolicy
+READ_FEEDBACK_OF = 200
+BY_EACH, AT_MOST = 0.03, 0.25  # what reinforcements add to a memory's weight
+
+
+class Lasting(Struct, frozen=True, kw_only=True):
+    """The policy's numbers: how soon a memory weighs half, and what an expired one weighs."""
+
+    half_life_days: float
+    expired_weight: float
+
+
+class Retention(Struct, frozen=True):
+    """`filter_expired` leaves out what has expired by the moment asked about; under `decay` age weakens.
+
+    None of a field is what the settings say. Under `decay` nothing is lost: what weighs less ranks lower. A property
+    `expires_at` that cannot be read is passed over, with a note.
+    """
+
+    name: str = "retention"
+    policy: Policy | None = None
+    half_life_days: float | None = None
+    expired_weight: float | None = None
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        policy = self.policy or loom.settings.retention
+        if policy == "none" or not answer.pool.nodes:
+            return answer
+        now = answer.ask.when.valid_at or 0
+        ends, unreadable = _expiries(answer.pool.nodes)
+        if unreadable:
+            answer = answer.noted(f"{unreadable} found with an expires_at that is no moment: taken as never expiring")
+        expired = {at for at, end in ends.items() if end <= now}
+        if policy == "decay":
+            return self._decayed(loom, answer, now, expired)
+        if not expired:
+            return answer
+        return without_rows(answer, expired).noted(
+            f"{len(expired)} left out that expired before the moment asked about"
+        )
+
+    def _decayed(self, loom: Loom, answer: Answer, now: int, expired: set[int]) -> Answer:
+        import numpy as np
+
+        pool, settings = answer.pool, loom.settings
+        lasting = Lasting(
+            half_life_days=settings.half_life_days if self.half_life_days is None else self.half_life_days,
+            expired_weight=settings.expired_weight if self.expired_weight is None else self.expired_weight,
+        )
+        scores = pool.scores()
+        given = feedback_on(loom, answer, best_rows(scores, READ_FEEDBACK_OF))
+        told = [
+            weigh(node, now, lasting, given.get(at, ()), expired=at in expired) for at, node in enumerate(pool.nodes)
+        ]
+        factors = np.array([factor for factor, _ in told])
+        if not (factors != 1.0).any():
+            return answer
+        raw = still_shown(scores, scores * factors) - scores
+        return replace(answer, pool=pool.with_part(self.name, raw, 1.0, lambda at: told[at][1]))
+
+
+def weigh(
+    node: NodeVersion, now: int, lasting: Lasting, given: Sequence[Given] = (), *, expired: bool = False
+) -> tuple[float, str]:
+    """What a memory weighs at a moment, from 0 to 1, and why.
+
+    It is halved every half-life since it was last reinforced, or since it began to hold, times its importance; every
+    reinforcement adds a little. What was kept for a purpose lasts longer, and keeps something when it has expired.
+    """
+    if is_pinned(node):
+        return 1.0, "pinned"
+    purpose = PURPOSES.get(str(node.props.get("purpose")))
+    half_life = max(lasting.half_life_days, purpose.half_life_days if purpose else 0.0)
+    helped = [each.at for each in given if each.multiplier > 1.0]
+    days = max(0, now - max(helped, default=node.interval.valid_from)) / DAY_US
+    importance = _importance(node)
+    weight = min(1.0, 0.5 ** (days / half_life) * importance + min(AT_MOST, BY_EACH * len(helped)))
+    why = f"{days:.0f} days old, half-life {half_life:.0f}, importance {importance:g}, {len(helped)} reinforcements"
+    if expired:
+        floor = purpose.expired_floor if purpose else 0.0
+        weight = max(weight * lasting.expired_weight, floor)
+        why += f", expired: x {lasting.expired_weight:g}, at least {floor:g}"
+    return weight, f"{why}: x {weight:.3f}"
+
+
+def _importance(node: NodeVersion) -> float:
+    value = node.props.get("importance")
+    return max(0.0, float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else 1.0
+
+
+def _expiries(nodes: Sequence[NodeVersion]) -> tuple[dict[int, int], int]:
+    """When rows expire that do, and how many say so in words that are no moment."""
+    ends: dict[int, int] = {}
+    unreadable = 0
+    for at, node in enumerate(nodes):
+        written = node.props.get("expires_at")
+        if written is None:
+            continue
+        try:
+            ends[at] = parse_instant(written if isinstance(written, str) else repr(written))
+        except Invalid:
+            unreadable += 1
+    return ends, unreadable

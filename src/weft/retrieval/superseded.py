@@ -1,0 +1,93 @@
+"""What was explicitly replaced is not shown beside what replaced it; the newer one names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.instants import to_iso
+from weft.loom import Loom
+from weft.retrieval.factors import asked_by_id, best_rows, without_rows
+from weft.retrieval.gather import joined
+from weft.retrieval.pipeline import Answer
+from weft.types import NodeVersion
+
+RELATION = "SUPERSEDES"
+MAX_STEPS = 5  # from one that was replaced to what stands today
+
+
+class Superseded(Struct, frozen=True):
+    """Hides a row that a visible node replaces at the moment asked about, and lets that one stand in its place.
+
+    The newer one scores at least as much as the one it replaces, and joins the pool if it was not found. Where it may
+    not (of a kind or project not asked for), or where the question is the older one's id, the older one stays, marked.
+    """
+
+    name: str = "superseded"
+    among: int = 50
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        scores = answer.pool.scores()
+        rows = best_rows(scores, max(self.among, 2 * answer.ask.limit))
+        newer = _newer(loom, answer, [answer.pool.nodes[at].id for at in rows])
+        if not newer:
+            return answer
+        kept = {answer.pool.nodes[at].id for at in asked_by_id(answer.pool)}
+        pool = joined(loom, answer, [node.id for old, node in newer.items() if old not in kept])
+        places, added = pool.places, np.zeros(len(pool.nodes) - len(scores))
+        scores = np.concatenate([scores, added])
+        evidence = None if answer.evidence is None else np.concatenate([answer.evidence, added])
+        raised, marks, gone = np.zeros(len(scores)), dict(pool.marks), set()
+        stands: dict[int, str] = {}
+        for old, node in newer.items():
+            here, there = places[old], places.get(node.id)
+            if there is None or old in kept:
+                marks[old] = (*marks.get(old, ()), f"replaced by {node.id} of {_day(node)}")
+                continue
+            gone.add(here)
+            marks[node.id] = (*marks.get(node.id, ()), f"replaces {old} of {_day(pool.nodes[here])}")
+            if scores[here] - scores[there] > raised[there]:
+                raised[there], stands[there] = scores[here] - scores[there], old
+            if evidence is not None:
+                evidence[there] = max(evidence[there], evidence[here])
+        if raised.any():
+            pool = pool.with_part(self.name, raised, 1.0, lambda at: f"in place of {stands[at]}")
+        answer = replace(answer, pool=replace(pool, marks=marks), evidence=evidence)
+        return without_rows(answer, gone) if gone else answer
+
+
+def _newer(loom: Loom, answer: Answer, ids: Sequence[str]) -> dict[str, NodeVersion]:
+    """For each that was replaced, what stands in its place today: at the end of the line, which no circle has."""
+    latest: dict[str, NodeVersion] = {}
+    asked, ask_next = set(ids), list(ids)
+    for _ in range(MAX_STEPS):
+        if not ask_next:
+            break
+        steps = loom.store.neighbours(loom.viewer, answer.ask.when, ask_next, rels=(RELATION,), direction="in")
+        for step in steps:
+            before = latest.get(step.start)
+            if step.node.id != step.start and (before is None or _order(step.node) > _order(before)):
+                latest[step.start] = step.node
+        ask_next = [node.id for node in latest.values() if node.id not in asked]
+        asked.update(ask_next)
+    found = {}
+    for old in ids:
+        node, passed = latest.get(old), {old}
+        while node is not None and node.id in latest and node.id not in passed:
+            passed.add(node.id)
+            node = latest[node.id]
+        if node is not None and node.id not in passed:
+            found[old] = node
+    return found
+
+
+def _order(node: NodeVersion) -> tuple[int, int]:
+    return node.interval.valid_from, node.row
+
+
+def _day(node: NodeVersion) -> str:
+    return to_iso(node.interval.valid_from)[:10]

@@ -1,0 +1,127 @@
+"""What the views share: the relations between them, how a step is taken, and how what was found is told.
+
+Every step is one guarded read for a whole batch of nodes: a walk goes round what its viewer may not see, as if that
+were not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from weft.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, VIEWS
+from weft.loom import Loom
+from weft.retrieval.pipeline import View
+from weft.types import Direction, EdgeVersion, Neighbour, NodeVersion, When
+
+ENTITY_KINDS: Final = VIEWS["entity"]
+CROSS_VIEW: Final = ("REPRESENTS", "INVOLVES", "AFFECTS", "REFERS_TO")  # from the other views to entities and events
+CAUSES: Final = "CAUSES"
+SEQUENCE: Final = ("NEXT", "FOLLOWS")
+NOT_BETWEEN_ENTITIES: Final = UNCOUNTED_RELATIONS.union(CROSS_VIEW, SEQUENCE, (CAUSES,))
+
+MAX_NODES: Final = 50  # of one view
+MIN_NODES: Final = 3  # with fewer, the semantic matches have to carry the answer
+MAX_STEPS: Final = 200  # from one node
+MAX_STEPS_OF_ALL: Final = 2_000  # from all nodes of one hop, as far as each may take LEAST_STEPS
+LEAST_STEPS: Final = 20
+LABEL_CHARACTERS: Final = 60
+_JOINERS: Final = "\u200c\u200d"
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """A node as a view found it: its score there, how many steps from a seed, and the way in words."""
+
+    node: NodeVersion
+    score: float
+    depth: int
+    path: str
+
+
+class Expanded(Struct, frozen=True, kw_only=True):
+    """What a view found. `steps` is how many relations led to it; a view that took none adds nothing to its seeds.
+
+    `chains` are ids from cause to effect.
+    """
+
+    view: View
+    nodes: tuple[Seen, ...] = ()
+    steps: int = 0
+    notes: tuple[str, ...] = ()
+    chains: tuple[tuple[str, ...], ...] = ()
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """What is walked on: as one viewer sees it at one moment, in some projects (None: in all)."""
+
+    loom: Loom
+    when: When
+    projects: tuple[str | None, ...] | None = None
+
+    def step(
+        self, ids: Sequence[str], rels: tuple[str, ...] | None = None, *, direction: Direction
+    ) -> tuple[Neighbour, ...]:
+        """One step from each of these, a bounded number from each, heaviest first."""
+        if not ids:
+            return ()
+        limit = max(LEAST_STEPS, min(MAX_STEPS, MAX_STEPS_OF_ALL // len(ids)))
+        found = self.loom.store.neighbours(
+            self.loom.viewer, self.when, ids, rels=rels, direction=direction, limit=limit
+        )
+        return tuple(each for each in found if self._open(each.edge, each.node))
+
+    def _open(self, edge: EdgeVersion, node: NodeVersion) -> bool:
+        """Of the projects asked about, no record of weft's own, and a node to be found, not only to be passed."""
+        here = self.projects is None or (node.guard.project in self.projects and edge.guard.project in self.projects)
+        return here and node.kind not in RECORD_KINDS and self.loom.viewer.admits(node.guard) and edge.src != edge.dst
+
+
+def as_seed(node: NodeVersion, path: str = "") -> Seen:
+    """A node from which a view begins."""
+    return Seen(node=node, score=1.0, depth=0, path=path or label(node))
+
+
+def onward(path: str, step: Neighbour) -> str:
+    """The way so far, and one step more: `Mira -[WORKS_AT]-> Ferry desk`."""
+    rel = flat(step.edge.rel)[:LABEL_CHARACTERS]
+    arrow = f"-[{rel}]->" if step.edge.src == step.start else f"<-[{rel}]-"
+    return f"{path} {arrow} {label(step.node)}"
+
+
+def label(node: NodeVersion) -> str:
+    """A node in a few words on one line: its name, else how its text begins, else its id."""
+    words = flat(node.name) or flat(node.text) or flat(node.id)
+    return words if len(words) <= LABEL_CHARACTERS else words[: LABEL_CHARACTERS - 1].rstrip() + "…"
+
+
+def flat(text: str) -> str:
+    """On one line, without characters that do not show; joiners stay, as some scripts are spelt with them."""
+    return " ".join("".join(c if c.isprintable() or c in _JOINERS else " " for c in text).split())
+
+
+def ids_of(seen: Iterable[Seen]) -> list[str]:
+    """The ids, in order."""
+    return [each.node.id for each in seen]
+
+
+def distinct(notes: Iterable[str]) -> tuple[str, ...]:
+    """Each once, in order."""
+    return tuple(dict.fromkeys(notes))
+
+
+def stopped(view: View) -> str:
+    """The note of a view that reached its bound."""
+    return f"{view}: stopped at {MAX_NODES} nodes; there are more"
+
+
+def thin(found: Expanded) -> str:
+    """The note of a view that found too little to carry an answer; nothing for one that found enough."""
+    count = len(found.nodes)
+    if count >= MIN_NODES:
+        return ""
+    if not count:
+        return f"{found.view}: skipped, nothing joins the matches to it"
+    nodes = "1 node" if count == 1 else f"{count} nodes"
+    return f"{found.view}: {nodes}, fewer than {MIN_NODES}: the semantic matches carry the answer"

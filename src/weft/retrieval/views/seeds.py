@@ -1,0 +1,97 @@
+"""Where the views begin: the entities, events and causes that the best matches are, or lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from weft.retrieval.enough import HELD, evidence
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.views.ground import CROSS_VIEW, ENTITY_KINDS, MAX_NODES, Ground, Seen, as_seed, label, onward
+from weft.types import NodeVersion
+
+if TYPE_CHECKING:
+    from weft.retrieval.pool import Column
+
+TOP: Final = 10
+LEAST_SCORE: Final = 0.5
+OF_WEAK: Final = 3  # how many are taken where none scores enough
+
+
+class Seeds(Struct, frozen=True, kw_only=True):
+    """Where to begin, by view. `links` are the entities of each match, by its id; `steps` how many were followed."""
+
+    entities: tuple[Seen, ...] = ()
+    events: tuple[Seen, ...] = ()
+    causes: tuple[Seen, ...] = ()
+    links: Mapping[str, tuple[str, ...]] = {}
+    steps: int = 0
+
+    @property
+    def any(self) -> bool:
+        return bool(self.entities or self.events or self.causes)
+
+
+def best_matches(
+    matches: Iterable[tuple[NodeVersion, float]], *, top: int = TOP, least: float = LEAST_SCORE
+) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
+    """The first `top` that score enough; where none does, the first few, which a note says. Best come first."""
+    ranked = list(matches)
+    strong = [(node, score) for node, score in ranked if score >= least][:top]
+    if strong or not ranked:
+        return strong, ()
+    weak = ranked[: min(OF_WEAK, top)]
+    return weak, (f"no match scores {least:g} or more: the best {len(weak)} are taken instead",)
+
+
+def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
+    """The entities that these are or are about, and those of them that are events or causes. At most 50 entities.
+
+    REPRESENTS, INVOLVES and AFFECTS lead to entities; REFERS_TO to an event, and on to the entities of that.
+    """
+    by_id = {node.id: node for node in nodes}
+    entities = {node.id: as_seed(node) for node in by_id.values() if node.kind in ENTITY_KINDS}
+    events = {node.id: as_seed(node) for node in by_id.values() if node.kind == "Event"}
+    links: dict[str, dict[str, None]] = {each: {each: None} for each in entities}
+    first = ground.step(list(by_id), CROSS_VIEW, direction="out")
+    told: dict[str, tuple[str, str]] = {}  # event -> the match that refers to it, and the way
+    for step in first:
+        path = onward(label(by_id[step.start]), step)
+        if step.edge.rel == "REFERS_TO":
+            told.setdefault(step.node.id, (step.start, path))
+            events.setdefault(step.node.id, as_seed(step.node, path))
+        else:
+            entities.setdefault(step.node.id, as_seed(step.node, path))
+            links.setdefault(step.start, {})[step.node.id] = None
+    second = ground.step(list(told), ("INVOLVES",), direction="out")
+    for step in second:
+        match, path = told[step.start]
+        entities.setdefault(step.node.id, as_seed(step.node, onward(path, step)))
+        links.setdefault(match, {})[step.node.id] = None
+    return Seeds(
+        entities=tuple(entities.values())[:MAX_NODES],
+        events=tuple(events.values())[:MAX_NODES],
+        causes=tuple(as_seed(node) for node in by_id.values() if node.kind == "Cause"),
+        links={match: tuple(found) for match, found in links.items()},
+        steps=len(first) + len(second),
+    )
+
+
+def match_scores(answer: Answer) -> Column:
+    """How well each row of the pool matches, from 0 to 1: 1 where the question names it, else what speaks for it.
+
+    That is how near it comes, and half as much again for the question's words; by words alone, the share of them.
+    """
+    import numpy as np
+
+    pool = answer.pool
+    shown = answer.evidence
+    if shown is None or len(shown) != len(pool.nodes):
+        shown = evidence(answer, pool)
+    scores = np.clip(shown if answer.vector is not None else shown / HELD, 0.0, 1.0)
+    for part in pool.parts:
+        if part.name in ("name", "id"):
+            scores = np.where(part.values > 0.0, 1.0, scores)
+    return np.asarray(scores)

@@ -1,0 +1,134 @@
+"""The stage that looks at the best matches from every side: entities, times, causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.extract.intent import MAX_DEPTH, Depths, Intent
+from weft.loom import Loom
+from weft.retrieval.enough import evidence
+from weft.retrieval.gather import joined
+from weft.retrieval.pipeline import Answer, Sighting, View
+from weft.retrieval.views.causal import expand_causes
+from weft.retrieval.views.entity import expand_entities
+from weft.retrieval.views.ground import Expanded, Ground, distinct, thin
+from weft.retrieval.views.merge import BOOST, Merged, merge
+from weft.retrieval.views.seeds import LEAST_SCORE, TOP, Seeds, best_matches, match_scores, seeds_from
+from weft.retrieval.views.temporal import expand_times
+
+if TYPE_CHECKING:
+    from weft.retrieval.pool import Column, Pool
+
+DEEPEST: Mapping[Intent, View] = {"WHY": "causal", "WHEN": "temporal", "WHO": "entity", "WHAT": "entity"}
+
+
+class Views(Struct, frozen=True):
+    """What the views find from the best matches gains up to `weight` of the best score, and joins if it is new.
+
+    Where they find nothing, nothing changes.
+    """
+
+    name: str = "views"
+    weight: float = 0.3
+    top: int = TOP
+    least: float = LEAST_SCORE
+    boost: float = BOOST
+
+    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+        import numpy as np
+
+        scores = answer.pool.scores()
+        order = [int(at) for at in np.argsort(-scores, kind="stable")[: self.top] if scores[at] > 0.0]
+        if not order:
+            return answer
+        match = match_scores(answer)
+        matches = [(answer.pool.nodes[at], float(match[at])) for at in order]
+        chosen, weak = best_matches(matches, top=self.top, least=self.least)
+        ground = Ground(loom=loom, when=answer.ask.when, projects=answer.ask.projects)
+        seeds = seeds_from(ground, [node for node, _ in chosen])
+        views = expand(ground, seeds, answer.depths) if seeds.any else ()
+        if not seeds.steps and not any(each.steps for each in views):
+            return _nothing(answer)
+        return self._merged(loom, answer, views, float(scores.max())).noted(*weak, *_notes(views))
+
+    def _merged(self, loom: Loom, answer: Answer, views: Sequence[Expanded], best: float) -> Answer:
+        import numpy as np
+
+        sides = _sides(views)
+        found = ((view, node, side.score) for node, seen in sides.items() for view, side in seen.items())
+        merged = merge(found, boost=self.boost)
+        by_id = {each.id: each for each in merged.nodes}
+        pool = joined(loom, answer, by_id)
+        answer = replace(answer, evidence=_evidence(answer, pool))
+        raw = np.array([by_id[node.id].score if node.id in by_id else 0.0 for node in pool.nodes])
+        told = {at: _told(by_id[node.id], sides[node.id]) for at, node in enumerate(pool.nodes) if node.id in by_id}
+        pool = pool.with_part(self.name, raw, self.weight * best, lambda at: told.get(at, ""))
+        return replace(answer, pool=pool, sightings=_sightings(answer, pool, sides))
+
+
+def expand(ground: Ground, seeds: Seeds, depths: Depths) -> tuple[Expanded, ...]:
+    """The graph views from these seeds, each as deep as asked (at most 5; 0 leaves a view out)."""
+    found = []
+    if depths.entity:
+        found.append(expand_entities(ground, seeds.entities, min(depths.entity, MAX_DEPTH)))
+    if depths.temporal:
+        found.append(expand_times(ground, seeds, min(depths.temporal, MAX_DEPTH)))
+    if depths.causal:
+        found.append(expand_causes(ground, seeds, min(depths.causal, MAX_DEPTH)))
+    return tuple(found)
+
+
+def _nothing(answer: Answer) -> Answer:
+    """As it came; whoever said what is asked for is told that its view has nothing."""
+    view = DEEPEST.get(answer.ask.intent) if answer.ask.intent is not None else None
+    return answer if view is None else answer.noted(thin(Expanded(view=view)))
+
+
+def _notes(views: Sequence[Expanded]) -> tuple[str, ...]:
+    said = [note for each in views for note in each.notes]
+    poor = "; ".join(filter(None, map(thin, views)))
+    return distinct([*said, *([poor] if poor else [])])
+
+
+def _sides(views: Sequence[Expanded]) -> dict[str, dict[View, Sighting]]:
+    """Every node found, by view."""
+    found: dict[str, dict[View, Sighting]] = {}
+    for expanded in views:
+        for each in expanded.nodes:
+            side = Sighting(view=expanded.view, score=each.score, depth=each.depth, path=each.path)
+            found.setdefault(each.node.id, {})[expanded.view] = side
+    return found
+
+
+def _told(merged: Merged, sides: Mapping[View, Sighting]) -> str:
+    """Which views, and the way to it in the one that is surest of it."""
+    best = max(sides.values(), key=lambda side: (side.score, side.depth))
+    return f"{' + '.join(merged.views)}: {best.path}"
+
+
+def _evidence(answer: Answer, pool: Pool) -> Column | None:
+    """What speaks for each row, with the rows that joined."""
+    import numpy as np
+
+    known: Column | None = answer.evidence
+    if known is None or len(known) == len(pool.nodes):
+        return known
+    return np.concatenate([known, evidence(answer, pool)[len(known) :]])
+
+
+def _sightings(
+    answer: Answer, pool: Pool, sides: Mapping[str, Mapping[View, Sighting]]
+) -> dict[str, tuple[Sighting, ...]]:
+    """By node id: what each view saw of the rows, meaning included where it is known how near they are."""
+    found = dict(answer.sightings)
+    for node in pool.nodes:
+        near = pool.nearness.get(node.content_hash)
+        seen = [] if near is None else [Sighting(view="semantic", score=near.cosine)]
+        seen += sides.get(node.id, {}).values()
+        if seen:
+            found[node.id] = (*found.get(node.id, ()), *seen)
+    return found

@@ -1,0 +1,65 @@
+"""The temporal view: what happened to the seeds, in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from weft.retrieval.views.ground import MAX_NODES, SEQUENCE, Expanded, Ground, Seen, onward, stopped
+from weft.retrieval.views.seeds import Seeds
+from weft.types import NodeVersion
+
+HAPPENING: Final = frozenset({"Event", "Episode"})  # what follows one another; turns and sections do too, as a text
+Window = tuple[int | None, int | None]  # from, and until before; None is open
+
+
+def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (None, None)) -> Expanded:
+    """What involves the seeds, then what involves the others that it involves, and so on; score 1/(steps + 1).
+
+    Events are followed to the next and the one before. At most 50: nearer ones first, of equally near the newest.
+    Ordered by when they begin. With a window only what begins in it, and facts that hold in it, count.
+    """
+    seen = {each.node.id: each for each in seeds.events if _within(each.node, window)}
+    paths = {each.node.id: each.path for each in seeds.entities}
+    entities, latest, taken, notes = list(paths), list(seen), 0, []
+    for hop in range(1, depth + 1):
+        found: dict[str, Seen] = {}
+        steps = ground.step(entities, ("INVOLVES",), direction="in")
+        happened = [each for each in latest if seen[each].node.kind in HAPPENING]
+        follows = ground.step(happened, SEQUENCE, direction="both")
+        for step in (*steps, *(each for each in follows if each.node.kind in HAPPENING)):
+            path = paths[step.start] if step.start in paths else seen[step.start].path
+            if _within(step.node, window):
+                taken += 1
+                if step.node.id not in seen:
+                    here = Seen(node=step.node, score=1.0 / (hop + 1), depth=hop, path=onward(path, step))
+                    found.setdefault(step.node.id, here)
+        room = MAX_NODES - len(seen)
+        kept = _newest(found.values())[:room]
+        seen |= {each.node.id: each for each in kept}
+        if len(kept) < len(found):
+            notes.append(stopped("temporal"))
+            break
+        latest, entities = [each.node.id for each in kept], []
+        if hop == depth or not kept:
+            break
+        for step in ground.step(latest, ("INVOLVES",), direction="out"):
+            if step.node.id not in paths:
+                paths[step.node.id] = onward(seen[step.start].path, step)
+                entities.append(step.node.id)
+    nodes = sorted(seen.values(), key=lambda each: (each.node.interval.valid_from, each.node.id))
+    return Expanded(view="temporal", nodes=tuple(nodes), steps=taken, notes=tuple(notes))
+
+
+def _newest(found: Iterable[Seen]) -> list[Seen]:
+    return sorted(found, key=lambda each: (-each.node.interval.valid_from, each.node.id))
+
+
+def _within(node: NodeVersion, window: Window) -> bool:
+    begin, end = window
+    interval = node.interval
+    if end is not None and interval.valid_from >= end:
+        return False
+    if begin is None or interval.valid_from >= begin:
+        return True
+    return node.kind == "Fact" and (interval.valid_to is None or interval.valid_to > begin)

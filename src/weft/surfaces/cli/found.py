@@ -1,0 +1,138 @@
+"""How what was found looks on a terminal."""
+
+from __future__ import annotations
+
+import click
+
+from weft.operations.asking import Hit, PartShown
+from weft.operations.explaining import Explained
+from weft.operations.finding import MessagesFound, SimilarFound
+from weft.operations.raw import RecalledRaw
+from weft.operations.recalling import Recalled
+from weft.operations.searching import Searched
+from weft.retrieval.pipeline import Source
+from weft.surfaces.cli.lines import dim, heading, notes_below, one_line, validity
+
+
+def recalled_lines(answer: Recalled) -> None:
+    """Prints hits, or the context where the graph's views found them."""
+    if answer.answer:
+        click.echo(f"{answer.answer}\n")
+    if not answer.stages and any(hit.seen for hit in answer.hits):
+        click.echo(answer.context)  # found by the graph's views: the order tells more than the scores
+    else:
+        for number, hit in enumerate(answer.hits, start=1):
+            _hit(number, hit)
+    if answer.stages:
+        times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
+        click.echo(dim(f"stages: {times}"))
+        click.echo(dim(f"intent {answer.intent}, valid at {answer.valid_at}, known at {answer.known_at}"))
+    if answer.receipt:
+        click.echo(f"kept as {click.style(answer.receipt, bold=True)}")
+    notes_below(answer.notes)
+
+
+def _hit(number: int, hit: Hit) -> None:
+    click.echo(f"{number:2}. {hit.score:.3f}  {heading(hit.node)}")
+    if not hit.parts and (text := hit.node.text or hit.node.summary):
+        click.echo(f"    {one_line(text)}")
+    click.echo(dim(f"    {hit.node.citation}  {validity(hit.node)}"))
+    for part in hit.parts:
+        click.echo(f"    · {_said(part)}{one_line(part.text)}")
+        if part.citation != hit.node.citation:
+            click.echo(dim(f"      {part.citation}"))
+    for mark in hit.marks:
+        click.echo(dim(f"    ! {mark}"))
+    for source in hit.why:
+        _source(source)
+    for seen in hit.seen:
+        if seen.path:
+            click.echo(dim(f"      {seen.view} {seen.score:.3f}: {seen.path}"))
+
+
+def searched_lines(answer: Searched) -> None:
+    """Prints results and what they are joined to."""
+    for number, found in enumerate(answer.results, start=1):
+        _hit(number, found.hit)
+        for step in found.related:
+            arrow = f"-{step.rel}->" if step.direction == "out" else f"<-{step.rel}-"
+            click.echo(f"      {arrow} [{step.kind}] {one_line(step.name)}  {dim(step.id)}")
+    if answer.stages:
+        times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
+        click.echo(dim(f"stages: {times}"))
+    click.echo(dim(f"intent {answer.intent}, class {answer.retrieval_class}"))
+    notes_below(answer.notes)
+
+
+def raw_lines(answer: RecalledRaw) -> None:
+    """Prints how a question was read and what each view found."""
+    depths = ", ".join(f"{view} {depth}" for view, depth in answer.depths.items())
+    click.echo(f"intent {answer.intent}, class {answer.retrieval_class}, depths {depths}")
+    for view in answer.views:
+        for node in view.nodes:
+            way = dim(f"  {node.path}") if node.depth else ""
+            click.echo(f"  {view.view:9} {node.score:.3f}  [{node.kind}] {one_line(node.name)}{way}")
+    for chain in answer.chains:
+        click.echo(f"  chain     {' -> '.join(chain)}")
+    for each in answer.merged:
+        views = dim(" + ".join(each.views))
+        click.echo(f"  merged    {each.score:.3f}  [{each.kind}] {one_line(each.name)}  {views}")
+    notes_below(answer.notes)
+
+
+def _said(part: PartShown) -> str:
+    return f"{part.by}: " if part.by else ""
+
+
+def messages_lines(answer: MessagesFound) -> None:
+    """Prints messages, each with the turns around it."""
+    for number, found in enumerate(answer.messages, start=1):
+        click.echo(f"{number:2}. {found.score:.3f}  {found.session}")
+        for turn in (*found.before, found.message, *found.after):
+            who = turn.speaker or turn.role
+            text = (
+                f"{who}: {one_line(turn.text)}" if who and not turn.text.startswith(f"{who}:") else one_line(turn.text)
+            )
+            click.echo(f"    {text}" if turn is found.message else dim(f"    {text}"))
+        click.echo(dim(f"    {found.message.citation}  {found.message.at[:16].replace('T', ' ')}"))
+    notes_below(answer.notes)
+
+
+def similar_lines(answer: SimilarFound) -> None:
+    """Prints what is alike."""
+    for number, hit in enumerate(answer.hits, start=1):
+        click.echo(f"{number:2}. {hit.score:.3f}  {heading(hit.node)}")
+        click.echo(f"    {one_line(hit.node.text or hit.node.summary)}")
+        click.echo(dim(f"    {hit.node.citation}  {validity(hit.node)}"))
+    notes_below(answer.notes)
+
+
+def explained_lines(answer: Explained) -> None:
+    """Prints why a node ranks where it does, or where it was lost."""
+    if answer.node is not None:
+        click.echo(f"{heading(answer.node)}  {dim(answer.node.id)}")
+        click.echo(f"    {one_line(answer.node.text or answer.node.summary)}")
+    click.echo(f"{click.style(answer.verdict, bold=True)}: {answer.reason}")
+    if answer.rank is not None:
+        click.echo(f"rank {answer.rank} of {answer.of}, score {answer.score:.3f}")
+    for source in answer.why:
+        _source(source)
+    for found in answer.found_by:
+        click.echo(dim(f"  found by {found.source}: place {found.place} of {found.of} ({found.score:.3f})"))
+    for seen in answer.seen:
+        click.echo(dim(f"  seen by view {seen.view} ({seen.score:.3f}) {seen.path}".rstrip()))
+    for kept in answer.kept:
+        click.echo(f"{kept.rank:2}. {kept.score:.3f}  {kept.id}")
+        for source in kept.why:
+            _source(source)
+    for stage in answer.stages:
+        lost = f", {stage.dropped} dropped" if stage.dropped else ""
+        click.echo(
+            dim(f"  {stage.stage:14} {stage.count:5} left{lost}  {stage.milliseconds:.1f} ms  {stage.failed}".rstrip())
+        )
+    notes_below(answer.notes)
+
+
+def _source(source: Source) -> None:
+    parts = f"{source.part:.3f} = {source.weight:.3f} x {source.raw:.3f} {source.name} (rank {source.rank})"
+    click.echo(dim(f"      {parts}{'  ' + source.detail if source.detail else ''}"))

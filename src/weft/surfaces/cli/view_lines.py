@@ -1,0 +1,47 @@
+"""How the graph views of a question look on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from weft.operations.merging import ContextLinearized, SubgraphMerged
+from weft.operations.view_nodes import ViewNode
+from weft.operations.viewing import SemanticSearched, ViewExpanded
+
+LINE_CHARACTERS = 160
+
+Viewed = SemanticSearched | ViewExpanded | SubgraphMerged | ContextLinearized
+
+
+def view_lines(answer: Viewed) -> Iterator[str]:
+    """The lines of an answer, notes apart."""
+    match answer:
+        case SemanticSearched():
+            for seed in answer.seed_entities:
+                yield f"seed  {click.style(f'[{seed.kind}]', fg='cyan')} {seed.name}  {_dim(seed.id)}"
+            yield from _nodes(answer.matches)
+        case ViewExpanded() | SubgraphMerged():
+            yield from _nodes(answer.nodes)
+        case ContextLinearized():
+            yield answer.text
+            yield _dim(f"{answer.line_count} lines, {answer.tokens} tokens, {answer.left_out} left out")
+    if isinstance(answer, ViewExpanded):
+        for chain in answer.chains:
+            yield _dim(f"chain {' -> '.join(chain)}")
+
+
+def _nodes(nodes: Sequence[ViewNode]) -> Iterator[str]:
+    for number, node in enumerate(nodes, start=1):
+        words = " ".join((node.name or node.text).split())
+        shown = words if len(words) <= LINE_CHARACTERS else words[: LINE_CHARACTERS - 1] + "…"
+        views = f"  {' + '.join(node.views)}" if node.views else ""
+        yield f"{number:2}. {node.score:.3f}  {click.style(f'[{node.kind}]', fg='cyan')} {shown}{_dim(views)}"
+        yield _dim(f"    {node.id}  {node.citation}  {node.valid_from[:10]}")
+        if node.depth:
+            yield _dim(f"    {node.path}")
+
+
+def _dim(text: str) -> str:
+    return click.style(text, dim=True)
