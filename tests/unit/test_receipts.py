@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import msgspec
 import pytest
+from tests.retrieval.views_world import story
 
 import weft
 from weft.errors import Invalid, NotFound
@@ -218,3 +219,48 @@ def test_a_receipt_that_cannot_be_read_is_told_so(memory: weft.Memory) -> None:
     memory.loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(strange,)))])
     with pytest.raises(Invalid, match="not a receipt that this weft can read"):
         memory.answer("receipt:1")
+
+
+# ---- answers that the graph leads to
+
+
+@pytest.fixture
+def night(memory: weft.Memory) -> weft.Memory:
+    for draft in story({"project": "ferry", "scope": "public"}):
+        memory.loom.append([draft])
+    return memory
+
+
+WHY = "why could nobody book a crossing that night?"
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_ways_through_the_graph_and_the_context_stay_what_they_were(
+    night: weft.Memory, clock: ManualClock, *, explain: bool
+) -> None:
+    before, receipt = recall(night, WHY, explain=explain, limit=20, max_tokens=900)
+    assert any("->" in seen.path for hit in before.hits for seen in hit.seen)
+    assert "because of" in before.context
+    clock.step(DAY_US)
+    more = graph.NodeAssertion(id="c9", kind="Cause", text="Nobody could book: somebody cut the cable", project="ferry")
+    link = graph.EdgeAssertion(src="c9", rel="CAUSES", dst="c5-outage", project="ferry")
+    night.loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(more,), edges=(link,)))])
+    rebuild(night)
+    assert night.answer(receipt) == before
+    assert night.recall(WHY, explain=explain, limit=20, max_tokens=900).context != before.context
+
+
+def test_reasons_that_lead_over_what_is_deleted_are_withheld(night: weft.Memory) -> None:
+    before, receipt = recall(night, WHY, explain=True, limit=20)
+    over = [hit for hit in before.hits if any("Tidebook <-[AFFECTS]-" in seen.path for seen in hit.seen)]
+    assert over
+    delete(night, "tidebook")
+    after = night.answer(receipt)
+    told = [seen.path for hit in after.hits for seen in hit.seen] + [
+        part.detail for hit in after.hits for part in hit.why
+    ]
+    assert not [way for way in told if "Tidebook <-[" in way or "]-> Tidebook" in way]
+    assert any("reasons are withheld" in note for note in after.notes)
+    assert {hit.score for hit in after.hits} <= {hit.score for hit in before.hits}
+    kept = [part.detail for each in night.explain(receipt).kept for part in each.why]
+    assert not [way for way in kept if "Tidebook <-[" in way or "]-> Tidebook" in way]

@@ -53,19 +53,22 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
     rerank: Annotated[
         Literal["configured", "lexical", "none"], Meta(description="who reads the best again beside the question")
     ] = "configured"
-    diversity: Annotated[
-        float | None, Meta(ge=0.0, le=1.0, description="MMR: 1 ranks by score alone, lower mixes; off if unset")
-    ] = None
+    diversity: (
+        Annotated[
+            float, Meta(ge=0.0, le=1.0, description="MMR: 1 ranks by score alone, less varies more; off if unset")
+        ]
+        | None
+    ) = None
     retention: Annotated[Policy | None, Meta(description="what age and expiry do; the setting if unset")] = None
-    purpose: Annotated[str | None, Meta(max_length=64, description="what for: coding, review, release, …")] = None
+    purpose: Annotated[str, Meta(max_length=64, description="what for: coding, review, release, …")] | None = None
     cues: Cues = field(default_factory=dict)
     entity_depth: Depth | None = None
     temporal_depth: Depth | None = None
     causal_depth: Depth | None = None
     expand_hops: Annotated[int, Meta(ge=0, le=1, description="0 leaves out what hits are joined to")] = 1
-    fields: Annotated[
-        tuple[FieldName, ...] | None, Meta(max_length=64, description="only these properties; [] for none")
-    ] = None
+    fields: (
+        Annotated[tuple[FieldName, ...], Meta(max_length=64, description="only these properties; [] for none")] | None
+    ) = None
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 

@@ -18,14 +18,15 @@ from msgspec.structs import replace
 
 from weft.errors import Corrupt, StoreError
 from weft.extract.question import read_question
+from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.lexical import FIELD_WEIGHTS, content_hash, fold_case, idf, query_terms, stems
-from weft.log.chain import payload_digest
+from weft.log.chain import header_hash, payload_digest
 from weft.loom import Loom
 from weft.ports import Store
 from weft.queries import TextQuery
 from weft.retrieval.log_fold import Fold, Logged, Standing, fold
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Source, is_wanted
-from weft.types import SCOPES, Event, Identity, Interval, NodeVersion, Viewer
+from weft.types import SCOPES, Commit, Event, Identity, Interval, NodeVersion, Viewer
 
 MAX_EVENTS: Final = 20_000  # of the log, the newest
 MAX_BYTES: Final = 32_000_000  # of their payloads
@@ -114,19 +115,23 @@ def _between(store: Store, reader: Viewer, after: int, upto: int) -> list[Logged
         if not commits:
             break
         for commit, events in commits:
-            places = range(commit.first_pos, commit.first_pos + commit.count)
-            if [event.pos for event in events] != list(places) or not all(map(_is_whole, events)):
+            places = list(range(commit.first_pos, commit.first_pos + commit.count))
+            if [event.pos for event in events] != places or not all(_is_whole(event, commit) for event in events):
                 raise Corrupt(f"the commit at event {commit.first_pos} of the log is damaged", hint="run `weft doctor`")
         found += commits
         after = found[-1][0].first_pos + found[-1][0].count - 1
     return found
 
 
-def _is_whole(event: Event) -> bool:
-    """Whether it holds what was written; nothing is left of an erased one, and that is whole."""
-    if event.payload is None:
-        return True
-    return event.salt is not None and payload_digest(event.salt, event.payload) == event.payload_hash
+def _is_whole(event: Event, commit: Commit) -> bool:
+    """Whether every hash fits: a store whose graph is broken may have lost more. An erased payload is no damage."""
+    if event.payload is not None and (
+        event.salt is None or payload_digest(event.salt, event.payload) != event.payload_hash
+    ):
+        return False
+    times = (event.recorded_at, event.occurred_at or event.recorded_at)
+    exist = all(MIN_INSTANT_US <= time <= MAX_INSTANT_US for time in times)
+    return exist and event.known_at == commit.at and header_hash(event) == event.hash
 
 
 # ---- guards

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.kinds import VIEWS
 from weft.lexical import stems
 from weft.loom import Loom
 from weft.names import Word, longest, name_words, runs
@@ -38,6 +39,7 @@ NAME_ONLY = 0.25  # of a node that has a name and no words: it is joined to what
 FLOOR, BY_COSINE, BY_WORDS = 0.3, 0.7, 0.5
 FLAT = 0.6  # of a sentence whose place is not known
 NEARBY = 12  # words on each side of a mention
+THINGS = VIEWS["entity"]  # names lead to texts; to what a text is about, its relations lead
 MAX_SEEDS = 20
 MAX_SEED_CHARACTERS = 4_000
 
@@ -140,7 +142,9 @@ def _edges(loom: Loom, answer: Answer, front: Mapping[str, float]) -> list[tuple
     found = []
     for each in sentences:
         for start, end, key in longest([run for run in each.runs if run[2] in known]):
-            nodes = tuple(named for named in known[key] if named.node.id != each.node)
+            nodes = tuple(
+                named for named in known[key] if named.node.id != each.node and named.node.kind not in THINGS
+            )
             if nodes:
                 near = FLAT - FLOOR if each.cosine is None else BY_COSINE * max(each.cosine, 0.0)
                 context = FLOOR + near + BY_WORDS * overlap(each.words, start, end)

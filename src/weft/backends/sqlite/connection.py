@@ -48,8 +48,6 @@ def translated(path: Path) -> Iterator[None]:
         raise _as_weft(problem, path) from problem
     except (UnicodeDecodeError, orjson.JSONDecodeError) as problem:  # flipped bits that SQLite does not look at
         raise Corrupt(f"{path} holds text that is none: {problem}", hint="run `weft doctor`") from problem
-    except OSError as problem:
-        raise StoreError(f"{path} cannot be reached: {problem}", hint="check the disk and the permissions") from problem
 
 
 def _as_weft(problem: apsw.Error, path: Path) -> WeftError:

@@ -51,7 +51,7 @@ class AccountFiles:
         if account in cache:
             return cache[account]
         file = self._file(account)
-        if not file.exists():
+        if _identity(file) is None:
             if not create:
                 return None
             make_directory(self._path)
@@ -61,7 +61,8 @@ class AccountFiles:
         cache[account] = connection
         if self._vfs is None:
             self._wals()[account] = Wal(connection)
-            self._identities.setdefault(account, _identity(file))
+            if (made := _identity(file)) is not None:
+                self._identities.setdefault(account, made)
         with self._opened_lock:
             self._opened.append(connection)
         return connection
@@ -91,6 +92,8 @@ class AccountFiles:
                 yield db
             except KeyError as problem:
                 raise Corrupt("a row refers to one that is not there", hint="run `weft doctor`") from problem
+            except (TypeError, OverflowError, IndexError) as problem:  # the types of columns hold for whole files only
+                raise Corrupt(f"a row holds what none can hold: {problem}", hint="run `weft doctor`") from problem
             finally:
                 end(db, "COMMIT")
 
@@ -152,10 +155,12 @@ class AccountFiles:
         self._local = threading.local()
 
 
-def _identity(file: Path) -> tuple[int, int]:
-    """What tells a file from another that is put in its place; zeros where there is none."""
+def _identity(file: Path) -> tuple[int, int] | None:
+    """What tells a file from another that is put in its place; None where there is none."""
     try:
         found = file.stat()
     except (FileNotFoundError, NotADirectoryError):
-        return (0, 0)
+        return None
+    except OSError as problem:
+        raise StoreError(f"{file} cannot be reached: {problem}", hint="check the disk and the permissions") from problem
     return found.st_dev, found.st_ino

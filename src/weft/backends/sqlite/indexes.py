@@ -15,6 +15,7 @@ from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.query import every, first
 from weft.backends.sqlite.vector_rows import model_key
 from weft.backends.sqlite.vectors import VectorCache
+from weft.errors import Corrupt
 from weft.queries import Near, VectorMatches, VectorQuery
 from weft.types import Viewer, Walked
 
@@ -58,10 +59,13 @@ class Indexes:
             row = first(db, "SELECT key FROM node WHERE id = ?", (node_id,))
             if row is not None and weight > 0:
                 keys[row[0]] = weight
-        snapshot = self._adjacency.refresh(db, moment)
-        if snapshot is None:
-            return None
-        found = adjacency.walk(db, snapshot, viewer, keys, limit=limit)
+        try:
+            snapshot = self._adjacency.refresh(db, moment)
+            if snapshot is None:
+                return None
+            found = adjacency.walk(db, snapshot, viewer, keys, limit=limit)
+        except (ValueError, IndexError, OverflowError, MemoryError) as problem:  # keys that no node can have
+            raise Corrupt(f"the relations of the graph are damaged: {problem}", hint="run `weft rebuild`") from problem
         names = {key: first(db, "SELECT id FROM node WHERE key = ?", (key,)) for key, _ in found}
         scores = tuple((row[0], score) for key, score in found if (row := names[key]))
         return Walked(scores=scores, notes=snapshot.notes)

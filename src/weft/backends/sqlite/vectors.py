@@ -23,6 +23,7 @@ from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.vector_rows import model_key
+from weft.errors import Corrupt
 from weft.parts import part_cosines
 from weft.queries import Near, VectorHit, VectorMatches, VectorQuery
 from weft.types import Viewer
@@ -268,6 +269,9 @@ def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> lis
 
 
 def _matrix(blobs: list[bytes]) -> Floats:
+    """A row for each. Raises Corrupt for one that is no vector, or of another length than the others."""
+    if len({len(blob) for blob in blobs}) > 1 or len(blobs[0]) % 2:
+        raise Corrupt("a vector has another length than the others", hint="run `weft doctor`")
     return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
 
 

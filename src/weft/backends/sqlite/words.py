@@ -167,7 +167,7 @@ def search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuery
     """Best nodes by words, inside one read transaction."""
     try:
         return _search(db, viewer, moment, query, limit)
-    except (TypeError, IndexError) as problem:  # a packed text of a length that none has
+    except (TypeError, IndexError, ValueError) as problem:  # a packed text of a length that none has
         raise Corrupt(f"the words of a text are damaged: {problem}", hint="run `weft rebuild`") from problem
 
 

@@ -1,0 +1,270 @@
+"""`memory_search` and `recall_raw` over one written story: settings that hold, settings that contradict, bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from weft.backends.memory import MemoryStore
+from weft.errors import Invalid
+from weft.log.chain import commit_genesis
+from weft.loom import Loom
+from weft.operations.asking import Hit
+from weft.operations.searching import Found, Related, fitted
+from weft.operations.showing import NodeShown
+from weft.retrieval import recipes
+from weft.retrieval.pipeline import Answer, run
+from weft.retrieval.recipes import Plan, compose
+from weft.testing.clock import ManualClock
+from weft.testing.viewers import PUBLIC
+from weft.types import Actor
+
+from .small_worlds import WordEmbedder
+from .views_world import CHAIN, call, night
+
+OUTAGE = "Why could nobody book a crossing?"
+
+
+@pytest.fixture
+def loom() -> Loom:
+    clock = ManualClock()
+    made = night(MemoryStore(commit_genesis, clock=clock), clock, embedder=WordEmbedder())
+    operator = replace(made.writer, actor=Actor(agent="keeper", role="operator"))
+    call(replace(made, writer=operator), "reindex")
+    return made
+
+
+def ids(answer: dict[str, Any]) -> list[str]:
+    return [each["hit"]["node"]["id"] for each in answer["results"]]
+
+
+def test_without_settings_it_ranks_as_recall_does(loom: Loom) -> None:
+    for question in (OUTAGE, "Who looks after payments?", "When did the certificate run out?", "spring sale"):
+        searched = call(loom, "memory_search", query=question)
+        recalled = call(loom, "recall", query=question)
+        assert ids(searched) == [hit["node"]["id"] for hit in recalled["hits"]]
+        assert [each["hit"]["score"] for each in searched["results"]] == [hit["score"] for hit in recalled["hits"]]
+
+
+def test_results_bring_what_they_are_joined_to_and_may_leave_it(loom: Loom) -> None:
+    found = call(loom, "memory_search", query="The retries used up all database connections", limit=1)
+    related = {(each["direction"], each["rel"], each["id"]) for each in found["results"][0]["related"]}
+    assert ("in", "CAUSES", "c3-retries") in related
+    assert ("out", "CAUSES", "c5-outage") in related
+    bare = call(loom, "memory_search", query="The retries used up all database connections", limit=1, expand_hops=0)
+    assert "related" not in bare["results"][0]
+    assert ids(bare) == ids(found)
+
+
+def test_what_results_are_joined_to_passes_the_guards_again() -> None:
+    clock = ManualClock()
+    store = MemoryStore(commit_genesis, clock=clock)
+    loom = night(store, clock, embedder=WordEmbedder())
+    call(
+        replace(loom, viewer=loom.viewer),
+        "add_fact",
+        subject="Lantern",
+        predicate="vault",
+        object="nine",
+        scope="admin",
+    )
+    public = replace(loom, viewer=PUBLIC)
+    found = call(public, "memory_search", query="Lantern payment gateway", everywhere=True)
+    assert found["results"]
+    assert not [each for each in found["results"] for step in each.get("related", ()) if step["kind"] == "Fact"]
+
+
+def test_fields_narrow_after_ranking(loom: Loom) -> None:
+    whole = call(loom, "memory_search", query=OUTAGE, expand_hops=0)
+    named = call(loom, "memory_search", query=OUTAGE, expand_hops=0, fields=["name", "colour", "weight"])
+    none = call(loom, "memory_search", query=OUTAGE, expand_hops=0, fields=[])
+    assert ids(whole) == ids(named) == ids(none)
+    for each in named["results"]:
+        assert each["hit"]["node"]["text"] == ""
+        assert "props" not in each["hit"]["node"]
+    assert any(each["hit"]["node"]["name"] for each in named["results"])
+    assert "2 unknown fields skipped: colour, weight" in named["notes"]
+    assert not any(each["hit"]["node"]["name"] or each["hit"]["node"]["text"] for each in none["results"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"profile": "fast"}, "balanced, precision, recall, temporal, custom"),
+        ({"fusion": "magic"}, "gated, weighted, rrf, profile"),
+        ({"intent": "HOW"}, "WHY, WHEN, WHO, WHAT, EXPLORE"),
+        ({"retrieval_class": "people"}, "entity, temporal, event, general, none"),
+        ({"rerank": "best"}, "configured, lexical, none"),
+        ({"retention": "forget"}, "none, filter_expired, decay"),
+        ({"purpose": "fun"}, "coding"),
+        ({"weights": {"vectors": 1.0}}, "vector"),
+        ({"weights": {"vector": 9.0}}, "from 0 to 2"),
+        ({"weights": {"vector": float("nan")}}, "from 0 to 2"),
+        ({"profile": "custom"}, "weights"),
+        ({"fusion": "rrf", "weights": {"vector": 1.0}}, "another fusion"),
+        ({"retrieval_class": "entity", "kinds": ["Event"]}, "Person"),
+        ({"everywhere": True, "project": "other"}, "one of the two"),
+        ({"cues": {"mood": "good"}}, "cues"),
+        ({"entity_depth": 9}, "help"),
+        ({"diversity": 2.0}, "help"),
+        ({"expand_hops": 3}, "help"),
+        ({"limit": 0}, "help"),
+        ({"query": "a\x00b"}, "NUL"),
+        ({"kinds": ["no kind!"]}, "help"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_the_next_step(loom: Loom, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        call(loom, "memory_search", **{"query": OUTAGE, **given})
+    assert said in f"{refused.value.message} {refused.value.hint}"
+
+
+def test_unknown_kinds_are_named_instead_of_a_silent_nothing(loom: Loom) -> None:
+    for operation in ("memory_search", "recall", "recall_raw"):
+        answer = call(loom, operation, query=OUTAGE, kinds=["Dragon", "Event"], min_score=0.0)
+        assert answer["status"] == "succeeded"
+        answer = call(loom, operation, query=OUTAGE, kinds=["Dragon"])
+        assert answer["status"] == "empty"
+        assert any("Dragon" in note and "Event" in note for note in answer["notes"])
+
+
+def test_small_talk_is_not_searched_for_and_says_so(loom: Loom) -> None:
+    for operation in ("memory_search", "recall", "recall_raw"):
+        answer = call(loom, operation, query="ok, thanks!")
+        assert answer["status"] == "empty"
+        assert any("memory could hold" in note for note in answer["notes"])
+    assert call(loom, "memory_search", query=OUTAGE, retrieval_class="none")["status"] == "empty"
+
+
+def test_a_class_limits_the_kinds(loom: Loom) -> None:
+    found = call(loom, "memory_search", query="Lantern certificate", retrieval_class="event", fusion="weighted")
+    assert found["results"]
+    assert {each["hit"]["node"]["kind"] for each in found["results"]} <= {
+        "Event",
+        "Fact",
+        "Episode",
+        "Message",
+        "Memory",
+    }
+    people = call(loom, "memory_search", query="Who works for Harbour Desk?", retrieval_class="entity")
+    assert {each["hit"]["node"]["kind"] for each in people["results"]} <= {
+        "Person", "Organization", "Entity", "Service", "Place", "Product", "Concept",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("fusion", ["gated", "weighted", "rrf", "profile"])
+@pytest.mark.parametrize("profile", ["balanced", "precision", "recall", "temporal"])
+def test_every_fusion_and_profile_answers_and_explains_itself(loom: Loom, fusion: str, profile: str) -> None:
+    answer = call(loom, "memory_search", query=OUTAGE, fusion=fusion, profile=profile, diversity=0.7, explain=True)
+    assert {"c5-outage", "concept-outage"} & set(ids(answer)[:3])
+    assert not [stage for stage in answer["stages"] if stage["failed"]] if "failed" in answer["stages"][0] else True
+    for each in answer["results"]:
+        parts = sum(part["part"] for part in each["hit"]["why"])
+        assert parts == pytest.approx(each["hit"]["score"], abs=1e-9)
+
+
+def test_history_resolves_what_is_referred_to(loom: Loom) -> None:
+    asked = call(loom, "memory_search", query="When did she renew it?", history=["Ines Calder keeps the certificates."])
+    assert "Ines Calder" in asked["read_as"]
+    assert "renewed" in ids(asked)[:3]
+
+
+def test_recall_tells_causes_in_their_order(loom: Loom) -> None:
+    recalled = call(loom, "recall", query=OUTAGE, limit=20)
+    assert recalled["intent"] == "WHY"
+    places = [recalled["context"].index(words) for words in CHAIN_WORDS]
+    assert places == sorted(places)
+    assert "Sources" in recalled["context"]
+
+
+CHAIN_WORDS = (
+    "renewed by hand and its reminder",
+    "ran out unnoticed",
+    "repeated every failed payment",
+    "used up all database connections",
+    "Nobody could book a crossing",
+)
+
+
+def test_recall_raw_shows_views_chains_and_the_merge(loom: Loom) -> None:
+    raw = call(loom, "recall_raw", query=OUTAGE, limit=20)
+    assert raw["intent"] == "WHY"
+    assert raw["depths"] == {"entity": 1, "temporal": 1, "causal": 3}
+    by_view = {view["view"]: [node["id"] for node in view["nodes"]] for view in raw["views"]}
+    assert set(CHAIN) <= set(by_view["causal"])
+    assert list(CHAIN) in [list(chain) for chain in raw["chains"]]
+    both = next(node for node in raw["merged"] if node["id"] == "c5-outage")
+    assert {"semantic", "causal"} <= set(both["views"])
+    context = call(loom, "linearize_context", nodes=raw["merged"], intent="WHY")
+    assert "used up all database connections" in context["text"]
+
+
+def test_a_stage_that_raises_costs_itself_only(loom: Loom) -> None:
+    class Broken:
+        name = "broken"
+
+        def __call__(self, loom: Loom, answer: Answer) -> Answer:
+            raise ZeroDivisionError("inside")
+
+    stages = compose(Plan())
+    from weft.operations.asking import read_ask
+    from weft.operations.recalling import Recall
+
+    ask = read_ask(loom, Recall(query=OUTAGE))
+    whole = run(stages, loom, ask)
+    for at in range(len(stages) + 1):
+        found = run((*stages[:at], Broken(), *stages[at:]), loom, ask)
+        assert [each.node.id for each in found.ranked or ()] == [each.node.id for each in whole.ranked or ()]
+        assert any("broken failed inside (ZeroDivisionError)" in note for note in found.notes)
+    for at, stage in enumerate(stages):
+        without = run((*stages[:at], Broken(), *stages[at + 1 :]), loom, ask)
+        assert without.notes, stage.name
+
+
+def test_every_named_recipe_answers(loom: Loom) -> None:
+    for name in recipes.RECIPES:
+        assert call(loom, "recall", query=OUTAGE, recipe=name)["hits"], name
+    with pytest.raises(Invalid, match="no recipe"):
+        call(loom, "recall", query=OUTAGE, recipe="secret")
+
+
+# ---- bounds
+
+
+def shown(number: int, text: str, related: int) -> Found:
+    node = NodeShown(
+        id=f"n{number}", kind="Note", name="", text=text, citation="weft://s/events/1#00", valid_from="2020"
+    )
+    steps = tuple(Related(direction="out", rel="TO", id=f"r{at}", kind="Note", name="x" * 100) for at in range(related))
+    return Found(hit=Hit(score=1.0 / (number + 1), node=node), related=steps)
+
+
+def size(results: tuple[Found, ...]) -> int:
+    import msgspec
+
+    return sum(len(msgspec.json.encode(each).decode()) for each in results)
+
+
+def test_what_is_related_goes_first_then_the_last_results() -> None:
+    few = tuple(shown(number, "word " * 100, 3) for number in range(10))
+    assert fitted(few) == (few, ())
+    related = tuple(shown(number, "word " * 200, 20) for number in range(40))
+    kept, notes = fitted(related)
+    assert [each.hit for each in kept] == [each.hit for each in related]
+    assert kept[0].related == related[0].related
+    assert not kept[-1].related
+    assert size(kept) <= 80_000
+    assert len(notes) == 1
+    assert "related items" in notes[0]
+    long = tuple(shown(number, "w" * 9_000, 5) for number in range(20))
+    kept, notes = fitted(long)
+    assert 0 < len(kept) < 20
+    assert not any(each.related for each in kept)
+    assert size(kept) <= 80_000
+    assert len(notes) == 2
+    huge, notes = fitted((shown(0, "w" * 900_000, 2),))
+    assert len(huge) == 1
+    assert size(huge) <= 80_010
+    assert any("cut" in note for note in notes)

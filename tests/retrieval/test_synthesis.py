@@ -1,0 +1,121 @@
+"""A written answer may rest on the lines it was given, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from weft.backends.memory import MemoryStore
+from weft.context.synthesis import checked
+from weft.counsel import Counsel
+from weft.log.chain import commit_genesis
+from weft.loom import Loom
+from weft.models.chat import chat_from
+from weft.testing.clock import ManualClock
+
+from .small_worlds import WordEmbedder
+from .views_world import call, night
+
+QUESTION = "Why could nobody book a crossing?"
+SOURCES = ("weft://harbour/events/1#aa", "weft://harbour/events/2#bb")
+
+
+class Writer:
+    """A chat server that writes the same to whoever asks, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.said: Any = ""
+        self.asked: list[dict[str, Any]] = []
+        writer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                writer.asked.append(body)
+                status = 200 if isinstance(writer.said, str) else writer.said
+                answer = json.dumps({"choices": [{"message": {"role": "assistant", "content": writer.said}}]}).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/v1"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def writer() -> Iterator[Writer]:
+    made = Writer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def loom(writer: Writer) -> Loom:
+    clock = ManualClock()
+    made = night(MemoryStore(commit_genesis, clock=clock), clock, embedder=WordEmbedder())
+    return replace(made, counsel=Counsel(chat_from("openai:small", url=writer.url, key=""), clock))
+
+
+def test_an_answer_is_written_from_the_lines(loom: Loom, writer: Writer) -> None:
+    writer.said = "The retries used up all connections [1][2]."
+    answer = call(loom, "recall", query=QUESTION, intent="WHY", synthesize=True)
+    assert answer["answer"] == "The retries used up all connections [1][2]."
+    shown = json.loads(writer.asked[-1]["messages"][-1]["content"])
+    assert shown["question"] == QUESTION
+    assert shown["lines"] == answer["context"]
+
+
+def test_a_source_that_was_not_given_is_removed_and_noted(loom: Loom, writer: Writer) -> None:
+    writer.said = "It was the certificate [1]. It was sabotage [99], see weft://other/events/7#dead."
+    answer = call(loom, "recall", query=QUESTION, intent="WHY", synthesize=True)
+    assert "[1]" in answer["answer"]
+    assert "99" not in answer["answer"]
+    assert "weft://other" not in answer["answer"]
+    assert any("2 sources that it was not given" in note and "[99]" in note for note in answer["notes"])
+
+
+@pytest.mark.parametrize("said", ["It was sabotage.", "", "   ", "See [42] and [43].", 500])
+def test_an_answer_that_rests_on_nothing_is_left_out(loom: Loom, writer: Writer, said: Any) -> None:
+    writer.said = said
+    answer = call(loom, "recall", query=QUESTION, intent="WHY", synthesize=True)
+    assert "answer" not in answer
+    assert answer["hits"]
+    assert any("language model" in note for note in answer["notes"])
+
+
+def test_without_a_model_a_note_says_so(loom: Loom) -> None:
+    bare = replace(loom, counsel=Counsel(None, ManualClock()))
+    answer = call(bare, "recall", query=QUESTION, synthesize=True)
+    assert any("setting `model`" in note for note in answer["notes"])
+    assert answer["hits"]
+
+
+@given(st.text(alphabet="[]0123456789, abweft:/#.", max_size=80))
+def test_whatever_is_written_no_foreign_number_is_left(written: str) -> None:
+    import re
+
+    text, _ = checked(written, SOURCES)
+    for numbers in re.findall(r"\[(\d{1,4})\]", text):
+        assert 1 <= int(numbers) <= len(SOURCES)
