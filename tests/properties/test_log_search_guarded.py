@@ -19,7 +19,7 @@ from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.log.draft import Draft
 from weft.ports import Store
 from weft.projection.moves import SetDeleted
-from weft.retrieval import log_fold
+from weft.retrieval import from_log, log_fold
 from weft.retrieval.from_log import MARK, search_log
 from weft.retrieval.pipeline import Ask
 from weft.testing.clock import HOUR_US, START_US, ManualClock
@@ -179,6 +179,20 @@ def test_the_log_shows_what_the_graph_would(steps: list[Step], word: str, data: 
             for viewer in VIEWERS:
                 for when in (NOW, When(valid_at=valid_at, known_at=known_at)):
                     check(told, viewer, when, word, projects)
+
+
+@given(STEPS, st.sampled_from(FRUITS), st.integers(1, 6))
+def test_the_newest_of_the_log_is_enough_to_know_who_may_see_what(steps: list[Step], word: str, events: int) -> None:
+    with pytest.MonkeyPatch.context() as patched, in_both(steps) as worlds:
+        patched.setattr(from_log, "MAX_EVENTS", events)
+        patched.setattr(from_log, "SLICE_EVENTS", 2)
+        for told in worlds:
+            for viewer in VIEWERS:
+                loom = loom_over(told.store, told.clock, viewer=viewer)
+                ask = Ask(query=word, when=NOW, limit=100, projects=None)
+                for hit in search_log(loom, ask, problem="it is down").ranked or ():
+                    open_to = told.store.history(viewer, hit.node.id, limit=1_000)
+                    assert (hit.node.text, hit.node.event) in {(each.text, each.event) for each in open_to}
 
 
 # ---- what is hidden leaves no trace

@@ -20,47 +20,45 @@ from weft.instants import to_iso
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.ports import Store
+from weft.retrieval import recipes
+from weft.retrieval.pipeline import Ask, run
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import Scribe, deleted
 from weft.testing.viewers import OPERATOR, STRANGER
-from weft.types import Viewer
+from weft.types import Viewer, When
 
 from .test_guarded_recall import CITED, HIDDEN, VIEWERS, MakeStore, in_memory, in_sqlite
 
 KINDS = ("Person", "Service", "Concept", "Event", "Event", "Cause", "Cause", "Memory")
 WORDS = ("harbour", "ferry", "lantern", "tide")
 HOWS = ("open", "open", "open", *HIDDEN)
-# (kind, word, days, how) by number, then (from, relation, to, confidence, how) by numbers.
+# (kind, word, days, how) by number, then (from, to, confidence, how) by numbers.
 Node = tuple[str, str, int, str]
-Edge = tuple[int, str, int, float, str]
+Edge = tuple[int, int, float, str]
 NODES = st.lists(
     st.tuples(st.sampled_from(KINDS), st.sampled_from(WORDS), st.integers(-30, -1), st.sampled_from(HOWS)),
     min_size=4,
     max_size=12,
 )
-RELATIONS = ("REPRESENTS", "INVOLVES", "AFFECTS", "REFERS_TO", "CAUSES", "KNOWS", "NEXT")
 # Of relations only those ways of hiding that a relation by itself can have.
 EDGE_HOWS = ("open", "open", "open", "admin", "sensitive", "of another agent", "another project")
 EDGES = st.lists(
-    st.tuples(
-        st.integers(0, 11),
-        st.sampled_from(RELATIONS),
-        st.integers(0, 11),
-        st.floats(0.1, 1.0),
-        st.sampled_from(EDGE_HOWS),
-    ),
-    min_size=4,
+    st.tuples(st.integers(0, 11), st.integers(0, 11), st.floats(0.1, 1.0), st.sampled_from(EDGE_HOWS)),
+    min_size=6,
     max_size=30,
 )
-FITTING = {
-    "REPRESENTS": ({"Concept"}, {"Person", "Service"}),
-    "INVOLVES": ({"Event", "Memory"}, {"Person", "Service"}),
-    "AFFECTS": ({"Cause"}, {"Person", "Service"}),
-    "REFERS_TO": ({"Cause"}, {"Event"}),
-    "CAUSES": ({"Cause"}, {"Cause"}),
-    "KNOWS": ({"Person", "Service"}, {"Person", "Service"}),
-    "NEXT": ({"Event"}, {"Event"}),
+SORTS = {"Person": "entity", "Service": "entity", "Memory": "event", "Event": "event"}
+RELATIONS = {
+    ("Concept", "entity"): "REPRESENTS",
+    ("event", "entity"): "INVOLVES",
+    ("Cause", "entity"): "AFFECTS",
+    ("Cause", "event"): "REFERS_TO",
+    ("Cause", "Cause"): "CAUSES",
+    ("entity", "entity"): "KNOWS",
+    ("event", "event"): "NEXT",
 }
+# Of the stages that follow relations, those of this page: how others treat projects is held by their own tests.
+ONLY_VIEWS = tuple(stage for stage in recipes.DEFAULT if stage.name not in ("walk", "boosts"))
 QUESTIONS = ("why did the harbour ferry stop?", "who keeps the lantern?")
 
 
@@ -68,14 +66,14 @@ def name_of(number: int) -> str:
     return f"node{number:02}"
 
 
-def fitting(nodes: list[Node], edges: list[Edge]) -> list[Edge]:
-    """The relations that join kinds as they do in the world, each once."""
+def fitting(nodes: list[Node], edges: list[Edge]) -> list[tuple[int, str, int, float, str]]:
+    """The relations that such nodes have in the world, each once."""
     found = {}
-    for src, rel, dst, sure, how in edges:
-        starts, ends = FITTING[rel]
+    for src, dst, sure, how in edges:
         a, b = src % len(nodes), dst % len(nodes)
-        if a != b and nodes[a][0] in starts and nodes[b][0] in ends:
-            found.setdefault((a, rel, b), (a, rel, b, sure, how))
+        rel = RELATIONS.get((SORTS.get(nodes[a][0], nodes[a][0]), SORTS.get(nodes[b][0], nodes[b][0])))
+        if a != b and rel is not None:
+            found.setdefault((a, b), (a, rel, b, sure, how))
     return list(found.values())
 
 
@@ -94,7 +92,7 @@ def draft_of(number: int, node: Node) -> Draft:
     return Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(made,)))
 
 
-def edge_draft(edge: Edge) -> Draft:
+def edge_draft(edge: tuple[int, str, int, float, str]) -> Draft:
     src, rel, dst, sure, how = edge
     # A relation for no agent in particular is for all of them: only a tag for another hides it.
     guard = {"project": PROJECT, "scope": "public"} | {k: v for k, v in HIDDEN[how][0].items() if how != "open"}
@@ -104,7 +102,7 @@ def edge_draft(edge: Edge) -> Draft:
 
 @contextmanager
 def filled(
-    make: MakeStore, nodes: list[Node], edges: list[Edge], *, without: Collection[str] = ()
+    make: MakeStore, nodes: list[Node], edges: list[tuple[int, str, int, float, str]], *, without: Collection[str] = ()
 ) -> Iterator[tuple[Store, ManualClock]]:
     """A store with these, each written when it would be among all of them; all hidden in the same ways left out."""
     clock = ManualClock()
@@ -156,20 +154,21 @@ def told(
     for intent in ("WHY", "WHO"):
         answer = call(loom, "linearize_context", nodes=nodes, intent=intent, **now)
         yield f"linearize_context {intent}", msgspec.json.encode(answer)
-    answer = call(loom, "recall", query=question, project=PROJECT, explain=True, limit=20, **now)
-    answer["stages"] = ()
-    yield "recall", msgspec.json.encode(answer)
+    when = When(valid_at=clock.now_us(), known_at=clock.now_us())
+    recalled = run(ONLY_VIEWS, loom, Ask(query=question, when=when, limit=20, projects=(PROJECT, None)))
+    ranked = [(each.node.id, each.sources, each.seen, each.marks) for each in recalled.ranked or ()]
+    yield "recall", msgspec.json.encode((ranked, recalled.sightings, recalled.notes))
 
 
 def compare(make: MakeStore, nodes: list[Node], edges: list[Edge], question: str) -> None:
-    edges = fitting(nodes, edges)
+    joined = fitting(nodes, edges)
     # An id of another project may be asked for by whoever has it, so those are not asked for here.
     given = [name_of(number) for number, node in enumerate(nodes) if node[3] != "another project"] or ["nobody"]
-    with filled(make, nodes, edges) as (full, clock):
+    with filled(make, nodes, joined) as (full, clock):
         for name, viewer in VIEWERS.items():
             hidden = {how for how, (_, viewers) in HIDDEN.items() if name in viewers}
             unseen = [name_of(number) for number, node in enumerate(nodes) if node[3] in hidden]
-            with filled(make, nodes, edges, without=hidden) as (alone, other):
+            with filled(make, nodes, joined, without=hidden) as (alone, other):
                 here = told(full, clock, viewer, given, question)
                 there = told(alone, other, viewer, given, question)
                 for (tool, seen), (_, wanted) in zip(here, there, strict=True):
@@ -177,7 +176,7 @@ def compare(make: MakeStore, nodes: list[Node], edges: list[Edge], question: str
                     assert not [each for each in unseen if each.encode() in seen], f"{tool} tells {name} what is hidden"
 
 
-@settings(max_examples=max(4, settings().max_examples // 2))
+@settings(max_examples=max(4, settings().max_examples // 3))
 @given(NODES, EDGES, st.sampled_from(QUESTIONS))
 def test_what_is_hidden_changes_no_view_in_memory(nodes: list[Node], edges: list[Edge], question: str) -> None:
     compare(in_memory, nodes, edges, question)
@@ -199,19 +198,26 @@ CHAIN = [
     ("Concept", "ferry", -5, "open"),
 ]
 JOINED: list[Edge] = [
-    (1, "CAUSES", 2, 0.9, "open"),
-    (2, "CAUSES", 3, 0.8, "open"),
-    (3, "AFFECTS", 0, 1.0, "open"),
-    (1, "REFERS_TO", 4, 1.0, "open"),
-    (4, "INVOLVES", 5, 1.0, "open"),
-    (0, "KNOWS", 5, 1.0, "open"),
-    (6, "REPRESENTS", 0, 1.0, "open"),
+    (1, 2, 0.9, "open"),  # one cause leads to the next
+    (2, 3, 0.8, "open"),
+    (3, 0, 1.0, "open"),  # and the last affects the person
+    (1, 4, 1.0, "open"),  # the first refers to the event
+    (4, 5, 1.0, "open"),  # which involves the service
+    (0, 5, 1.0, "open"),  # that the person knows
+    (6, 0, 1.0, "open"),  # whom the concept represents
 ]
 
 
-@pytest.mark.parametrize("make", [in_memory, in_sqlite], ids=["memory", "sqlite"])
-@pytest.mark.parametrize("middle", [2, 4, 5, 6])
-@pytest.mark.parametrize("how", ["sensitive", "deleted", "another project", "of another agent"])
+WAYS = ("sensitive", "deleted", "another project", "of another agent")
+
+
+@pytest.mark.parametrize(
+    ("make", "middle", "how"),
+    [
+        *((in_memory, middle, how) for middle in (2, 4, 5, 6) for how in WAYS),
+        *((in_sqlite, 2, how) for how in WAYS),  # dearer: the middle of the chain
+    ],
+)
 def test_no_way_leads_through_what_is_hidden(make: MakeStore, middle: int, how: str) -> None:
     nodes = list(CHAIN)
     nodes[middle] = (*nodes[middle][:3], how)
@@ -221,7 +227,7 @@ def test_no_way_leads_through_what_is_hidden(make: MakeStore, middle: int, how: 
 @pytest.mark.parametrize("at", range(len(JOINED)))
 def test_no_way_leads_along_a_hidden_relation(at: int) -> None:
     edges = list(JOINED)
-    edges[at] = (*edges[at][:4], "sensitive")
+    edges[at] = (*edges[at][:3], "sensitive")
     compare(in_memory, list(CHAIN), edges, QUESTIONS[0])
 
 

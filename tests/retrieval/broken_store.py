@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,15 @@ def overwrite(store: Path, pages: Iterable[int]) -> None:
         for page in pages:
             file.seek((page - 1) * size)
             file.write(b"\xa5" * size)
+
+
+def scatter(store: Path, chance: random.Random) -> None:
+    """A few bytes here and there are others, past the first page, which says what the file is."""
+    size = database(store).stat().st_size
+    with database(store).open("r+b") as file:
+        for _ in range(chance.choice((1, 3, 20))):
+            file.seek(chance.randrange(4096, size - 64))
+            file.write(chance.randbytes(chance.choice((1, 8, 64))))
 
 
 def spoil_indexes(store: Path) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -201,11 +202,19 @@ def test_what_is_older_than_damage_in_the_log_is_left_out(store: Path, how: str)
     assert any(note.startswith("what is older than ") for note in answer.notes)
 
 
-def test_a_missing_event_is_damage(store: Path) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM event WHERE kind = 'graph.deleted'",
+        "DELETE FROM commits WHERE first_pos = (SELECT pos FROM event WHERE kind = 'graph.deleted')",
+        "UPDATE event SET kind = 'graph.delete' WHERE kind = 'graph.deleted'",
+    ],
+)
+def test_a_gap_in_the_log_is_damage(store: Path, statement: str) -> None:
     broken.drop("node_version")(store)
     db = apsw.Connection(str(broken.database(store)))
-    db.pragma("foreign_keys", "off")
-    db.execute("DELETE FROM event WHERE kind = 'graph.deleted'")
+    db.execute(statement)
+    assert db.changes() == 1
     db.close()
     assert set(texts(asked(store, "ferry looms", limit=100))) == set(NOTES)
 
@@ -317,6 +326,22 @@ def test_any_page_may_be_overwritten(store: Path, tmp_path: Path) -> None:
                 assert answer.hits or answer.notes
         shutil.rmtree(work)
     assert answered > degraded > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bytes_may_be_flipped_anywhere(store: Path, tmp_path: Path, seed: int) -> None:
+    """No part meets what it cannot read with an exception of its own: it says that the store is damaged."""
+    chance = random.Random(seed)
+    for _ in range(12):
+        work = Path(shutil.copytree(store, tmp_path / "work"))
+        broken.scatter(work, chance)
+        with memory_at(work, by_meaning=True) as memory:
+            for question in (QUESTION, "Marta Okonro", "looms and threads"):
+                with suppress(StoreError):
+                    answer = memory.recall(question)
+                    assert answer.hits or answer.notes
+                    assert not [note for note in answer.notes if "failed inside" in note]
+        shutil.rmtree(work)
 
 
 # ---- the place of the store

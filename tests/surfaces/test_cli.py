@@ -140,9 +140,24 @@ def test_json_everywhere(cli: Cli) -> None:
     first = answer(cli, "remember", "words to keep", "--props", "size=3", "--props", "colour=blue", "--agents", "ann")
     assert first["status"] == "saved"
     exported = str(cli.scratch / "log.jsonl")
+    kept = answer(cli, "recall", "words", "--receipt")["receipt"]
+    merged = f'[{{"view": "semantic", "nodes": [{{"id": "{first["id"]}", "score": 1}}]}}]'
     runs: list[tuple[tuple[str, ...], str]] = [
         (("add-fact", "Mira", "role", "lead"), "citation"),
         (("recall", "words", "--explain"), "hits"),
+        (("recall-raw", "words"), "merged"),
+        (("memory-search", "words", "--weights", "vector=0.5", "--cues", "tool=cli", "--fields", "text"), "results"),
+        (("conversation-search", "words"), "messages"),
+        (("find-similar", first["id"]), "hits"),
+        (("explain", "words", first["id"]), "verdict"),
+        (("answer", kept), "hits"),
+        (("memory-feedback", first["id"], "confirmed"), "citation"),
+        (("semantic-search", "words"), "seed_entity_ids"),
+        (("entity-lookup", "--entity-ids", first["id"]), "nodes"),
+        (("temporal-expand", "--entity-ids", first["id"]), "nodes"),
+        (("causal-expand", "--entity-ids", first["id"]), "nodes"),
+        (("subgraph-merge", "--views", merged), "nodes"),
+        (("linearize-context", "--nodes", f'[{{"id": "{first["id"]}", "score": 1}}]'), "text"),
         (("recent",), "nodes"),
         (("show", first["id"]), "history"),
         (("cite", first["citation"]), "matches"),

@@ -183,3 +183,13 @@ def test_words_of_commands_become_words_of_the_tools_that_are_served(servers: Se
 
 def test_the_command_lists_the_option(cli: Cli) -> None:
     assert "--toolsets" in cli("mcp", "--help").stdout
+
+
+def test_the_guide_tells_of_every_toolset_and_of_no_other() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    table = guide.split("| toolset |")[1].split("\n\n")[0]
+    told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert set(told) == {operation.toolset for operation in OPERATIONS} | {"all"}
+    for row in table.splitlines():
+        toolset, *tools = re.findall(r"`(\w+)`", row.replace("WEFT_ROLE=operator", "")) or [""]
+        assert set(tools) <= names(toolset), row

@@ -58,6 +58,8 @@ def test_an_answer_says_when_there_is_nothing(memory: weft.Memory) -> None:
     assert (answer.status, answer.hits) == ("empty", ())
     assert any("--everywhere" in note for note in answer.notes)
     assert any("no words" in note for note in memory.recall("?!").notes)
+    assert any("asks for nothing" in note for note in memory.recall("thanks!").notes)
+    assert any("no words" in note for note in memory.recall("?!", min_score=0.0).notes)
 
 
 def test_the_parts_of_every_score_add_up(memory: weft.Memory) -> None:

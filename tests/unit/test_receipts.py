@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import msgspec
 import pytest
+from tests.retrieval.test_synthesis import Writer
 from tests.retrieval.views_world import story
 
 import weft
@@ -264,3 +265,40 @@ def test_reasons_that_lead_over_what_is_deleted_are_withheld(night: weft.Memory)
     assert {hit.score for hit in after.hits} <= {hit.score for hit in before.hits}
     kept = [part.detail for each in night.explain(receipt).kept for part in each.why]
     assert not [way for way in kept if "Tidebook <-[" in way or "]-> Tidebook" in way]
+
+
+def test_what_a_model_wrote_is_kept_and_withheld_with_what_it_was_written_from(place: Place) -> None:
+    writer = Writer()
+    try:
+        writer.said = "The gauge is in the shed [1]."
+        memory = place.open(model="openai:small", model_url=writer.url)
+        shed = memory.remember("The tide gauge is in the shed.")
+        memory.remember("The tide gauge is heavy.")
+        before, receipt = recall(memory, "where is the tide gauge?", synthesize=True)
+        asked = len(writer.asked)
+        assert before.answer == writer.said
+        assert memory.answer(receipt) == before
+        assert len(writer.asked) == asked  # told again, not written again
+        delete(memory, shed.id)
+        after = memory.answer(receipt)
+    finally:
+        writer.close()
+    assert (after.answer, "in the shed" in after.context) == ("", False)
+    assert any("language model" in note for note in after.notes)
+    assert [hit.node.text for hit in after.hits] == ["The tide gauge is heavy."]
+
+
+def test_what_was_found_by_a_followed_topic_is_told_again_and_explained(place: Place) -> None:
+    staff = place.open()
+    shed = staff.remember("The tide gauge is in the shed.", scope="public")  # tagged for nobody
+    soup = staff.remember("Soup is served at noon.", scope="public")
+    kiosk = place.open(audience="public", agent="kiosk", scopes="public", role="agent", keywords="tide gauge")
+    before, receipt = recall(kiosk, "where is the tide gauge?")
+    assert [hit.node.id for hit in before.hits] == [shed.id]
+    assert kiosk.answer(receipt) == before
+    assert kiosk.explain("where is the tide gauge?", shed.id).verdict == "answered"
+    for hidden in (soup.id, "no-such-node"):
+        with pytest.raises(NotFound, match="that you may see"):
+            kiosk.explain("where is the tide gauge?", hidden)
+    other = place.open(audience="public", agent="kiosk", scopes="public", role="agent")
+    assert other.answer(receipt).hits == ()  # the topic is not followed any more

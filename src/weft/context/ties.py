@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from msgspec import Struct
 
 from weft.loom import Loom
 from weft.retrieval.views.causal import confidence
-from weft.retrieval.views.ground import CAUSES, CROSS_VIEW, ENTITY_KINDS, NOT_BETWEEN_ENTITIES, label
+from weft.retrieval.views.ground import CAUSES, CROSS_VIEW, ENTITY_KINDS, NOT_BETWEEN_ENTITIES, Ground, label
 from weft.types import NodeVersion, When
-
-TIES_OF_ONE: Final = 20
 
 
 class Entity(Struct, frozen=True, kw_only=True):
@@ -38,16 +35,13 @@ class Ties(Struct, frozen=True, kw_only=True):
 
 
 def ties_of(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> Ties:
-    """What joins these nodes, as far as the viewer may see it, a bounded number for each."""
-    ids = [node.id for node in nodes]
-    given = set(ids)
+    """What joins these nodes in the projects that they are of, as far as the viewer may see it."""
+    given = {node.id for node in nodes}
+    ground = Ground(loom=loom, when=when, projects=(None, *{node.guard.project for node in nodes}))
     causes: dict[tuple[str, str], float] = {}
     told: dict[str, list[str]] = {}
     about: dict[str, dict[str, Entity]] = {}
-    rels = (*CROSS_VIEW, CAUSES)
-    for step in loom.store.neighbours(loom.viewer, when, ids, rels=rels, direction="out", limit=TIES_OF_ONE):
-        if not loom.viewer.admits(step.node.guard):
-            continue
+    for step in ground.step([node.id for node in nodes], (*CROSS_VIEW, CAUSES), direction="out"):
         if step.edge.rel == CAUSES:
             if step.node.id in given:
                 causes[step.start, step.node.id] = confidence(step.edge.props)
@@ -56,10 +50,9 @@ def ties_of(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> Ties:
         else:
             about.setdefault(step.start, {})[step.node.id] = entity_of(step.node)
     related: dict[str, dict[tuple[str, str], tuple[str, Entity]]] = {}
-    entities = [node.id for node in nodes if node.kind in ENTITY_KINDS]
-    for step in loom.store.neighbours(loom.viewer, when, entities, direction="out", limit=TIES_OF_ONE):
+    for step in ground.step([node.id for node in nodes if node.kind in ENTITY_KINDS], direction="out"):
         rel, there = step.edge.rel, step.node
-        if rel not in NOT_BETWEEN_ENTITIES and there.kind in ENTITY_KINDS and loom.viewer.admits(there.guard):
+        if rel not in NOT_BETWEEN_ENTITIES and there.kind in ENTITY_KINDS:
             related.setdefault(step.start, {})[rel, there.id] = (rel, entity_of(there))
     return Ties(
         causes=causes,

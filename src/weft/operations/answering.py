@@ -26,6 +26,9 @@ from weft.types import MAX_LIMIT, Find, NodeVersion
 MAX_NAMES = 500
 MAX_NODES = 10_000
 WITHHELD = "(withheld)"
+OTHERWISE = (
+    "the context is not word for word as it was: tokens are counted otherwise here, or weft wrote contexts otherwise"
+)
 _ARROW = re.compile(r" (?:-\[[^\]]*\]->|<-\[[^\]]*\]-) ")
 
 
@@ -59,7 +62,7 @@ def answer(loom: Loom, given: Answer) -> Recalled:
         citations = {hit["node"]["id"]: hit["node"].get("citation", "") for hit in again.hits}
         told["context"] = context_of(loom, again.found, citations, kept.budget_tokens).text
         if not again.doubts and context_hash(told["context"]) != kept.context_hash:
-            problems += ("the context is worded otherwise than it was: another version of weft wrote it",)
+            problems += (OTHERWISE,)
     if again.doubts and told.pop("answer", ""):
         problems += ("what the language model wrote is withheld: it was written from all of the hits",)
     notes = (*kept.answer.get("notes", ()), *kept.notes, *problems, *again.doubts)

@@ -25,6 +25,7 @@ from weft.operations.showing import NodeShown, show_nodes
 from weft.queries import Lead, VectorQuery
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Sighting, Source, Stage, StageTrace, is_wanted, run
 from weft.retrieval.rank import Rank
+from weft.retrieval.subscriptions import as_subscriber
 from weft.types import NodeVersion
 
 MAX_RANKED = 10_000
@@ -108,16 +109,19 @@ def _ask(loom: Loom, given: Explain) -> Ask:
 def _node(loom: Loom, ask: Ask, written: str) -> NodeVersion:
     """Raises NotFound for a node that is not there, or not the viewer's to see, or not of that moment."""
     node_id = resolve(loom, written, ask.when)
-    nodes = loom.store.nodes(loom.viewer, ask.when, [node_id])
+    nodes = loom.store.nodes(as_subscriber(loom).viewer, ask.when, [node_id])
     if nodes:
         return nodes[0]
     if loom.store.history(loom.viewer, node_id, limit=1):
         raise NotFound(
             f"{written[:80]!r} does not hold at the moment asked about", hint="`weft show` tells when it did"
         )
-    raise NotFound(
-        f"there is no node {written[:80]!r} that you may see", hint="`weft recall` finds nodes by their words"
-    )
+    raise _not_there(written)
+
+
+def _not_there(written: str) -> NotFound:
+    hint = "`weft recall` finds nodes by their words"
+    return NotFound(f"there is no node {written[:80]!r} that you may see", hint=hint)
 
 
 # Following
@@ -180,6 +184,8 @@ class _Standing(Struct, frozen=True):
 def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion) -> Explained:
     trail = _Trail(node)
     answer = run([_Watched(stage, trail) for stage in recipe], loom, ask)
+    if trail.last is None and not loom.store.nodes(loom.viewer, ask.when, [node.id]):
+        raise _not_there(node.id)  # a topic that is followed shows what it brings, and nothing else
     standing = _standing(loom, trail, answer)
     found_by = _found_by(answer, trail)
     verdict, reason = _verdict(answer, node, trail, standing, _tail(recipe))
@@ -198,7 +204,7 @@ def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion)
         rank=None if trail.lost_at else standing.rank,
         of=standing.of,
         score=0.0 if candidate is None else candidate.score,
-        node=show_nodes(loom, [node])[0],
+        node=show_nodes(as_subscriber(loom), [node])[0],
         why=() if candidate is None else candidate.sources,
         found_by=found_by,
         seen=() if candidate is None else candidate.seen or tuple(answer.sightings.get(candidate.node.id, ())),
@@ -212,18 +218,16 @@ def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion)
 def _standing(loom: Loom, trail: _Trail, answer: Answer) -> _Standing:
     """Ranks all candidates, those too that no answer shows."""
     last = trail.last
-    if last is None:
-        return _Standing()
-    everyone = replace(last, ask=replace(last.ask, limit=MAX_RANKED), ranked=None)
-    ranked = Rank(tail=-MAX_RANKED)(loom, everyone).ranked or ()
-    wanted = trail.row(last)
-    for place, candidate in enumerate(answer.ranked or (), start=1):  # as it was answered, where it was
-        if candidate.node.id == wanted:
-            return _Standing(place, len(ranked), candidate, ranked[0].score if ranked else 0.0)
-    for place, candidate in enumerate(ranked, start=1):
-        if candidate.node.id == wanted:
-            return _Standing(place, len(ranked), candidate, ranked[0].score)
-    return _Standing(None, len(last.pool.nodes))
+    ranked: Sequence[Candidate] = answer.ranked or ()
+    if last is not None:
+        everyone = replace(last, ask=replace(last.ask, limit=MAX_RANKED), ranked=None)
+        ranked = Rank(tail=-MAX_RANKED)(loom, everyone).ranked or ()
+    best = ranked[0].score if ranked else 0.0
+    for among in (answer.ranked or (), ranked):  # as it was answered, where it was
+        for place, candidate in enumerate(among, start=1):
+            if candidate.node.id in trail.ids:
+                return _Standing(place, len(ranked), candidate, best)
+    return _Standing(None, len(ranked))
 
 
 def _tail(recipe: Sequence[Stage]) -> float:
@@ -354,7 +358,7 @@ def _explain_kept(loom: Loom, told: Explained, receipt: Receipt, kept: Sequence[
             rank=hit.rank,
             score=hit.score,
             why=hit.why,
-            node=show_nodes(loom, [node])[0],
+            node=show_nodes(as_subscriber(loom), [node])[0],
         )
     asked = {name: value for name, value in receipt.arguments.items() if name in Explain.__struct_fields__}
     again = msgspec.convert({**asked, "id": node.id, "as_of": None, "known_at": None}, Explain)

@@ -110,7 +110,7 @@ def conversation_search(loom: Loom, given: ConversationSearch) -> MessagesFound:
     recipe, notes = _recipe(loom, when, conversation)
     answer = run(recipe, loom, ask)
     ranked = [each for each in answer.ranked or () if conversation in (None, each.node.props.get("conversation"))]
-    notes += tuple(dict.fromkeys(answer.notes))
+    notes += tuple(dict.fromkeys(filter(None, (*answer.notes, answer.skip))))
     if not ranked and not notes:
         notes = ("no message that you may see matches",)
     return MessagesFound(

@@ -33,12 +33,13 @@ from weft.retrieval.views.entity import expand_entities
 from weft.retrieval.views.ground import MAX_NODES, Expanded, Ground, distinct, ids_of, thin
 from weft.retrieval.views.seeds import LEAST_SCORE, TOP, best_matches, match_scores, seeds_from
 from weft.retrieval.views.temporal import Window, expand_times
-from weft.types import When
+from weft.types import MAX_LIMIT, When
 
 Depth = Annotated[int, Meta(ge=1, le=MAX_DEPTH, description="how many steps from the seeds, 1 to 5")]
 Project = Annotated[Label | None, Meta(description="another project than this directory's")]
 Everywhere = Annotated[bool, Meta(description="in every project")]
 
+BY_RELATION = frozenset({"views", "walk"})  # stages that follow the graph, which is for the tools after this one
 WITH_SEEDS = (
     "Pass seed_entity_ids (not the ids of matches) to entity_lookup, temporal_expand and causal_expand; give their"
     " nodes, and matches as view semantic, to subgraph_merge, and its nodes to linearize_context."
@@ -85,10 +86,10 @@ def semantic_search(loom: Loom, given: SemanticSearch) -> SemanticSearched:
     ask = Ask(
         query=given.query,
         when=read_when(loom, as_of=given.as_of, known_at=given.known_at),
-        limit=given.top_k,
+        limit=MAX_LIMIT,  # the best of these by how well they match, whatever else bears on their rank
         projects=_projects(loom, given.project, everywhere=given.everywhere),
     )
-    answer = run([stage for stage in recipes.DEFAULT if stage.name != "views"], loom, ask)
+    answer = run([stage for stage in recipes.DEFAULT if stage.name not in BY_RELATION], loom, ask)
     match = dict(zip(answer.pool.places, match_scores(answer).tolist(), strict=True)) if answer.pool.nodes else {}
     ranked = [(each.node, match.get(each.node.id, 0.0)) for each in answer.ranked or ()]
     ranked.sort(key=lambda pair: -pair[1])

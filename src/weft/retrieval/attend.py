@@ -33,6 +33,7 @@ MAX_WORDINGS: Final = 5
 LEAST_KNOWN: Final = 0.5  # of a rewritten question's content words, those that were said before
 MODEL_NOTE: Final = "the language model"  # how every note about it begins
 SMALL_TALK: Final = "the message asks for nothing that memory could hold"
+NO_WORDS: Final = "the question holds no words to look for"
 PASSED_OVER: Final = "the language model reads the message as small talk"
 NOT_WANTED: Final = "no lookup was asked for (class none)"
 
@@ -85,7 +86,8 @@ class Gate(Struct, frozen=True):
         if ask.min_score == 0.0 or any(each is not None for each in said):
             return answer
         if not needs_memory(ask.query):
-            return replace(answer, skip=SMALL_TALK)
+            said = any(letter.isalnum() for letter in ask.query)
+            return replace(answer, skip=SMALL_TALK if said else NO_WORDS)
         reading, answer = _reading(loom, answer, self.deadline_s)
         if reading is not None and not reading.search and may_be_passed_over(ask.query):
             return replace(answer, skip=PASSED_OVER)

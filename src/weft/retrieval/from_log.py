@@ -24,12 +24,12 @@ from weft.log.chain import header_hash, payload_digest
 from weft.loom import Loom
 from weft.ports import Store
 from weft.queries import TextQuery
-from weft.retrieval.log_fold import Fold, Logged, Standing, fold
+from weft.retrieval.log_fold import Fold, Logged, Standing, fold, last_of
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Source, is_wanted
 from weft.types import SCOPES, Commit, Event, Identity, Interval, NodeVersion, Viewer
 
 MAX_EVENTS: Final = 20_000  # of the log, the newest
-MAX_BYTES: Final = 32_000_000  # of their payloads
+MAX_BYTES: Final = 16_000_000  # of their payloads
 SLICE_EVENTS: Final = 1_000  # read at once
 MAX_TERMS: Final = 32  # of the question
 MAX_WEIGHED: Final = 3_000  # texts that are looked at word by word
@@ -80,47 +80,56 @@ def search_log(loom: Loom, ask: Ask, *, problem: str) -> Answer:
 def _newest(store: Store, reader: Viewer) -> tuple[list[Logged], tuple[str, ...]]:
     """The newest commits, in their order, and a note if there are others before them.
 
-    Stops where the log is damaged: what is older may have been deleted or closed there. Raises StoreError if not even
-    the last commit can be read.
+    Stops where the log is damaged or has a gap: what is older may have been deleted or closed there. Raises StoreError
+    if not even the last commit can be read.
     """
-    left = store.head(reader).pos
+    left = missing = store.head(reader).pos
     found: list[Logged] = []
-    events = size = 0
+    size = 0
     step = SLICE_EVENTS
     while left > 0:
+        events = sum(commit.count for commit, _ in found)
         if events >= MAX_EVENTS or size >= MAX_BYTES:
             return found[::-1], (f"only the newest {events} events of the log were searched",)
         start = max(0, left - step)
         try:
             commits = _between(store, reader, start, left)
+            before = _first_missing(commits, missing)
         except StoreError as problem:
             if step > 1:
                 step = max(1, step // 10)  # closer to the damage, to read all that comes after it
                 continue
             if not found:
                 raise
-            return found[::-1], (f"what is older than event {left} of the log is left out: {problem.message}",)
+            return found[::-1], (f"what is older than event {missing + 1} of the log is left out: {problem.message}",)
         found += reversed(commits)
-        events += sum(commit.count for commit, _ in commits)
         size += sum(len(event.payload or b"") for _, each in commits for event in each)
-        left = start
-    return found[::-1], ()
+        left, missing = start, before
+    return found[::-1], (f"the first {missing} events of the log are missing",) if missing else ()
 
 
 def _between(store: Store, reader: Viewer, after: int, upto: int) -> list[Logged]:
-    """The commits that begin past `after` and not past `upto`, in order. Raises Corrupt for one that is not whole."""
+    """The commits that begin past `after` and not past `upto`, in order."""
     found: list[Logged] = []
     while after < upto:
         commits = [each for each in store.log(reader, after=after, limit=SLICE_EVENTS) if each[0].first_pos <= upto]
         if not commits:
             break
-        for commit, events in commits:
-            places = list(range(commit.first_pos, commit.first_pos + commit.count))
-            if [event.pos for event in events] != places or not all(_is_whole(event, commit) for event in events):
-                raise Corrupt(f"the commit at event {commit.first_pos} of the log is damaged", hint="run `weft doctor`")
         found += commits
-        after = found[-1][0].first_pos + found[-1][0].count - 1
+        after = last_of(found[-1][0])
     return found
+
+
+def _first_missing(commits: Sequence[Logged], last: int) -> int:
+    """Where the log goes on before these commits, the newest of which ends at `last`. Raises Corrupt where one is
+    missing or is not whole.
+    """
+    for commit, events in reversed(commits):
+        whole = last_of(commit) == last and [event.pos for event in events] == list(range(commit.first_pos, last + 1))
+        if not whole or not all(_is_whole(event, commit) for event in events):
+            raise Corrupt(f"the log is damaged at event {commit.first_pos}", hint="run `weft doctor`")
+        last = commit.first_pos - 1
+    return last
 
 
 def _is_whole(event: Event, commit: Commit) -> bool:
@@ -207,12 +216,13 @@ def _counted(texts: Sequence[_Text], terms: Sequence[str]) -> list[tuple[_Text, 
     letters (dying, die): only texts in which all that stands somewhere are read, the rarest words first if too many.
     """
     beginnings = {term: term[: max(1, len(term) - 2)] for term in terms}
-    maybe = [(text, [term for term in terms if beginnings[term] in text.folded]) for text in texts]
+    maybe: list[tuple[_Text, list[str]]] = []
+    for text in texts:
+        if held := [term for term in terms if beginnings[term] in text.folded]:
+            maybe.append((text, held))
     common = Counter(term for _, held in maybe for term in held)
     rarity = {term: idf(len(texts), common[term]) for term in terms}
-    likely = heapq.nlargest(
-        MAX_WEIGHED, [each for each in maybe if each[1]], key=lambda each: sum(rarity[term] for term in each[1])
-    )
+    likely = heapq.nlargest(MAX_WEIGHED, maybe, key=lambda each: sum(rarity[term] for term in each[1]))
     found = []
     for text, held in likely:
         put = text.said.put

@@ -46,10 +46,10 @@ def fold(commits: Sequence[Logged], *, valid_at: int, known_at: int) -> Fold:
     that were known at `known_at` and whose change was complete by then.
     """
     changes, closed = _changes(commits)
-    pos = max((_last(commit) for commit, _ in commits if commit.at <= known_at), default=0)
+    pos = max((last_of(commit) for commit, _ in commits if commit.at <= known_at), default=0)
     folding = _Folding(valid_at)
     for (commit, events), (tx, long) in zip(commits, changes, strict=True):
-        counts = _last(commit) <= pos and (not long or closed.get(tx, pos + 1) <= pos)
+        counts = last_of(commit) <= pos and (not long or closed.get(tx, pos + 1) <= pos)
         for event in events:
             for move in moves_of(event):
                 folding.identify(move)
@@ -58,7 +58,8 @@ def fold(commits: Sequence[Logged], *, valid_at: int, known_at: int) -> Fold:
     return folding.done()
 
 
-def _last(commit: Commit) -> int:
+def last_of(commit: Commit) -> int:
+    """The position of a commit's last event."""
     return commit.first_pos + commit.count - 1
 
 
@@ -78,7 +79,7 @@ def _changes(commits: Iterable[Logged]) -> tuple[list[tuple[str, bool]], dict[st
                     tx, long = payload.tx, True
                 case transaction.Closed() as payload:
                     tx, long = payload.tx, True
-                    closed[tx] = _last(commit)
+                    closed[tx] = last_of(commit)
         changes.append((tx, long))
     return changes, closed
 

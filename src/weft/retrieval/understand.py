@@ -9,6 +9,7 @@ from weft.extract.question import read_question
 from weft.extract.windows import time_windows
 from weft.lexical import query_terms
 from weft.loom import Loom
+from weft.retrieval.attend import NO_WORDS
 from weft.retrieval.pipeline import Answer
 
 FIRST_LINE = 2.0  # more weight for terms of a report's first line, which says what it is about
@@ -27,7 +28,7 @@ class Understand(Struct, frozen=True):
         if question.is_report:
             for term, _ in query_terms(question.first_line):
                 weights[term] = weights.get(term, 0.0) + FIRST_LINE
-        notes = () if weights else ("the question holds no words to look for",)
+        notes = () if weights else (NO_WORDS,)
         return replace(
             answer,
             question=question,

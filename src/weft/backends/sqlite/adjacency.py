@@ -124,7 +124,9 @@ def build(db: apsw.Connection) -> Base:
     while (opened := one(db, straddling, (pos, NEVER, pos))[0]) is not None:
         pos = opened - 1
     moment = Moment(now_us, pos, ())
-    size = one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0]
+    size, count = one(db, "SELECT ifnull(max(key), 0) + 1, count(*) FROM node")
+    if size > 2 * count + 1_000:  # keys are given out in a row: room is made for as many as there can be
+        raise OverflowError(f"the key {size - 1} of a node among {count} is damaged")
     node_ward = np.full(size, HIDDEN, np.int32)
     structural = np.zeros(size, bool)
     known, holds = guards.known(moment), guards.holds(moment)

@@ -272,7 +272,10 @@ def _matrix(blobs: list[bytes]) -> Floats:
     """A row for each. Raises Corrupt for one that is no vector, or of another length than the others."""
     if len({len(blob) for blob in blobs}) > 1 or len(blobs[0]) % 2:
         raise Corrupt("a vector has another length than the others", hint="run `weft doctor`")
-    return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
+    rows = np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
+    if not np.isfinite(rows.sum()):  # flipped bits: such a row is near to nothing, and spoils no other's place
+        rows[~np.isfinite(rows).all(axis=1)] = 0.0
+    return rows
 
 
 def near(

@@ -93,7 +93,7 @@ def messages_lines(answer: MessagesFound) -> None:
             text = (
                 f"{who}: {one_line(turn.text)}" if who and not turn.text.startswith(f"{who}:") else one_line(turn.text)
             )
-            click.echo(f"    {text}" if turn is found.message else dim(f"    {text}"))
+            click.echo(f"  > {text}" if turn is found.message else dim(f"    {text}"))
         click.echo(dim(f"    {found.message.citation}  {found.message.at[:16].replace('T', ' ')}"))
     notes_below(answer.notes)
 

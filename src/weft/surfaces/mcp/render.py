@@ -103,7 +103,7 @@ def _recalled(answer: Recalled) -> Rendered:
     count = "1 memory" if len(answer.hits) == 1 else f"{len(answer.hits)} memories, best first"
     written = (_quote(answer.answer),) if answer.answer else ()
     if answer.context and not answer.stages:
-        return Rendered(summary=f"{_plural(len(answer.hits))}. {QUOTED}", blocks=(*written, answer.context))
+        return Rendered(summary=f"{_plural(len(answer.hits))} found.", blocks=(*written, answer.context))
     blocks = [_hit(number, hit) for number, hit in enumerate(answer.hits, start=1)]
     if answer.stages:
         times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
