@@ -1,0 +1,49 @@
+"""What every write may say: who may see it, what it is tagged with, how long it lasts, what it is for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from weft.instants import parse_instant, to_iso
+from weft.loom import Loom
+from weft.operations.fields import Label, Moment, ScopeAsked, Tags
+from weft.operations.rights import write_guard
+from weft.types import Guard
+
+Keyword = Annotated[str, Meta(min_length=1, max_length=64)]
+Keywords = Annotated[tuple[Keyword, ...], Meta(max_length=32, description="topics it belongs to")]
+
+
+class WriteOptions(Struct, frozen=True, kw_only=True):
+    """The options that all writes share."""
+
+    scope: ScopeAsked = None
+    agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
+    sensitive: Annotated[bool, Meta(description="leave it out of ordinary reads")] = False
+    level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
+    keywords: Keywords = ()
+    expires_at: Annotated[Moment | None, Meta(description="when it is over")] = None
+    importance: Annotated[float, Meta(ge=0.0, le=10.0, description="how much it weighs; 1 is usual")] | None = None
+    purpose: Annotated[str, Meta(min_length=1, max_length=64, description="what it is kept for")] | None = None
+    request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
+        None
+    )
+
+
+def guard_of(loom: Loom, given: WriteOptions) -> Guard:
+    """Who may see what is written. Raises Forbidden for a scope the caller does not hold."""
+    project = None if given.level == "global" else loom.settings.project
+    return write_guard(loom, scope=given.scope, agents=given.agents, sensitive=given.sensitive, project=project)
+
+
+def props_of(given: WriteOptions) -> dict[str, Any]:
+    """The options as properties of what is written; those left alone are none."""
+    told = {
+        "keywords": list(given.keywords) or None,
+        "expires_at": None if given.expires_at is None else to_iso(parse_instant(given.expires_at, field="expires_at")),
+        "importance": given.importance,
+        "purpose": given.purpose,
+    }
+    return {name: value for name, value in told.items() if value is not None}
