@@ -7,6 +7,8 @@ with weft.open() as memory:
 """
 
 from weft.errors import (
+    Away,
+    BlockedScope,
     Busy,
     Conflict,
     Corrupt,
@@ -29,6 +31,8 @@ from weft.version import __version__
 
 __all__ = [
     "Actor",
+    "Away",
+    "BlockedScope",
     "Busy",
     "Conflict",
     "Corrupt",

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.commits import Batch, Changes, LockedView
 from weft.errors import Conflict, Invalid
 from weft.instants import Clock
 from weft.log.chain import make_commit
 from weft.log.jsonl import LogItem, read_checked
 from weft.log.kinds import kind_named, payload_of
-from weft.ports import Batch, Changes, LockedView, Store
+from weft.ports import Store
 from weft.projection.weave import weave
 from weft.types import Event, Viewer
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
+from weft.commits import Batch, Changes, LexedText, LockedView
 from weft.embedding import Embedding
 from weft.errors import Conflict
 from weft.instants import Clock
 from weft.lexical import lex
 from weft.log.draft import Draft, Prepared, check_name, prepare, seal
 from weft.log.kinds import code, conversation, document, graph, memory
-from weft.ports import Batch, Changes, LexedText, LockedView, Store
+from weft.ports import Store
 from weft.projection.weave import weave
 from weft.queries import Vector
-from weft.types import Actor, Event, Viewer
+from weft.types import Actor, Event, NodeVersion, Viewer
+
+MAX_TOUCHED: Final = 500  # versions that a fence looks at; where more were touched it counts as moved
 
 
 class Writer(Struct, frozen=True, kw_only=True):
@@ -24,6 +28,22 @@ class Writer(Struct, frozen=True, kw_only=True):
     account: str
     session: str
     actor: Actor
+
+
+class Fence(Struct, frozen=True, kw_only=True):
+    """What a decision rests on: how nodes of these kinds, or in these slots, stood at a position of the log.
+
+    `concerns` says of a node touched since whether it matters; without it every one does.
+    """
+
+    pos: int
+    kinds: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
+    concerns: Callable[[NodeVersion], bool] | None = None
+
+
+class Moved(Conflict):
+    """What a fence guards was touched since: decide again. Never leaves `weft.operations`. Nothing was written."""
 
 
 class Appended(Struct, frozen=True, kw_only=True):
@@ -44,8 +64,12 @@ def append(
     embedding: Embedding | None = None,
     request_id: str | None = None,
     expected_head: int | None = None,
+    fence: Fence | None = None,
 ) -> Appended:
     """Writes drafts as one commit: all of them or none. With a request id, a repeated call writes nothing.
+
+    With a fence, raises Moved if what it guards was touched since: looked up inside the lock, so that of two writers
+    who decided from the same state only one gets through.
 
     Raises Invalid or TooLarge for bad input, Conflict when the session moved past `expected_head` or the request id
     was used for something else, Forbidden where the drafts touch nodes that `viewer` may not see (weft's own upkeep
@@ -68,6 +92,8 @@ def append(
         if request_id is not None and (earlier := view.request(request_id)):
             _check_same_request(prepared, earlier, request_id)
             return Batch(commit=None, events=earlier, changes=Changes())
+        if fence is not None:
+            _check_fence(view, fence)
         commit, events = seal(
             prepared,
             view,
@@ -82,6 +108,12 @@ def append(
 
     batch = store.commit(writer.account, plan)
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
+
+
+def _check_fence(view: LockedView, fence: Fence) -> None:
+    found = view.touched_since(fence.pos, kinds=fence.kinds, slots=fence.slots, limit=MAX_TOUCHED + 1)
+    if len(found) > MAX_TOUCHED or any(fence.concerns is None or fence.concerns(node) for node in found):
+        raise Moved(f"the log moved on since position {fence.pos}", hint="repeat the call")
 
 
 def _check_same_request(prepared: Sequence[Prepared], earlier: Sequence[Event], request_id: str) -> None:

@@ -54,6 +54,8 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     store: str
     project: str
+    focus: str
+    outbox: str
     account: str
     accounts: tuple[str, ...]
     agent: str
@@ -82,6 +84,10 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 def _name(value: Any) -> str:
     return check_name(_text(value), field="name")
+
+
+def _name_or_none(value: Any) -> str:
+    return _name(value) if _any_text(value) else ""
 
 
 def _text(value: Any) -> str:
@@ -161,6 +167,17 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         read=_name,
         summary="the project of what is written here; the directory's name if unset",
         project_file=True,
+    ),
+    Setting(
+        name="focus",
+        read=_name_or_none,
+        summary="the focus area of the project that what is written here belongs to; none if unset",
+        project_file=True,
+    ),
+    Setting(
+        name="outbox",
+        read=_any_text,
+        summary="the directory where writes wait while the store is busy or away; empty for none: they fail then",
     ),
     Setting(name="account", read=_name, summary="whose memory this is; accounts never see each other"),
     Setting(name="accounts", read=_names, summary="the accounts that may be used here; any if unset"),
@@ -289,6 +306,8 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
     values = {
         "store": f"sqlite://{_user_directory(environment, 'XDG_DATA_HOME', '.local/share')}",
         "project": project_name(root),
+        "focus": "",
+        "outbox": str(_user_directory(environment, "XDG_DATA_HOME", ".local/share").with_name("weft-outbox")),
         "account": "default",
         "accounts": (),
         "agent": "operator",

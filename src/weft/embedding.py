@@ -13,11 +13,12 @@ from functools import lru_cache
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from weft.commits import LexedText
 from weft.errors import TooLarge, WeftError
 from weft.instants import Clock
 from weft.lexical import text_to_embed
 from weft.parts import pack_parts
-from weft.ports import Embedder, LexedText, PartEmbedder, Store
+from weft.ports import Embedder, PartEmbedder, Store
 from weft.queries import Vector
 from weft.sentences import joined_spans, sentence_spans
 from weft.types import Viewer

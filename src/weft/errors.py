@@ -2,7 +2,8 @@
 
     WeftError                     base: `message`, `hint` (the next step), `code` (stable, for machines)
     ├── Invalid                   the caller's input is wrong; nothing was written
-    │   └── TooLarge              a bound was passed
+    │   ├── TooLarge              a bound was passed
+    │   └── BlockedScope          the project or focus area to write to is not known
     ├── Conflict                  the log moved, or a request id was used for something else
     ├── NotFound                  no such session, node, citation or file, as far as the viewer may know
     ├── Forbidden                 the viewer may not do this
@@ -12,6 +13,7 @@
         ├── NotAStore             the directory or file is something else
         ├── SchemaMismatch        written by a newer (or not yet upgraded) weft
         ├── Busy                  another process held the lock too long; nothing was written
+        ├── Away                  the store cannot be reached for now; nothing was written
         ├── ReadOnly              the disk or the file cannot be written
         ├── DiskFull              no space left; nothing was written
         └── Corrupt               the chain or a file does not match its hashes
@@ -48,6 +50,12 @@ class TooLarge(Invalid):
     """The input passes a stated bound. Nothing was written."""
 
     code = "too_large"
+
+
+class BlockedScope(Invalid):
+    """What is written has no place: its project or focus area is not known. Nothing was written."""
+
+    code = "blocked_scope"
 
 
 class Conflict(WeftError):
@@ -102,6 +110,12 @@ class Busy(StoreError):
     """The write lock was not had in time. Nothing was written; the call may be repeated."""
 
     code = "busy"
+
+
+class Away(StoreError):
+    """The store cannot be reached for now. Nothing was written; the call may be repeated when it is back."""
+
+    code = "away"
 
 
 class ReadOnly(StoreError):

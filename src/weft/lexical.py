@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
 
+from weft.commits import LexedText
 from weft.names import aliases
-from weft.ports import LexedText
 from weft.queries import TermStat
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.append import Appended, Writer, append
+from weft.append import Appended, Fence, Writer, append
 from weft.config import Settings
 from weft.counsel import Counsel
 from weft.embedding import Embedding
 from weft.errors import Forbidden
 from weft.instants import Clock, SystemClock
 from weft.log.draft import Draft
+from weft.outbox import Outbox
 from weft.ports import Reranker, Store
 from weft.types import SCOPES, Viewer
 
@@ -41,6 +42,7 @@ class Loom(Struct, frozen=True, kw_only=True):
     progress: Progress = no_progress
     counsel: Counsel = NO_COUNSEL
     reranker: Reranker | None = None
+    outbox: Outbox | None = None
 
     def operator(self, what: str) -> Viewer:
         """The viewer that may see everything, for upkeep: this one, and sensitive rows too.
@@ -56,7 +58,12 @@ class Loom(Struct, frozen=True, kw_only=True):
         return replace(self.viewer, sensitive=True)
 
     def append(
-        self, drafts: Sequence[Draft], *, request_id: str | None = None, expected_head: int | None = None
+        self,
+        drafts: Sequence[Draft],
+        *,
+        request_id: str | None = None,
+        expected_head: int | None = None,
+        fence: Fence | None = None,
     ) -> Appended:
         """Writes drafts as this caller."""
         return append(
@@ -68,6 +75,7 @@ class Loom(Struct, frozen=True, kw_only=True):
             embedding=self.embedding,
             request_id=request_id,
             expected_head=expected_head,
+            fence=fence,
         )
 
     def new_id(self, request_id: str | None = None) -> str:

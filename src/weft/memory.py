@@ -39,6 +39,7 @@ from weft.operations import (
     upkeep,
 )
 from weft.operations.registry import Operation, read_input
+from weft.outbox import Outbox, place_of
 from weft.ports import Store
 from weft.types import Actor, Viewer
 
@@ -69,6 +70,14 @@ def viewer_of(settings: Settings) -> Viewer:
         audience=settings.audience,
         sensitive=settings.sensitive,
     )
+
+
+def outbox_of(settings: Settings) -> Outbox | None:
+    """Where this account's writes wait for this store; None if they do not, as for a store that ends with the process."""
+    if not settings.outbox or settings.store.startswith("memory:"):
+        return None
+    root = Path(settings.outbox).expanduser().absolute()
+    return Outbox(directory=place_of(root, settings.store, settings.account), account=settings.account)
 
 
 def open(  # noqa: A001 - the package's front door: weft.open()
@@ -104,6 +113,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
             embedding=Embedding(embedder, ticking),
             reranker=reranker,
             counsel=Counsel(chat, ticking),
+            outbox=outbox_of(settings),
         )
     )
 

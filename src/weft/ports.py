@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from msgspec import Struct
-
+from weft.commits import Batch, FoldLog, Plan
 from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,
@@ -22,7 +21,6 @@ from weft.types import (
     Find,
     Found,
     Head,
-    Identity,
     KindStat,
     Neighbour,
     NodeVersion,
@@ -37,112 +35,6 @@ from weft.types import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-class Retirement(Struct, frozen=True, kw_only=True):
-    """Ends the record time of one version row: the only change a row ever sees."""
-
-    row: int
-    at: int
-    pos: int
-    tx: str
-
-
-class LexedText(Struct, frozen=True, kw_only=True):
-    """A text ready for the index: its words by field, its stems counted, made outside the write lock.
-
-    `vector` packs the CRC-32 of each stem (sorted) and its counts by field (see `weft.lexical`); `aliases` are the
-    names it goes by, with weights (see `weft.names`).
-    """
-
-    content_hash: bytes
-    name: str
-    name_key: str
-    summary: str
-    body: str
-    stems: tuple[str, ...]
-    vector: bytes
-    length: int
-    aliases: tuple[tuple[str, float], ...] = ()
-
-
-class Changes(Struct, frozen=True, kw_only=True):
-    """What a fold makes of events: applied whole, in this order, or not at all."""
-
-    identities: tuple[Identity, ...] = ()
-    texts: tuple[LexedText, ...] = ()
-    nodes: tuple[NodeVersion, ...] = ()
-    nodes_retired: tuple[Retirement, ...] = ()
-    edges: tuple[EdgeVersion, ...] = ()
-    edges_retired: tuple[Retirement, ...] = ()
-    transactions: tuple[Tx, ...] = ()
-
-
-class Batch(Struct, frozen=True, kw_only=True):
-    """One commit: sealed events, their commit record, and the graph changes they fold to."""
-
-    commit: Commit | None
-    events: tuple[Event, ...]
-    changes: Changes
-    vectors: tuple[Vector, ...] = ()
-
-
-class LockedView(Protocol):
-    """Reads inside the write lock, unguarded: what sealing and folding need, by key, never by search."""
-
-    def head(self) -> Head: ...
-
-    def session_head(self, session: str) -> SessionHead | None: ...
-
-    def event_hash(self, session: str, seq: int) -> bytes | None:
-        """The hash of one event, or None where there is none."""
-        ...
-
-    def request(self, request_id: str) -> tuple[Event, ...]:
-        """Events written under this request id, in order; empty if none."""
-        ...
-
-    def identity(self, node_id: str) -> Identity | None: ...
-
-    def live_nodes(self, slot: str, after: int) -> tuple[NodeVersion, ...]:
-        """Unretired versions in a slot that hold at some moment later than `after`, by `valid_from`."""
-        ...
-
-    def live_versions(self, node_id: str) -> tuple[NodeVersion, ...]:
-        """Unretired versions of one node, by `valid_from`."""
-        ...
-
-    def live_edge_versions(self, src: str, rel: str, dst: str) -> tuple[EdgeVersion, ...]:
-        """Unretired versions of one edge, by `valid_from`."""
-        ...
-
-    def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
-        """The same for a slot of edges."""
-        ...
-
-    def transaction(self, tx_id: str) -> Tx | None: ...
-
-    def open_changes(self) -> tuple[str, ...]:
-        """The ids of transactions that are not closed."""
-        ...
-
-    def toucher_of_nodes(self, slot: str, changes: Sequence[str]) -> str | None:
-        """One of these transactions that made or retired a version in a slot of nodes; None if none did."""
-        ...
-
-    def toucher_of_edges(self, slot: str, changes: Sequence[str]) -> str | None:
-        """The same for a slot of edges."""
-        ...
-
-    def next_rows(self) -> tuple[int, int]:
-        """The next free row numbers: of node versions, of edge versions."""
-        ...
-
-    def has_text(self, content_hash: bytes) -> bool: ...
-
-
-Plan = Callable[[LockedView], Batch]
-FoldLog = Callable[[LockedView, Sequence[Event]], Changes]
 
 
 class Store(Protocol):

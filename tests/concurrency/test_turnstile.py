@@ -14,9 +14,9 @@ from weft.append import append
 from weft.backends.sqlite import turnstile
 from weft.backends.sqlite.store import SqliteStore
 from weft.backends.sqlite.turnstile import Turnstile
+from weft.commits import Batch, LockedView
 from weft.errors import Busy, StoreError
 from weft.instants import SystemClock
-from weft.ports import Batch, LockedView
 
 from .fleet import Hand
 from .member import ACCOUNT, OPERATOR, open_store

@@ -12,10 +12,11 @@ from weft import append
 from weft.backends.memory import MemoryStore
 from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Sight
+from weft.commits import Batch, Changes, FoldLog, LockedView, Plan
 from weft.instants import Clock
 from weft.log import chain, draft, verify
 from weft.log.chain import commit_genesis
-from weft.ports import Batch, Changes, FoldLog, LockedView, Plan, Store
+from weft.ports import Store
 from weft.projection import timeline
 from weft.queries import Holding, Named, Near, TextMatches, TextQuery, VectorQuery
 from weft.types import SCOPES, Event, Find, Found, Head, Neighbour, NodeVersion, Viewer, When

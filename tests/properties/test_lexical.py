@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from weft import lexical
 from weft.adopt import adopt
 from weft.backends.sqlite import words
-from weft.ports import LexedText
+from weft.commits import LexedText
 from weft.queries import TermStat
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node

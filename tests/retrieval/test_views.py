@@ -512,10 +512,13 @@ def test_thin_views_are_said_once(place: tuple[Store, ManualClock]) -> None:
             edges=(edge("met", "INVOLVES", "ada"),),
         )
     )
-    notes = recalled(loom_over(*place), "Ada keeps bees").notes
+    loom = loom_over(*place)
+    notes = recalled(loom, "Ada keeps bees", intent="WHAT").notes
     (note,) = [each for each in notes if "carry the answer" in each]
     assert "entity: 1 node, fewer than 3" in note
     assert "causal: skipped, nothing joins the matches to it" in note
+    assert recalled(loom, "Ada keeps bees").notes == tuple(each for each in notes if each != note)
+    assert "causal: skipped, nothing joins the matches to it" in recalled(loom, "Why does Ada keep bees?").notes
 
 
 @pytest.mark.parametrize("vectors", [False, True])

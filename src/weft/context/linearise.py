@@ -18,7 +18,7 @@ from weft.context.wording import TEXT_CHARACTERS, aside, date_of, plain, quoted,
 from weft.extract.intent import Intent
 from weft.retrieval.views.ground import flat
 
-BUDGET_TOKENS: Final = 4_000
+BUDGET_TOKENS: Final = 3_500  # leaves room for summary and notes where an answer may cost 4,000
 MOST_CHARACTERS: Final = 4_000  # of one line's words
 AROUND_WORDS: Final = 240  # characters of a line beside its words, its source included
 NAMES_SHOWN: Final = 4

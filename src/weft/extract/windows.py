@@ -230,7 +230,7 @@ def _unit_beside(reader: Reader, at: int) -> Found | None:
 def _open(reader: Reader, at: int) -> Found | None:
     """Since, after, until, by, before a period."""
     after = reader.skip_the(at + 1)
-    edge = _inner(reader, after)
+    edge = read_expression(reader, after)
     if edge is None:
         return None
     word = reader.word(at)
@@ -241,7 +241,7 @@ def _open(reader: Reader, at: int) -> Found | None:
     return Found(Period(MIN_INSTANT_US, begin_us if word == "before" else end_us), "until", edge.stop)
 
 
-def _inner(reader: Reader, at: int) -> Found | None:
+def read_expression(reader: Reader, at: int) -> Found | None:
     """Any expression that is no range itself."""
     word = reader.word(at)
     for rule in _INNER_RULES.get(word, ()):
@@ -253,17 +253,17 @@ def _inner(reader: Reader, at: int) -> Found | None:
 def _range(reader: Reader, at: int) -> Found | None:
     """Between March and May, from 8 May to 12 May; both ends belong to it. "From" alone is no range."""
     first_at = reader.skip_the(at + 1)
-    first = _inner(reader, first_at)
+    first = read_expression(reader, first_at)
     joints = {"and"} if reader.word(at) == "between" else {"to", "until", "till", "through", "-", "–"}
     if first is None or reader.word(first.stop) not in joints:
         return None
     second_at = reader.skip_the(first.stop + 1)
     reader.listed_at = first.stop
-    second = _inner(reader, second_at) or _day_in_same_month(reader, first, second_at)
+    second = read_expression(reader, second_at) or _day_in_same_month(reader, first, second_at)
     if second is None:
         return None
     if first.period.begin_us > second.period.begin_us:  # between March and May 2022: the first is of that year too
-        first = _inner(reader.asked(second.period.begin_us), first_at) or first
+        first = read_expression(reader.asked(second.period.begin_us), first_at) or first
     return Found(Period(first.period.begin_us, second.period.end_us), "between", second.stop)
 
 

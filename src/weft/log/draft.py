@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from weft.commits import LockedView
 from weft.errors import Conflict, Invalid, TooLarge
 from weft.log.canonical import canonical
 from weft.log.chain import (
@@ -24,7 +25,6 @@ from weft.log.chain import (
     session_genesis,
 )
 from weft.log.kinds import kind_named
-from weft.ports import LockedView
 from weft.types import MAX_EVENTS_PER_COMMIT, MAX_PAYLOAD_BYTES, Actor, Commit, Event
 
 MAX_CAUSES = 100

@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from weft.append import Appended, append
+from weft.commits import Batch, Changes, LockedView
 from weft.errors import Conflict, Forbidden, Invalid
 from weft.instants import MAX_INSTANT_US, to_iso
 from weft.log.draft import Draft
 from weft.log.kinds import conversation as kinds
 from weft.loom import Loom
-from weft.ports import Batch, Changes, LockedView
 from weft.types import Event, Guard, When
 
 MAX_TURNS: Final = 99_999  # the number in an id has five digits

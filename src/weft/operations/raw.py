@@ -15,7 +15,7 @@ from weft.operations.recalling import RecallRaw, recipe_named
 from weft.operations.registry import Operation
 from weft.retrieval.pipeline import VIEW_NAMES, Answer, Sighting, StageTrace, View, run
 from weft.retrieval.views.chains import chains_of
-from weft.retrieval.views.ground import MAX_NODES, label
+from weft.retrieval.views.ground import MAX_NODES, label, thin
 from weft.types import NodeVersion
 
 
@@ -79,6 +79,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
     hits, unserved = show_hits(loom, answer, explain=False)
     notes = (*notes_of(loom, given, answer, hits), *unserved)
     chains, problem = _chains(loom, answer)
+    views = _views(answer)
     pinned = answer.ask.when
     depths: dict[str, Any] = {view: getattr(answer.depths, view) for view in answer.depths.__struct_fields__}
     merged = tuple(
@@ -98,7 +99,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
         intent=answer.intent,
         retrieval_class=answer.retrieval_class,
         depths=depths,
-        views=_views(answer),
+        views=views,
         merged=merged,
         chains=chains,
         valid_at=to_iso(pinned.valid_at or 0),
@@ -107,7 +108,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
         topic_change=answer.topic_change,
         expansions=answer.expansions,
         degraded=answer.degraded,
-        notes=(*notes, *problem),
+        notes=(*notes, *_poor(notes, views), *problem),
         stages=answer.trace,
     )
 
@@ -123,6 +124,12 @@ def _views(answer: Answer) -> tuple[RawView, ...]:
         for each in seen:
             found[each.view].append((node, each))
     return tuple(RawView(view=view, nodes=_nodes(seen)) for view, seen in found.items())
+
+
+def _poor(notes: tuple[str, ...], views: tuple[RawView, ...]) -> tuple[str, ...]:
+    """Which views found too little to carry an answer, as far as nothing was said of it."""
+    thinly = [thin(view.view, len(view.nodes)) for view in views if view.view != "semantic"]
+    return tuple(note for note in thinly if note and not any(note in each for each in notes))
 
 
 def _nodes(seen: list[tuple[NodeVersion, Sighting]]) -> tuple[RawNode, ...]:

@@ -8,8 +8,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from weft.context.hits import context_of
+from weft.context.linearise import BUDGET_TOKENS
 from weft.context.synthesis import synthesise
-from weft.errors import Invalid
+from weft.errors import Invalid, WeftError
 from weft.extract.intent import Intent
 from weft.instants import to_iso
 from weft.loom import Loom
@@ -18,8 +19,6 @@ from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Answer, Stage, StageTrace, run
-
-CONTEXT_TOKENS = 3_500  # leaves room for summary and notes where an answer may cost 4,000
 
 
 class RecallRaw(Asking, frozen=True, kw_only=True):
@@ -33,7 +32,7 @@ class RecallRaw(Asking, frozen=True, kw_only=True):
 class Recall(RecallRaw, frozen=True, kw_only=True):
     """Input of `recall`."""
 
-    max_tokens: Annotated[int, Meta(ge=50, le=100_000, description="what the context may cost")] = CONTEXT_TOKENS
+    max_tokens: Annotated[int, Meta(ge=50, le=100_000, description="what the context may cost")] = BUDGET_TOKENS
     synthesize: Annotated[bool, Meta(description="let the language model, if there is one, write an answer")] = False
     receipt: Annotated[bool, Meta(description="keep the answer, to be printed again with `weft answer`")] = False
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
@@ -70,12 +69,18 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
     answer = run(recipe, loom, ask)
     recalled = shown(loom, given, answer)
-    if given.receipt and answer.degraded:
+    return _kept(loom, given, answer, recalled) if given.receipt else recalled
+
+
+def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Recalled:
+    """The answer with its receipt; where none can be kept, the answer all the same, and why."""
+    if answer.degraded:
         return replace(recalled, notes=(*recalled.notes, "no receipt is kept of what the log itself answered"))
-    if given.receipt:
+    try:
         kept = keep_receipt(loom, given, recalled, answer, recipe=given.recipe)
-        return replace(recalled, receipt=kept)
-    return recalled
+    except WeftError as problem:
+        return replace(recalled, notes=(*recalled.notes, f"no receipt could be kept: {problem}"))
+    return replace(recalled, receipt=kept)
 
 
 def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:

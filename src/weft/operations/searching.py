@@ -44,7 +44,9 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
         dict[str, float], Meta(max_length=16, description="single weights set otherwise, such as vector=0.5")
     ] = field(default_factory=dict)
     fusion: Annotated[Fusion, Meta(description="how the sources become one score")] = "gated"
-    cognitive: Annotated[bool, Meta(description="let feedback on memories count")] = True
+    feedback: Annotated[
+        Literal["counts", "ignored"], Meta(description="whether memories found useful before rank higher")
+    ] = "counts"
     retrieval_class: Annotated[RetrievalClass | None, Meta(description="what to search: limits kinds and weights")] = (
         None
     )
@@ -166,7 +168,7 @@ def read_plan(loom: Loom, given: MemorySearch) -> tuple[Plan, MemorySearch]:
         fusion=given.fusion,
         profile=profile_with(profile, given.weights),
         weighted=bool(given.weights),
-        cognitive=given.cognitive,
+        cognitive=given.feedback == "counts",
         reranker=given.rerank,
         diversity=given.diversity,
         retention=given.retention,

@@ -202,7 +202,7 @@ def _shown(loom: Loom, begun: Begun, found: Expanded) -> ViewExpanded:
         valid_at=valid_at,
         known_at=known_at,
         chains=found.chains,
-        notes=distinct(filter(None, [*begun.notes, *found.notes, thin(found)])),
+        notes=distinct(filter(None, [*begun.notes, *found.notes, thin(found.view, len(found.nodes))])),
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from weft.commits import LockedView
 from weft.errors import Conflict, NotFound
 from weft.log.kinds import payload_of, transaction
-from weft.ports import LockedView
 from weft.types import Event, Tx
 
 

@@ -12,10 +12,10 @@ from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
+from weft.commits import Changes, LexedText, LockedView, Retirement
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.lexical import content_hash, lex
-from weft.ports import Changes, LexedText, LockedView, Retirement
 from weft.projection import timeline
 from weft.projection.folds import moves_of
 from weft.projection.moves import SEPARATOR, EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot

@@ -86,8 +86,8 @@ class Gate(Struct, frozen=True):
         if ask.min_score == 0.0 or any(each is not None for each in said):
             return answer
         if not needs_memory(ask.query):
-            said = any(letter.isalnum() for letter in ask.query)
-            return replace(answer, skip=SMALL_TALK if said else NO_WORDS)
+            has_words = any(letter.isalnum() for letter in ask.query)
+            return replace(answer, skip=SMALL_TALK if has_words else NO_WORDS)
         reading, answer = _reading(loom, answer, self.deadline_s)
         if reading is not None and not reading.search and may_be_passed_over(ask.query):
             return replace(answer, skip=PASSED_OVER)

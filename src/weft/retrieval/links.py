@@ -142,9 +142,7 @@ def _edges(loom: Loom, answer: Answer, front: Mapping[str, float]) -> list[tuple
     found = []
     for each in sentences:
         for start, end, key in longest([run for run in each.runs if run[2] in known]):
-            nodes = tuple(
-                named for named in known[key] if named.node.id != each.node and named.node.kind not in THINGS
-            )
+            nodes = tuple(named for named in known[key] if named.node.id != each.node and named.node.kind not in THINGS)
             if nodes:
                 near = FLAT - FLOOR if each.cosine is None else BY_COSINE * max(each.cosine, 0.0)
                 context = FLOOR + near + BY_WORDS * overlap(each.words, start, end)

@@ -25,7 +25,10 @@ class Rank(Struct, frozen=True):
         scores = pool.scores().tolist()
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], -pool.nodes[at].row))
         least = self.tail * max(scores, default=0.0)
-        kept = [at for at in order if scores[at] > least][: answer.ask.limit]
+        # What a view of the graph leads to is there on purpose, however far it is.
+        seen = {node for node, sights in answer.sightings.items() if any(each.view != "semantic" for each in sights)}
+        kept = [at for at in order if scores[at] > least or (scores[at] > 0.0 and pool.nodes[at].id in seen)]
+        kept = kept[: answer.ask.limit]
         columns = [(part, _ranks(part)) for part in pool.parts]
         ranked = tuple(
             Candidate(

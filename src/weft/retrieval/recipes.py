@@ -102,8 +102,8 @@ def _judged(plan: Plan) -> tuple[Stage, ...]:
     return (
         Scale(),
         Enough(),
-        Superseded(),
         Views(),
+        Superseded(),  # after all that brings nodes in: what was replaced stays out
         Boosts(),
         Proximity(weight=plan.profile.temporal),
         *cognitive,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from weft.append import Writer, append
+from weft.commits import Batch, Changes, LockedView
 from weft.errors import Conflict, Forbidden, NotFound
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.log.verify import verify
-from weft.ports import Batch, Changes, LockedView
 from weft.projection.moves import shared_slot
 from weft.queries import TextQuery
 from weft.testing.case import StoreCase

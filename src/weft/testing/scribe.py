@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.append import Appended, Writer, append
+from weft.append import Appended, Fence, Writer, append
 from weft.instants import to_iso
 from weft.lexical import query_terms
 from weft.log.draft import Draft
@@ -104,10 +104,19 @@ class Scribe:
         agent: str = "writer",
         request_id: str | None = None,
         expected_head: int | None = None,
+        fence: Fence | None = None,
     ) -> Appended:
         """One commit of all these drafts."""
         writer = Writer(account=self.viewer.account, session=session or self.session, actor=Actor(agent=agent))
-        return append(self.store, writer, drafts, clock=self.clock, request_id=request_id, expected_head=expected_head)
+        return append(
+            self.store,
+            writer,
+            drafts,
+            clock=self.clock,
+            request_id=request_id,
+            expected_head=expected_head,
+            fence=fence,
+        )
 
     def one(self, draft: Draft, **options: Any) -> Event:
         """One commit of one event, an hour after whatever came before."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from weft.testing.backlinks_contract import BacklinksContract
 from weft.testing.changes_contract import ChangesContract
 from weft.testing.clocks_contract import ClocksContract
+from weft.testing.fence_contract import FenceContract
 from weft.testing.guards_contract import GuardsContract
 from weft.testing.log_contract import LogContract
 from weft.testing.names_contract import NamesContract
@@ -30,5 +31,6 @@ class StoreContract(
     WalksContract,
     NamesContract,
     BacklinksContract,
+    FenceContract,
 ):
     """Every subject of the contract."""

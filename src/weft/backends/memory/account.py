@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
+from weft.commits import Batch, Changes, LexedText
 from weft.errors import Invalid
-from weft.ports import Batch, Changes, LexedText
 from weft.queries import Vector
 from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
 
@@ -17,15 +18,18 @@ class Graph:
 
     def __init__(self) -> None:
         self.identities: dict[str, Identity] = {}
+        self.changed: dict[str, int] = {}  # where a node's identity changed last
         self.edge_guards: dict[tuple[str, str, str], Guard] = {}
         self.nodes: dict[int, NodeVersion] = {}
         self.edges: dict[int, EdgeVersion] = {}
         self.texts: dict[bytes, LexedText] = {}
         self.transactions: dict[str, Tx] = {}
 
-    def apply(self, changes: Changes) -> None:
+    def apply(self, changes: Changes, pos: int) -> None:
+        """All of it. `pos` is the commit's last position."""
         for identity in changes.identities:
             self.identities[identity.id] = identity
+            self.changed[identity.id] = pos
         for text in changes.texts:
             self.texts[text.content_hash] = text
         for node in changes.nodes:
@@ -62,7 +66,7 @@ class Graph:
 
 
 class Account:
-    """One account. Implements `weft.ports.LockedView`: it is what plans see."""
+    """One account. Implements `weft.commits.LockedView`: it is what plans see."""
 
     def __init__(self, genesis: bytes) -> None:
         self.genesis = genesis
@@ -77,7 +81,7 @@ class Account:
     def apply(self, batch: Batch) -> None:
         if batch.commit is None:
             return
-        self.graph.apply(batch.changes)
+        self.graph.apply(batch.changes, batch.events[-1].pos)
         self.put_vectors(batch.vectors)
         self.commits.append(batch.commit)
         self.log.extend(batch.events)
@@ -152,6 +156,24 @@ class Account:
 
     def toucher_of_edges(self, slot: str, changes: Sequence[str]) -> str | None:
         return _toucher((row for row in self.graph.edges.values() if row.slot == slot), changes)
+
+    def touched_since(
+        self, pos: int, *, kinds: Sequence[str] = (), slots: Sequence[str] = (), limit: int
+    ) -> tuple[NodeVersion, ...]:
+        graph = self.graph
+
+        def landed(tx: str | None) -> int:
+            """Where a change became visible; before the beginning if it has not."""
+            return -1 if tx is None else graph.transactions[tx].closed_pos or -1
+
+        rows = (row for row in graph.nodes.values() if row.kind in kinds or row.slot in slots)
+        touched = (
+            row
+            for row in rows
+            if max(landed(row.tx), landed(row.retired_tx)) > pos
+            or (landed(row.tx) > 0 and row.retired_pos is None and graph.changed.get(row.id, 0) > pos)
+        )
+        return tuple(map(graph.today, islice(touched, limit)))
 
     def next_rows(self) -> tuple[int, int]:
         return len(self.graph.nodes) + 1, len(self.graph.edges) + 1

@@ -11,9 +11,9 @@ from weft.backends.memory import changes, figures, naming, reading, search
 from weft.backends.memory.account import Account, last_pos
 from weft.backends.memory.visible import Moment, Sight
 from weft.backends.memory.walk import walk
+from weft.commits import Batch, FoldLog, Plan
 from weft.errors import StoreError
 from weft.instants import Clock, SystemClock
-from weft.ports import Batch, FoldLog, Plan
 from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,

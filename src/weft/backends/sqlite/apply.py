@@ -10,8 +10,8 @@ import orjson
 from weft.backends.sqlite.naming import write_names
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.words import Words
+from weft.commits import Changes, LexedText, Retirement
 from weft.kinds import RECORD_KINDS
-from weft.ports import Changes, LexedText, Retirement
 from weft.types import Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, Tx
 
 

@@ -21,8 +21,8 @@ from weft.backends.sqlite.apply import GraphWriter
 from weft.backends.sqlite.query import every, first
 from weft.backends.sqlite.schema import GRAPH_TABLES, KEPT_TABLES, SIDE_PREFIX, graph_tables
 from weft.backends.sqlite.view import SqliteView
+from weft.commits import FoldLog
 from weft.errors import Conflict
-from weft.ports import FoldLog
 from weft.types import Commit, Event
 
 SLICE_EVENTS = 150

@@ -19,8 +19,8 @@ from weft.backends.sqlite.turnstile import alone
 from weft.backends.sqlite.vector_rows import write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.backends.sqlite.walk_then import walk_then
+from weft.commits import Batch, FoldLog, Plan
 from weft.errors import StoreError
-from weft.ports import Batch, FoldLog, Plan
 from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
 from weft.types import (
     Commit,

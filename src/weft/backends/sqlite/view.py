@@ -16,7 +16,7 @@ _LIVE_AFTER = "v.retired_pos IS NULL AND (v.valid_to IS NULL OR v.valid_to > ?)"
 
 
 class SqliteView:
-    """Implements `weft.ports.LockedView` over the graph tables of one prefix."""
+    """Implements `weft.commits.LockedView` over the graph tables of one prefix."""
 
     def __init__(self, db: apsw.Connection, account: str, genesis: bytes, prefix: str = "") -> None:
         self._db, self._account, self._genesis, self._p = db, account, genesis, prefix
@@ -106,6 +106,30 @@ class SqliteView:
             WHERE t.id IN ({marks(changes)}) LIMIT 1"""
         row = first(self._db, query, (*params, *changes))
         return None if row is None else row[0]
+
+    def touched_since(
+        self, pos: int, *, kinds: Sequence[str] = (), slots: Sequence[str] = (), limit: int
+    ) -> tuple[NodeVersion, ...]:
+        p, values = self._p, (*kinds, *slots, *slots)
+        which = f"""(n.kind IN ({marks(kinds)}) OR v.slot IN ({marks(slots)})
+            OR (v.slot IS NULL AND n.id IN ({marks(slots)})))"""
+        versions = f"{p}node_version v JOIN {p}node n ON n.key = v.node"
+        done = f"NOT IN (SELECT key FROM {p}tx WHERE long AND closed_pos IS NULL)"
+        late = f"{p}tx x CROSS JOIN {p}node_version v"  # of longer changes closed since
+        joined = f"JOIN {p}node n ON n.key = v.node WHERE x.long AND x.closed_pos > ?"
+        touched = (
+            f"SELECT v.row FROM {versions} WHERE v.born > ? AND v.tx {done} AND {which}",
+            f"SELECT v.row FROM {versions} WHERE v.retired_pos > ? AND v.retired_tx {done} AND {which}",
+            f"""SELECT v.row FROM {p}node n CROSS JOIN {p}node_version v ON v.node = n.key
+                WHERE n.changed_pos > ? AND v.retired_pos IS NULL AND v.tx {done} AND {which}""",
+            f"""SELECT v.row FROM {late} ON v.born BETWEEN x.opened_pos AND x.closed_pos AND v.tx = x.key
+                {joined} AND {which}""",
+            f"""SELECT v.row FROM {late} ON v.retired_pos BETWEEN x.opened_pos AND x.closed_pos
+                AND v.retired_tx = x.key {joined} AND {which}""",
+        )
+        query = f"{rows.select_nodes(p)} WHERE v.row IN ({' UNION '.join(touched)}) ORDER BY v.row LIMIT ?"
+        found = self._db.execute(query, (*(pos, *values) * len(touched), limit))
+        return tuple(map(rows.node_of, found))
 
     def next_rows(self) -> tuple[int, int]:
         query = f"""SELECT (SELECT ifnull(max(row), 0) + 1 FROM {self._p}node_version),

@@ -23,8 +23,8 @@ from weft import lexical
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import Moment, Sql, marks
 from weft.backends.sqlite.query import every, one
+from weft.commits import LexedText
 from weft.errors import Corrupt
-from weft.ports import LexedText
 from weft.queries import Holding, TermStat, TextHit, TextMatches, TextQuery
 from weft.types import Viewer
 

@@ -116,12 +116,11 @@ def stopped(view: View) -> str:
     return f"{view}: stopped at {MAX_NODES} nodes; there are more"
 
 
-def thin(found: Expanded) -> str:
+def thin(view: View, count: int) -> str:
     """The note of a view that found too little to carry an answer; nothing for one that found enough."""
-    count = len(found.nodes)
     if count >= MIN_NODES:
         return ""
     if not count:
-        return f"{found.view}: skipped, nothing joins the matches to it"
+        return f"{view}: skipped, nothing joins the matches to it"
     nodes = "1 node" if count == 1 else f"{count} nodes"
-    return f"{found.view}: {nodes}, fewer than {MIN_NODES}: the semantic matches carry the answer"
+    return f"{view}: {nodes}, fewer than {MIN_NODES}: the semantic matches carry the answer"

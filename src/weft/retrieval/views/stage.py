@@ -53,7 +53,7 @@ class Views(Struct, frozen=True):
         views = expand(ground, seeds, answer.depths) if seeds.any else ()
         if not seeds.steps and not any(each.steps for each in views):
             return _nothing(answer)
-        return self._merged(loom, answer, views, float(scores.max())).noted(*weak, *_notes(views))
+        return self._merged(loom, answer, views, float(scores.max())).noted(*weak, *_notes(answer, views))
 
     def _merged(self, loom: Loom, answer: Answer, views: Sequence[Expanded], best: float) -> Answer:
         import numpy as np
@@ -85,13 +85,18 @@ def expand(ground: Ground, seeds: Seeds, depths: Depths) -> tuple[Expanded, ...]
 def _nothing(answer: Answer) -> Answer:
     """As it came; whoever said what is asked for is told that its view has nothing."""
     view = DEEPEST.get(answer.ask.intent) if answer.ask.intent is not None else None
-    return answer if view is None else answer.noted(thin(Expanded(view=view)))
+    return answer if view is None else answer.noted(thin(view, 0))
 
 
-def _notes(views: Sequence[Expanded]) -> tuple[str, ...]:
+def _notes(answer: Answer, views: Sequence[Expanded]) -> tuple[str, ...]:
+    """What the views have to say; that one found little only where the question turns on it."""
     said = [note for each in views for note in each.notes]
-    poor = "; ".join(filter(None, map(thin, views)))
-    return distinct([*said, *([poor] if poor else [])])
+    turns_on = DEEPEST.get(answer.intent) if answer.intent in ("WHY", "WHEN", "WHO") else None
+    poor = [
+        thin(each.view, len(each.nodes)) for each in views if answer.ask.intent is not None or each.view == turns_on
+    ]
+    told = "; ".join(filter(None, poor))
+    return distinct([*said, *([told] if told else [])])
 
 
 def _sides(views: Sequence[Expanded]) -> dict[str, dict[View, Sighting]]:

@@ -119,7 +119,7 @@ def fit(whole: dict[str, Any], room: int) -> tuple[dict[str, Any], tuple[str, ..
     if _size(whole) <= room:
         return whole, ()
     listed = max((len(value) for value in whole.values() if isinstance(value, list)), default=1)
-    share = room * 3 // 4 if listed <= 1 else room // 4
+    share = room - ENVELOPE_CHARACTERS if listed <= 1 else room // 4
     notes: list[str] = []
     kept = whole
     if _size(_cut(whole, share)) > room:

@@ -1,0 +1,226 @@
+"""The times that a statement names, past and ahead, as stretches of the calendar.
+
+Questions ask about the past (`windows`); statements also tell plans. So the same words are read, and on top of them
+what lies ahead: "tomorrow", "next month", "two weeks from now", and bare years, "a 2016 film". A month or date without
+a year is the latest that began by then; in a sentence that tells a plan, the next.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from weft.extract import almanac
+from weft.extract.almanac import DAY_US, Period
+from weft.extract.found import FoundDate
+from weft.extract.periods import PERIOD_RULES
+from weft.extract.time_words import (
+    DAY_PARTS,
+    HOLIDAYS,
+    MONTHS,
+    SEASONS,
+    SHORT_WEEKDAYS,
+    UNITS,
+    WEEKDAYS,
+    Found,
+    Reader,
+    read_amount,
+)
+from weft.extract.windows import read_expression
+from weft.instants import parse_instant
+
+MAX_DATES: Final = 16  # of one sentence
+_HINT = re.compile(
+    r"\d|\b(?:yesterday|today|tonight|tomorrow|last|next|this|past|coming|ago|from now|weekend|week|month|year|night"
+    r"|morning|evening|quarter|decade|christmas|xmas|easter|halloween|thanksgiving|valentine|new year"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|spring|summer|autumn|fall|winter"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|tues|wed|thur?s?|fri|sat|sun)",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\b(?:will|won't|going to|gonna|plan(?:s|ning|ned)?|next|upcoming|coming up|looking forward|can't wait|scheduled"
+    r"|hope to|hoping to|hopefully|booked|due|deadline|excited for|about to|soon|getting ready|prepar(?:e|ing))\b|'ll\b"
+    r"|’ll\b|\b(?:i|we|he|she|they)(?:'|’| a)(?:m|re|s|is) (?:\w+ )?(?:having|going|heading|flying|starting|meeting"
+    r"|leaving|moving|hosting|visiting|attending|taking|throwing)\b",
+    re.IGNORECASE,
+)
+_EARLY_US: Final = parse_instant("1600-06-15")
+_LATE_US: Final = parse_instant("2500-10-20")
+_YEARLY: Final = frozenset([*MONTHS, *SEASONS, *HOLIDAYS])
+_YEARS: Final = range(1500, 2100)
+_NO_YEAR_BEFORE: Final = frozenset(
+    "$ € £ # . : / + x × - than over about nearly almost approximately under code room channel page least roughly around"
+    " highway route".split()
+)
+_NO_YEAR_AFTER: Final = frozenset("% . : / × + ° x".split())
+_DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.]\d)")
+
+
+def mentioned_dates(sentence: str, at: int | None) -> list[FoundDate]:
+    """The times a sentence names, in its order, seen from `at`; without it, only those that need no such view.
+
+    What cannot be resolved ("one day", "on Mondays", "soon") is left out. At most MAX_DATES.
+    """
+    if not _HINT.search(sentence):
+        return []
+    if at is not None:
+        return _read(sentence, at)
+    late = set(_read(sentence, _LATE_US))
+    return [found for found in _read(sentence, _EARLY_US) if found in late]
+
+
+def _read(sentence: str, at_us: int) -> list[FoundDate]:
+    reader = Reader(sentence, almanac.clamped(at_us))
+    ahead = _AHEAD.search(sentence) is not None
+    found: list[FoundDate] = []
+    at, end = 0, len(reader.words)
+    while at < end and len(found) < MAX_DATES:
+        match = _match(reader, at, ahead=ahead)
+        if match is None:
+            at += 1
+            continue
+        begin_us, end_us = map(almanac.clamped, match.period)
+        if begin_us < end_us and match.kind != "recent":
+            span = (reader.starts[at], reader.end(match.stop - 1))
+            found.append(FoundDate(span=span, from_us=begin_us, to_us=end_us))
+        at = match.stop
+        reader.listed_at = at
+    if "." in sentence:
+        found.extend(_dotted(sentence))
+        found.sort(key=lambda each: each.span)
+    return found
+
+
+def _match(reader: Reader, at: int, *, ahead: bool) -> Found | None:
+    word = reader.words[at]
+    if rule := _AHEAD_RULES.get(word):
+        return rule(reader, at)
+    if found := _from_now(reader, at):
+        return found
+    found = read_expression(reader, at)
+    if found is None:
+        return _bare_year(reader, at) if len(word) == 4 and word.isdigit() else None
+    if ahead and found.period.begin_us <= reader.asked_us:
+        return _next_one(reader, at, found)
+    if word in {"tonight", "last"} and found.period.begin_us % DAY_US:  # an evening is told by its day
+        day = almanac.day_of(found.period.begin_us)
+        return Found(almanac.days(day), "day", found.stop)
+    return found
+
+
+def _next_one(reader: Reader, at: int, found: Found) -> Found:
+    """Of what comes every year or week, the next, where neither the year nor "last" is said."""
+    words = reader.words[at : found.stop]
+    if {"last", "this", "past", "ago", "previous"}.intersection(words):
+        return found
+    if words[0] in WEEKDAYS or words[0] in SHORT_WEEKDAYS:
+        if len(words) > 2:
+            return found
+        later_us = found.period.begin_us + 7 * DAY_US
+        return found._replace(period=Period(later_us, later_us + DAY_US))
+    if not _YEARLY.intersection(words):
+        return found
+    year_later = read_expression(reader.asked(reader.asked_us + 365 * DAY_US), at)
+    return year_later if year_later and year_later.stop == found.stop else found
+
+
+# ---- ahead
+
+
+def _tomorrow(reader: Reader, at: int) -> Found | None:
+    stop = at + 2 if reader.word(at + 1) in DAY_PARTS else at + 1
+    return Found(almanac.days(reader.today + 1), "day", stop)
+
+
+def _next(reader: Reader, at: int) -> Found | None:
+    """Next week, next Friday, next May, the next two weeks."""
+    after = at + 1
+    word = reader.word(after)
+    number = WEEKDAYS.get(word, SHORT_WEEKDAYS.get(word))
+    if number is not None:
+        stop = after + 2 if reader.word(after + 1) in DAY_PARTS else after + 1
+        day = reader.today + ((number - almanac.weekday_of(reader.today) - 1) % 7) + 1
+        return Found(almanac.days(day), "day", stop)
+    if word in {"week", "month", "quarter", "year"}:
+        period = almanac.calendar_unit(reader.today, word, -1)
+        kind = {"week": "week", "month": "month", "quarter": "quarter"}.get(word, "year")
+        return Found(period, kind, after + 1)  # type: ignore[arg-type]
+    if word == "weekend":
+        return Found(almanac.calendar_unit(reader.today, word, -1), "weekend", after + 1)
+    if word in MONTHS or word in SEASONS:
+        rule = PERIOD_RULES[word]
+        later = rule(reader.asked(reader.asked_us + 365 * DAY_US), after)
+        if later is None and word in MONTHS:
+            period = almanac.latest(lambda year: almanac.months(year, MONTHS[word]), reader.asked_us + 365 * DAY_US)
+            later = Found(period, "month", after + 1) if period else None
+        return later
+    amount = read_amount(reader, after) if word not in {"a", "an"} else None
+    unit = UNITS.get(reader.word(amount[2])) if amount else None
+    if amount and unit and unit not in {"hour", "minute"}:
+        end = almanac.step_back(reader.today, -amount[1], unit)
+        return Found(Period.of_days(reader.today, end + 1), "between", amount[2] + 1)
+    return None
+
+
+def _coming(reader: Reader, at: int) -> Found | None:
+    return _next(reader, at) if reader.word(at - 1) in {"the", "this"} else None
+
+
+def _day_after(reader: Reader, at: int) -> Found | None:
+    if reader.words[at + 1 : at + 3] == ["after", "tomorrow"]:
+        return Found(almanac.days(reader.today + 2), "day", at + 3)
+    return read_expression(reader, at)
+
+
+def _from_now(reader: Reader, at: int) -> Found | None:
+    """Two weeks from now."""
+    amount = read_amount(reader, at)
+    unit = UNITS.get(reader.word(amount[2])) if amount else None
+    if amount is None or unit is None or unit in {"hour", "minute"}:
+        return None
+    after = amount[2] + 1
+    if reader.word(after) != "from" or reader.word(after + 1) not in {"now", "today"}:
+        return None
+    first = almanac.step_back(reader.today, -amount[0], unit)
+    return Found(almanac.days(first), "day", after + 2)
+
+
+_AHEAD_RULES = {
+    "tomorrow": _tomorrow,
+    "next": _next,
+    "coming": _coming,
+    "upcoming": _coming,
+    "day": _day_after,
+}
+
+
+# ---- years and numbers
+
+
+def _bare_year(reader: Reader, at: int) -> Found | None:
+    """A number that is a year by its looks, unless the words around it count with it."""
+    year, before, after = int(reader.words[at]), reader.word(at - 1), reader.word(at + 1)
+    if year not in _YEARS or (before in _NO_YEAR_BEFORE and not _is_spaced_dash(reader, at)):
+        return None
+    if after in _NO_YEAR_AFTER and reader.joined(at + 1, after):
+        return None
+    if after in UNITS or (after.endswith("s") and len(after) > 4 and reader.raw[at + 1].islower()):
+        return None
+    return Found(almanac.months(year, 1, 12), "year", at + 1)
+
+
+def _is_spaced_dash(reader: Reader, at: int) -> bool:
+    """A dash between two years, or with blanks around it."""
+    return reader.word(at - 1) == "-" and (reader.year(at - 2) is not None or reader.end(at - 1) < reader.starts[at])
+
+
+def _dotted(sentence: str) -> list[FoundDate]:
+    """08.05.2023: day first."""
+    found = []
+    for match in _DOTTED.finditer(sentence):
+        day = almanac.day_in(int(match[3]), month, int(match[1])) if 1 <= (month := int(match[2])) <= 12 else None
+        if day is not None:
+            begin_us, end_us = almanac.days(day)
+            found.append(FoundDate(span=match.span(), from_us=begin_us, to_us=end_us))
+    return found

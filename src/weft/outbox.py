@@ -1,0 +1,318 @@
+"""Writes that wait for the store: one file each on the local disk, delivered in order, once, when the store is back.
+
+A file is named by a sequence number and by its request id, and holds all it takes to append it later: the drafts, who
+wrote them and with which rights. It is synced before anybody is told that the write waits. It is removed only after
+the store has it: whoever is killed between the two leaves a file whose request id the store knows, and delivering that
+writes nothing. Several processes may deliver at once, without a lock: each goes in order, and no entry is delivered
+before the one ahead of it. What the store refuses for good is moved aside with the reason, and holds up nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from weft.append import Writer, append
+from weft.embedding import Embedding
+from weft.errors import Conflict, DiskFull, Invalid, StoreError, WeftError
+from weft.instants import Clock
+from weft.log.canonical import canonical
+from weft.log.draft import Draft
+from weft.ports import Store
+from weft.types import Viewer
+from weft.waiting import FORMAT, Waiting, check_same, draft_of, waiting_of
+
+MAX_ENTRIES: Final = 10_000  # of one account of one store
+MAX_BYTES: Final = 256_000_000
+MAX_ENTRY_BYTES: Final = 64_000_000
+FAILED: Final = "failed"
+ENTRY: Final = ".json"
+REASON: Final = ".error.json"
+STALE_S: Final = 3_600.0  # a file half written so long before another is of a process that died
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_log = logging.getLogger("weft.outbox")
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A file of the outbox. `waiting` is None where the file is damaged; `reason` is why the store refused it."""
+
+    name: str
+    size: int
+    waiting: Waiting | None
+    reason: str = ""
+
+
+class Delivery(Struct, frozen=True, kw_only=True):
+    """What became of a delivery: how many went in, which were moved aside, how many are left, and what stopped it."""
+
+    delivered: int = 0
+    refused: tuple[str, ...] = ()
+    left: int = 0
+    problem: StoreError | None = None
+
+
+class Outbox(Struct, frozen=True, kw_only=True):
+    """The writes of one account that wait for one store. Nothing is on the disk until one does."""
+
+    directory: Path
+    account: str
+
+    def waits(self) -> bool:
+        """Whether any write waits. Cheap: asked before every write."""
+        return next(self._names(), None) is not None
+
+    def put(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        writer: Writer,
+        viewer: Viewer,
+        request_id: str | None,
+        at: int,
+        problem: StoreError,
+    ) -> str:
+        """Keeps a write until the store is back; returns its request id. Durable when it returns.
+
+        Events that do not say when they happened, happened at `at`. The same request again is kept once. Raises Invalid
+        or TooLarge for what the store would refuse unseen, Conflict for a request id that waits with something else,
+        DiskFull where the disk is, and `problem` where the outbox is full or cannot be written.
+        """
+        if writer.account != self.account or viewer.account != self.account:
+            raise Conflict(f"this is the outbox of {self.account}, not of {writer.account}")
+        waiting = waiting_of(drafts, writer, viewer, request_id=request_id, at=at, problem=problem)
+        try:
+            self._keep(waiting, problem)
+        except OSError as trouble:
+            if trouble.errno in _FULL:
+                raise DiskFull(
+                    f"no space left in {self.directory} for a write that has to wait: {problem.message}",
+                    hint="free some space and repeat the write; nothing was kept",
+                ) from trouble
+            raise problem from trouble
+        return waiting.request_id
+
+    def entries(self) -> Iterator[Entry]:
+        """What waits, in order, at most MAX_ENTRIES. Damaged files are among them."""
+        for name in sorted(self._names())[:MAX_ENTRIES]:
+            if (entry := self._read(self.directory / name)) is not None:
+                yield entry
+
+    def refused(self) -> Iterator[Entry]:
+        """What the store refused for good, in order, each with the reason."""
+        for name in sorted(_names_in(self.directory / FAILED))[:MAX_ENTRIES]:
+            if (entry := self._read(self.directory / FAILED / name)) is not None:
+                yield entry
+
+    def deliver(self, store: Store, *, clock: Clock, embedding: Embedding | None, most: int = MAX_ENTRIES) -> Delivery:
+        """Appends up to `most` waiting writes, oldest first, each as whoever wrote it.
+
+        Stops, with `problem`, at the first that the store cannot take now; it and those behind it go on waiting.
+        """
+        names = sorted(self._names())
+        delivered, refused = 0, []
+        for name in names[:most]:
+            entry = self._read(self.directory / name)
+            if entry is None:
+                continue  # another process delivered it meanwhile
+            try:
+                self._deliver(entry, store, clock, embedding)
+            except StoreError as problem:
+                left = len(names) - delivered - len(refused)
+                return Delivery(delivered=delivered, refused=tuple(refused), left=left, problem=problem)
+            except WeftError as problem:
+                self._aside(entry, problem)
+                refused.append(name)
+            except Exception as problem:  # noqa: BLE001 - kept aside with its reason: one entry must not stop all writes
+                _log.exception("the entry %s could not be delivered", name)
+                self._aside(entry, Invalid(f"weft failed on it ({type(problem).__name__}: {problem})"[:500]))
+                refused.append(name)
+            else:
+                self._remove(name)
+                delivered += 1
+        return Delivery(delivered=delivered, refused=tuple(refused), left=max(0, len(names) - most))
+
+    def retry(self) -> int:
+        """Puts what the store refused back behind what waits, and says how many; for when the reason is gone."""
+        count = 0
+        for name in sorted(_names_in(self.directory / FAILED))[:MAX_ENTRIES]:
+            token = name.partition("-")[2]
+            _ignore_missing(os.rename, self.directory / FAILED / name, self.directory / f"{self._next():012d}-{token}")
+            _ignore_missing(os.unlink, self.directory / FAILED / (name + REASON))
+            count += 1
+        if count:
+            _sync(self.directory)
+            _sync(self.directory / FAILED)
+        return count
+
+    # The files
+
+    def _names(self) -> Iterator[str]:
+        return _names_in(self.directory)
+
+    def _next(self) -> int:
+        both = (*self._names(), *_names_in(self.directory / FAILED))
+        return 1 + max((int(name[:12]) for name in both), default=0)
+
+    def _keep(self, waiting: Waiting, problem: StoreError) -> None:
+        raw = canonical(msgspec.to_builtins(waiting))
+        ahead = sorted(self._names())
+        token = _token(waiting.request_id)
+        for name in ahead:
+            if name[13:] == token + ENTRY and (there := self._read(self.directory / name)) is not None:
+                check_same(there.waiting, waiting)
+                return
+        size = sum(_size(self.directory / name) for name in ahead) + len(raw)
+        if len(ahead) >= MAX_ENTRIES or size > MAX_BYTES or len(raw) > MAX_ENTRY_BYTES:
+            raise problem
+        _make_private(self.directory)
+        name = f"{self._next():012d}-{token}{ENTRY}"
+        draft = self.directory / f".{name}.{uuid.uuid4().hex}"
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(raw)
+                file.flush()
+                os.fsync(file.fileno())
+            _sweep(self.directory, draft)
+            draft.rename(self.directory / name)
+        except BaseException:
+            _ignore_missing(os.unlink, draft)
+            raise
+        _sync(self.directory)
+
+    def _read(self, file: Path) -> Entry | None:
+        """An entry; None if it is gone."""
+        try:
+            raw = file.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as trouble:
+            raise StoreError(f"{file} cannot be read: {trouble}", hint="check the outbox's permissions") from trouble
+        try:
+            waiting = msgspec.json.decode(raw, type=Waiting)
+        except msgspec.MsgspecError:
+            waiting = None
+        reason = ""
+        if file.parent.name == FAILED:
+            reason = _read_reason(file.with_name(file.name + REASON))
+        return Entry(name=file.name, size=len(raw), waiting=waiting, reason=reason)
+
+    def _deliver(self, entry: Entry, store: Store, clock: Clock, embedding: Embedding | None) -> None:
+        waiting = entry.waiting
+        if waiting is None:
+            raise Invalid("the file is damaged", hint="nothing of it can be delivered: see what it holds, or remove it")
+        if waiting.format != FORMAT:
+            raise Conflict(f"the entry has format {waiting.format}, this weft knows {FORMAT}", hint="upgrade weft")
+        if waiting.account != self.account:
+            raise Conflict(f"the entry is of account {waiting.account}, in the outbox of {self.account}")
+        append(
+            store,
+            waiting.writer,
+            [draft_of(each) for each in waiting.drafts],
+            clock=clock,
+            viewer=waiting.viewer,
+            embedding=embedding,
+            request_id=waiting.request_id,
+        )
+
+    def _remove(self, name: str) -> None:
+        _ignore_missing(os.unlink, self.directory / name)
+        _sync(self.directory)
+
+    def _aside(self, entry: Entry, problem: WeftError) -> None:
+        """Moves an entry to where it holds up nothing, its reason first."""
+        aside = self.directory / FAILED
+        _make_private(aside)
+        reason = aside / (entry.name + REASON)
+        descriptor = os.open(reason, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode({"code": problem.code, "message": problem.message, "hint": problem.hint}))
+            file.flush()
+            os.fsync(file.fileno())
+        _ignore_missing(os.rename, self.directory / entry.name, aside / entry.name)
+        _sync(aside)
+        _sync(self.directory)
+
+
+def place_of(root: Path, store_url: str, account: str) -> Path:
+    """The directory of an account's waiting writes for a store: each store has its own, named by a digest."""
+    scheme, _, rest = store_url.partition("://")
+    where = f"{scheme}://{Path(rest).expanduser().absolute()}" if scheme == "sqlite" else store_url
+    return root / hashlib.sha256(where.encode()).hexdigest()[:16] / account
+
+
+def _token(request_id: str) -> str:
+    return hashlib.sha256(request_id.encode()).hexdigest()[:20]
+
+
+def _names_in(directory: Path) -> Iterator[str]:
+    """Entries only: whole files, whose names begin with their number."""
+    try:
+        with os.scandir(directory) as found:
+            for each in found:
+                if each.name[:12].isdigit() and each.name.endswith(ENTRY) and not each.name.endswith(REASON):
+                    yield each.name
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as trouble:
+        raise StoreError(f"{directory} cannot be read: {trouble}", hint="check the outbox's permissions") from trouble
+
+
+def _read_reason(file: Path) -> str:
+    try:
+        said = msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.MsgspecError):
+        return "the reason was not kept"
+    return f"{said.get('message', '')} ({said['hint']})" if said.get("hint") else said.get("message", "")
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _sweep(directory: Path, draft: Path) -> None:
+    """Removes what processes that died left half written: nobody was told of it."""
+    now_s = draft.stat().st_mtime
+    for each in directory.glob(".*" + ENTRY + ".*"):
+        try:
+            if now_s - each.stat().st_mtime > STALE_S:
+                each.unlink()
+        except FileNotFoundError:
+            continue
+
+
+def _make_private(directory: Path) -> None:
+    """Makes a directory that only its owner may enter, durably."""
+    made = [each for each in (directory, *directory.parents) if not each.exists()]
+    for each in reversed(made):
+        each.mkdir(mode=0o700, exist_ok=True)
+    for each in made:
+        _sync(each.parent)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _ignore_missing(do: Any, *paths: Path) -> None:
+    """For files that another process may have dealt with first."""
+    try:
+        do(*paths)
+    except FileNotFoundError:
+        return
