@@ -172,7 +172,6 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         name="focus",
         read=_name_or_none,
         summary="the focus area of the project that what is written here belongs to; none if unset",
-        project_file=True,
     ),
     Setting(
         name="outbox",

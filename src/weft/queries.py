@@ -33,6 +33,7 @@ class TextQuery(Struct, frozen=True, kw_only=True):
     terms: tuple[tuple[str, float], ...]
     projects: tuple[str | None, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    focuses: tuple[str | None, ...] | None = None
     begins: tuple[int, int] | None = None
     k1: float = 0.9
     b: float = 0.4
@@ -91,6 +92,7 @@ class VectorQuery(Struct, frozen=True, kw_only=True):
     data: bytes
     projects: tuple[str | None, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    focuses: tuple[str | None, ...] | None = None
     begins: tuple[int, int] | None = None
 
 

@@ -267,7 +267,8 @@ class Walked(Struct, frozen=True, kw_only=True):
 class Find(Struct, frozen=True, kw_only=True):
     """A filter over nodes. Every part given must hold; `props` compares properties for equality.
 
-    `keywords` keeps nodes whose property of that name lists one of them, in capitals or not.
+    `keywords` keeps nodes whose property of that name lists one of them, in capitals or not. `focuses` are focus areas;
+    None among them is what belongs to none. `without_kinds` leaves kinds out.
 
     Names, shared slots and the beginning of an id are looked up; kinds and properties are read through.
     """
@@ -279,6 +280,8 @@ class Find(Struct, frozen=True, kw_only=True):
     id_prefix: str | None = None
     props: Mapping[str, Any] = {}
     keywords: tuple[str, ...] | None = None
+    focuses: tuple[str | None, ...] | None = None
+    without_kinds: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True, kw_only=True):

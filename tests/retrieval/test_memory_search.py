@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from weft.backends.memory import MemoryStore
 from weft.errors import Invalid
 from weft.log.chain import commit_genesis
 from weft.loom import Loom
-from weft.operations.asking import Hit
+from weft.operations.asking import Hit, read_ask
+from weft.operations.recalling import Recall
 from weft.operations.searching import Found, Related, fitted
 from weft.operations.showing import NodeShown
 from weft.retrieval import recipes
@@ -209,9 +211,6 @@ def test_a_stage_that_raises_costs_itself_only(loom: Loom) -> None:
             raise ZeroDivisionError("inside")
 
     stages = compose(Plan())
-    from weft.operations.asking import read_ask
-    from weft.operations.recalling import Recall
-
     ask = read_ask(loom, Recall(query=OUTAGE))
     whole = run(stages, loom, ask)
     for at in range(len(stages) + 1):
@@ -221,6 +220,25 @@ def test_a_stage_that_raises_costs_itself_only(loom: Loom) -> None:
     for at, stage in enumerate(stages):
         without = run((*stages[:at], Broken(), *stages[at + 1 :]), loom, ask)
         assert without.notes, stage.name
+
+
+def test_past_the_deadline_only_what_is_essential_is_run(loom: Loom) -> None:
+    class Slow:
+        name = "slow"
+
+        def __call__(self, loom: Loom, answer: Answer) -> Answer:
+            time.sleep(0.02)
+            return answer
+
+    ask = replace(read_ask(loom, Recall(query=OUTAGE)), deadline_s=0.01)
+    found = run((Slow(), *compose(Plan())), loom, ask)
+    assert found.ranked
+    assert found.ranked[0].node.id in ("c5-outage", "concept-outage")
+    (note,) = [each for each in found.notes if "were left out" in each]
+    assert "after 0.01 s" in note
+    assert "links" in note
+    assert "views" in note
+    assert [step.stage for step in found.trace] == ["slow", "understand", "text", "gather", "base", "rank"]
 
 
 def test_every_named_recipe_answers(loom: Loom) -> None:

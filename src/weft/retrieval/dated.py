@@ -27,7 +27,13 @@ class Dated(Struct, frozen=True):
             if window.kind == "recent" or begins[1] - begins[0] > self.widest_days * DAY_US:
                 continue
             if answer.text is not None:
-                words = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask), begins=begins)
+                words = TextQuery(
+                    terms=answer.terms,
+                    projects=ask.projects,
+                    kinds=kinds_to_search(ask),
+                    focuses=ask.focuses,
+                    begins=begins,
+                )
                 more = loom.store.search_text(loom.viewer, ask.when, words, limit=self.leads)
                 known = {hit.node.row for hit in answer.text.hits}
                 hits = tuple(hit for hit in more.hits if hit.node.row not in known)
@@ -38,7 +44,12 @@ class Dated(Struct, frozen=True):
                 )
             if answer.vector is not None and answer.near is not None and model is not None:
                 query = VectorQuery(
-                    model=model, data=answer.vector, projects=ask.projects, kinds=kinds_to_search(ask), begins=begins
+                    model=model,
+                    data=answer.vector,
+                    projects=ask.projects,
+                    kinds=kinds_to_search(ask),
+                    focuses=ask.focuses,
+                    begins=begins,
                 )
                 near = loom.store.search_vector(loom.viewer, ask.when, query, limit=self.leads)
                 answer = replace(answer, dated=answer.dated + tuple(hit.node for hit in near.hits))

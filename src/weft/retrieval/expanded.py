@@ -44,7 +44,7 @@ class Expanded(Struct, frozen=True):
         ask, terms = answer.ask, query_terms(words)
         if not terms:
             return None
-        query = TextQuery(terms=terms, projects=ask.projects, kinds=kinds_to_search(ask))
+        query = TextQuery(terms=terms, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses)
         return loom.store.search_text(loom.viewer, ask.when, query, limit=max(self.leads, ask.limit))
 
     def _near(self, loom: Loom, answer: Answer, words: str) -> tuple[VectorMatches | None, str]:
@@ -52,7 +52,9 @@ class Expanded(Struct, frozen=True):
         data, problem = loom.embedding.query(words)
         if data is None or model is None:
             return None, problem
-        query = VectorQuery(model=model, data=data, projects=ask.projects, kinds=kinds_to_search(ask))
+        query = VectorQuery(
+            model=model, data=data, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses
+        )
         return loom.store.search_vector(loom.viewer, ask.when, query, limit=max(self.leads, ask.limit)), ""
 
 

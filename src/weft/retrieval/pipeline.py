@@ -22,6 +22,7 @@ from weft.types import Identity, NodeVersion, When
 
 View = Literal["semantic", "entity", "temporal", "causal"]
 VIEW_NAMES: Final[tuple[View, ...]] = ("semantic", "entity", "temporal", "causal")
+ESSENTIAL: Final = frozenset({"understand", "text", "gather", "base", "fuse", "rank"})  # what an answer is made of
 _log = logging.getLogger("weft.retrieval")
 PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class")}
 
@@ -40,6 +41,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     limit: int
     projects: tuple[str | None, ...] | None
     kinds: tuple[str, ...] | None = None
+    focuses: tuple[str | None, ...] | None = None
     asked_at: int | None = None
     min_score: float | None = None
     history: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     cues: Mapping[str, str] = {}
     purpose: str | None = None
     as_of: bool = False
+    deadline_s: float = 5.0
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -193,7 +196,8 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
     """Runs the stages in order over one pinned moment, so that all of them see one state.
 
     A stage that fails costs its part of the answer and leaves a note, whatever it raised: the rest goes on. Where the
-    store can serve none that finds anything, the log itself is searched. Raises StoreError if that cannot be read.
+    store can serve none that finds anything, the log itself is searched. Past the deadline only what no answer can do
+    without is run. Raises StoreError if not even the log can be read.
     """
     try:
         ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
@@ -201,10 +205,16 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
         return _from_log(loom, ask, problem.message)
     asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
     answer = Answer(ask=ask, query=ask.query, question=read_question(""), asked_at=asked_at)
+    began, late = time.monotonic(), []
     for stage in recipe:
         if answer.skip:
             break
+        if time.monotonic() - began > ask.deadline_s and stage.name not in ESSENTIAL:
+            late.append(stage.name)
+            continue
         answer = _step(stage, loom, answer)
+    if late:
+        answer = answer.noted(f"after {ask.deadline_s:g} s these were left out: {', '.join(late)}")
     if _graph_is_down(answer):
         said = "; ".join(dict.fromkeys(answer.unserved.values()))
         found = _from_log(loom, replace(answer.ask, query=answer.query), said)
@@ -251,12 +261,13 @@ def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
 
 
 def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
-    """Whether the node is of the kinds and projects asked for. For nodes reached by id, past a search's own filter.
+    """Whether the node is of the kinds, projects and focus areas asked for. For nodes reached by id, past a search's own filter.
 
     Records of weft's own working are wanted only where their kind is asked for.
     """
     of_kind = node.kind not in RECORD_KINDS if ask.kinds is None else node.kind in ask.kinds
-    return of_kind and (ask.projects is None or node.guard.project in ask.projects)
+    in_focus = ask.focuses is None or not isinstance(node, NodeVersion) or node.focus in ask.focuses
+    return of_kind and in_focus and (ask.projects is None or node.guard.project in ask.projects)
 
 
 def kinds_to_search(ask: Ask) -> tuple[str, ...] | None:

@@ -57,12 +57,19 @@ class Subscriptions(Struct, frozen=True):
         ask, store = answer.ask, follower.store
         fits: dict[str, float] = {}
         for keyword in follower.settings.keywords:
-            query = TextQuery(terms=tuple(query_terms(keyword)), projects=ask.projects, kinds=kinds_to_search(ask))
+            query = TextQuery(
+                terms=tuple(query_terms(keyword)),
+                projects=ask.projects,
+                kinds=kinds_to_search(ask),
+                focuses=ask.focuses,
+            )
             hits = store.search_text(follower.viewer, ask.when, query, limit=EACH).hits if query.terms else ()
             best = max((hit.score for hit in hits), default=1.0) or 1.0
             for hit in hits:
                 fits[hit.node.id] = max(fits.get(hit.node.id, 0.0), hit.score / best)
-        find = Find(keywords=follower.settings.keywords, projects=ask.projects, kinds=kinds_to_search(ask))
+        find = Find(
+            keywords=follower.settings.keywords, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses
+        )
         tagged = store.find(follower.viewer, ask.when, find, limit=EACH)
         return fits | {node.id: TAGGED for node in tagged.nodes}
 
@@ -72,7 +79,7 @@ def _with_words(follower: Loom, answer: Answer, fits: dict[str, float]) -> Answe
     if not follower.viewer.tagged_only or not answer.terms:
         return answer
     ask = answer.ask
-    query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask))
+    query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses)
     found = follower.store.search_text(follower.viewer, ask.when, query, limit=4 * EACH)
     known = {hit.node.id for hit in answer.text.hits} if answer.text is not None else set()
     more = tuple(hit for hit in found.hits if hit.node.id in fits and hit.node.id not in known)

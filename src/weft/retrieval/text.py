@@ -21,7 +21,7 @@ class Text(Struct, frozen=True):
         ask = answer.ask
         if not answer.terms:
             return answer
-        query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask))
+        query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses)
         leads = self.report_leads if answer.question.is_report else self.leads
         matches = loom.store.search_text(loom.viewer, ask.when, query, limit=max(leads, 4 * ask.limit))
         notes = answer.notes

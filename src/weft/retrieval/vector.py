@@ -27,7 +27,9 @@ class Vector(Struct, frozen=True):
         if data is None or model is None:
             return answer.noted(problem)
         limit = max(self.leads, 2 * ask.limit)
-        query = VectorQuery(model=model, data=data, projects=ask.projects, kinds=kinds_to_search(ask))
+        query = VectorQuery(
+            model=model, data=data, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses
+        )
         matches = loom.store.search_vector(loom.viewer, ask.when, query, limit=limit)
         title: bytes | None = None
         if answer.question.is_report and answer.question.first_line.strip():

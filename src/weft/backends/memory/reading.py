@@ -74,6 +74,8 @@ def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:
         for row in rows
         if (keys is None or lexical.name_key(row.name) in keys)
         and (wanted.kinds is None or row.kind in wanted.kinds)
+        and row.kind not in wanted.without_kinds
+        and (wanted.focuses is None or row.focus in wanted.focuses)
         and (wanted.projects is None or row.guard.project in wanted.projects)
         and (wanted.slots is None or row.slot in wanted.slots)
         and (wanted.id_prefix is None or row.id.startswith(wanted.id_prefix))

@@ -63,6 +63,7 @@ def _asked_for(sight: Sight, moment: Moment, query: TextQuery | VectorQuery) -> 
         for row in sight.nodes_at(moment)
         if (query.projects is None or row.guard.project in query.projects)
         and (row.kind not in RECORD_KINDS if query.kinds is None else row.kind in query.kinds)
+        and (query.focuses is None or row.focus in query.focuses)
         and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
     ]
 

@@ -45,6 +45,17 @@ def projects_are(projects: tuple[str | None, ...] | None) -> Sql:
     return Sql(f"({' OR '.join(conditions) or '0'})", named)
 
 
+def focuses_are(focuses: tuple[str | None, ...] | None, *, version: str = "v") -> Sql:
+    """The version belongs to one of these focus areas; None among them is what belongs to none."""
+    if focuses is None:
+        return TRUE
+    named = tuple(focus for focus in focuses if focus is not None)
+    conditions = [f"{version}.focus IN ({marks(named)})"] if named else []
+    if None in focuses:
+        conditions.append(f"{version}.focus IS NULL")
+    return Sql(f"({' OR '.join(conditions) or '0'})", named)
+
+
 def kinds_are(kinds: tuple[str, ...] | None) -> Sql:
     """The node is of one of these kinds; if none are said, of any but weft's own records."""
     if kinds is None:

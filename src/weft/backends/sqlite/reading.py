@@ -99,6 +99,9 @@ def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit:
         which &= Sql(f"t.name_key IN ({marks(keys)}) AND t.name_key <> ''", keys)
     if find.kinds is not None:
         which &= Sql(f"n.kind IN ({marks(find.kinds)})", find.kinds)
+    if find.without_kinds:
+        which &= Sql(f"n.kind NOT IN ({marks(find.without_kinds)})", find.without_kinds)
+    which &= guards.focuses_are(find.focuses)
     if find.slots is not None:
         # Rows of a node alone in its slot hold NULL there, and are found by its id.
         which &= Sql(

@@ -192,7 +192,7 @@ def search(
     held, notes = cache.refresh(db)
     wanted = np.frombuffer(query.data, np.float32)
     visible = guards.findable(viewer, query.projects) & guards.known(moment) & guards.holds(moment)
-    visible &= guards.kinds_are(query.kinds)
+    visible &= guards.kinds_are(query.kinds) & guards.focuses_are(query.focuses)
     model = model_key(db, query.model) or 0
     if _sees_little(db, viewer, query, held.size):
         found = _gathered(db, model, wanted, visible, query.begins, limit)

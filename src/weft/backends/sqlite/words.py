@@ -182,6 +182,7 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         & guards.holds(moment)
         & guards.began(query.begins)
         & guards.kinds_are(query.kinds)
+        & guards.focuses_are(query.focuses)
     )
     settled = _settled_candidates(db, used, visible)
     found = [*settled, *_tail_candidates(db, used, visible)]

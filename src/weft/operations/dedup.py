@@ -1,0 +1,203 @@
+"""Whether a decision or a pattern says what is there already: by its hash, then by the words of its title.
+
+Only what holds now, what the caller may see, and what everybody sees who would see the new one takes part: what is
+hidden neither stands in the way nor shows itself, and nobody is left without a text because others have it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.lexical import STOP_WORDS, fold_case, name_key, query_terms, tokens
+from weft.loom import Loom
+from weft.queries import TextQuery
+from weft.types import NOW, Find, Guard, NodeVersion
+
+SUPERSEDE_AT: Final = 0.70
+REVIEW_AT: Final = 0.50
+CANDIDATES: Final = 5
+SEARCHED: Final = 25  # found by words, of which those that are superseded or for others are left out
+SAME_NAME: Final = 1_000  # of one title that are compared by their hashes, newest first
+MAX_STEPS: Final = 20  # from one that was superseded to what stands
+RELATION: Final = "SUPERSEDES"
+HASH: Final = "content_hash"
+
+NEGATIONS: Final = frozenset(
+    """not no never none neither nor cannot dont doesnt didnt cant couldnt wont wouldnt shouldnt mustnt isnt arent wasnt
+    werent hasnt havent without instead except unless against stop stops stopped stopping disable disables disabled
+    disabling remove removes removed removing drop drops dropped dropping avoid avoids avoided avoiding reject rejects
+    rejected rejecting forbid forbids forbidden ban bans banned abandon abandons abandoned deprecate deprecates
+    deprecated undo revert reverts reverted""".split()
+)
+# Beside these the order of the words says which is which.
+ORDERING: Final = frozenset("over than rather before after from".split())
+_NUMBER_WORDS: Final = frozenset(
+    """zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand
+    million once twice half double triple single both""".split()
+)
+_NUMBER = re.compile(r"\d[\d.,]*(?<=\d)[a-z%]*")
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """What is to be written, as far as it is compared: `words` are the rationale of a decision."""
+
+    kind: str
+    title: str
+    words: str
+    guard: Guard
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of title and words as names are compared: case, accents, spaces and outer marks aside."""
+        return hashlib.sha256(f"{name_key(self.title)}\n{name_key(self.words)}".encode()).hexdigest()
+
+
+class Alike(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One that stands and whose title is like the new one's: how like, and what the two differ in if that matters."""
+
+    id: str
+    title: str
+    citation: str
+    score: float
+    differs_in: str = ""
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """What to do with an entry, and the nodes that say so. `newer` is what superseded a duplicate, if something did."""
+
+    outcome: Literal["new", "duplicate", "supersede", "review"]
+    nodes: tuple[NodeVersion, ...] = ()
+    alike: tuple[Alike, ...] = ()
+    newer: NodeVersion | None = None
+
+
+def judge(loom: Loom, entry: Entry, *, by_title: bool) -> Judged:
+    """Compares an entry with what stands; without `by_title` by hash alone. Reads only."""
+    copies = _copies(loom, entry)
+    if copies:
+        newer = {node.id: _stands(loom, node) for node in copies}
+        for node in copies:
+            if newer[node.id].id == node.id:
+                return Judged(outcome="duplicate", nodes=(node,))
+        return Judged(outcome="duplicate", nodes=copies[:1], newer=newer[copies[0].id])
+    return _judge_title(loom, entry) if by_title else Judged(outcome="new")
+
+
+def concerns(loom: Loom, entry: Entry, *, by_title: bool) -> Callable[[NodeVersion], bool]:
+    """Whether a node that was touched meanwhile could change what `judge` says. A pure test: it runs in the lock."""
+    wanted = entry.content_hash
+
+    def matters(node: NodeVersion) -> bool:
+        if not loom.viewer.admits(node.guard) or not _takes_part(node, entry):
+            return False
+        if node.props.get(HASH) == wanted:
+            return True
+        return by_title and _compare(entry.title, node.name)[0] >= REVIEW_AT
+
+    return matters
+
+
+def _judge_title(loom: Loom, entry: Entry) -> Judged:
+    found = [(node, *_compare(entry.title, node.name)) for node in _titled_alike(loom, entry)]
+    found = sorted((each for each in found if each[1] >= REVIEW_AT), key=lambda each: (-each[1], -each[0].row))
+    if not found:
+        return Judged(outcome="new")
+    nodes = tuple(node for node, _, _ in found[:CANDIDATES])
+    if found[0][1] >= SUPERSEDE_AT and not any(differs_in for _, _, differs_in in found):
+        return Judged(outcome="supersede", nodes=nodes[:1])
+    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    alike = tuple(
+        Alike(id=node.id, title=node.name, citation=citations.get(node.event, ""), score=score, differs_in=differs_in)
+        for node, score, differs_in in found[:CANDIDATES]
+    )
+    return Judged(outcome="review", nodes=nodes, alike=alike)
+
+
+def _copies(loom: Loom, entry: Entry) -> tuple[NodeVersion, ...]:
+    """Those that say the same, newest first. Equal hashes have equal names, and names are looked up."""
+    find = Find(names=(entry.title,), kinds=(entry.kind,), projects=(entry.guard.project,))
+    wanted = entry.content_hash
+    named = loom.store.find(loom.viewer, NOW, find, limit=SAME_NAME).nodes
+    return tuple(node for node in named if node.props.get(HASH) == wanted and _takes_part(node, entry))
+
+
+def _titled_alike(loom: Loom, entry: Entry) -> Sequence[NodeVersion]:
+    """What stands among those found by the words of the title, and among what superseded them."""
+    viewer = replace(loom.viewer, scopes=frozenset({entry.guard.scope}))
+    query = TextQuery(terms=query_terms(entry.title), projects=(entry.guard.project,), kinds=(entry.kind,))
+    hits = loom.store.search_text(viewer, NOW, query, limit=SEARCHED).hits
+    found = loom.store.nodes(viewer, NOW, [hit.node.id for hit in hits])
+    likely = [node for node in found if _compare(entry.title, node.name)[0] >= REVIEW_AT]
+    standing = {node.id: node for node in (_stands(loom, each) for each in likely if _takes_part(each, entry))}
+    return [node for node in standing.values() if _takes_part(node, entry)]
+
+
+def _stands(loom: Loom, node: NodeVersion) -> NodeVersion:
+    """What stands in a node's place today: itself, or the end of the line of what superseded it."""
+    passed = {node.id}
+    for _ in range(MAX_STEPS):
+        steps = loom.store.neighbours(loom.viewer, NOW, [node.id], rels=(RELATION,), direction="in")
+        newer = [step.node for step in steps if step.node.id not in passed]
+        if not newer:
+            break
+        node = max(newer, key=lambda each: each.row)
+        passed.add(node.id)
+    return node
+
+
+def _takes_part(node: NodeVersion, entry: Entry) -> bool:
+    """Of the same kind, project and level, and seen by everybody who would see the new one."""
+    own, new = node.guard, entry.guard
+    seen = own.scope == new.scope and set(new.agents) <= set(own.agents) and own.sensitive <= new.sensitive
+    return seen and node.kind == entry.kind and own.project == new.project and node.deleted_at is None
+
+
+def _compare(one: str, other: str) -> tuple[float, str]:
+    """How like two titles are (Jaccard of their words), and what they differ in that turns the meaning round.
+
+    Where they do, and the words that carry the topic are the same, they are like enough to be looked at.
+    """
+    first, second = tokens(one), tokens(other)
+    score = _jaccard(set(first), set(second))
+    differs_in = _differ_in(one, other, first, second)
+    topics = _jaccard(_topic(first), _topic(second)) if differs_in else 0.0
+    return (topics if score < REVIEW_AT and topics >= SUPERSEDE_AT else score), differs_in
+
+
+def _jaccard(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def _topic(words: Sequence[str]) -> set[str]:
+    return {word for word in words if word not in STOP_WORDS | NEGATIONS and not word[0].isdigit()}
+
+
+def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]) -> str:
+    if _count(first, NEGATIONS) != _count(second, NEGATIONS):
+        return "a negation"
+    if _numbers(one, first) != _numbers(other, second):
+        return "a number"
+    if _count([*first, *second], NEGATIONS | ORDERING) and _shared(first, second) != _shared(second, first):
+        return "the order of the words"
+    return ""
+
+
+def _count(words: Sequence[str], among: frozenset[str]) -> int:
+    return sum(word in among for word in words)
+
+
+def _numbers(title: str, words: Sequence[str]) -> list[str]:
+    """The numbers of a title, versions among them, and those that are spelt out."""
+    written = [number.replace(",", "") for number in _NUMBER.findall(fold_case(title))]
+    return sorted([*written, *(word for word in words if word in _NUMBER_WORDS)])
+
+
+def _shared(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Words that both have, once each, in their order here."""
+    return [word for word in dict.fromkeys(words) if word in others]

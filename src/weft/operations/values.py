@@ -1,0 +1,92 @@
+"""When two values of a property are the same, when one only says more than the other, and when they contradict.
+
+Told by words alone, and on the careful side: what is taken for the same ends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Final, Literal
+
+from weft.lexical import name_key
+
+Relation = Literal["same", "finer", "coarser", "other"]
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]")
+_PARTS = re.compile(r"\s*[,;/]\s+|\s*;\s*")
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)")
+_JOINS = re.compile(r"[\s_\-‐-―]+")
+_DENIED = re.compile(
+    r"^(?:not|never|no longer|isn'?t|is not|aren'?t|wasn'?t|was not|doesn'?t|does not|anything but|other than)\b"
+)
+_UNKNOWN: Final = frozenset({"unknown", "not known", "unclear", "n/a", "na", "tbd", "tba", "to be decided", "?", ""})
+_HEDGED = re.compile(r"^(?:maybe|perhaps|probably|possibly|presumably|apparently|likely|might be|may be|could be)\b")
+
+
+def relation(predicate: str, old: str, new: str) -> Relation:
+    """How a new value stands to an old one of the same property.
+
+    `finer`: it says the same and more ("Paris", then "Paris, France"; "Postgres", then "Postgres (managed)").
+    `coarser`: it says less of the same. Anything that words alone cannot tell is `other`.
+    """
+    if value_key(old) == value_key(new) or _same_number(predicate, old, new):
+        return "same"
+    before, after = _parts(old), _parts(new)
+    if before == after:
+        return "same"
+    if _within(before, after):
+        return "finer"
+    return "coarser" if _within(after, before) else "other"
+
+
+def value_key(value: str) -> str:
+    """The form in which values are compared: folded, single-spaced, no outer punctuation, no article before it."""
+    return _ARTICLE.sub("", _JOINS.sub(" ", name_key(value)))
+
+
+def is_denied(value: str) -> bool:
+    """It says what the value is not ("not Paris"), or that nobody knows: that is no other value."""
+    folded = " ".join(value.casefold().replace("’", "'").split())
+    return bool(_DENIED.match(folded)) or folded.strip(" .") in _UNKNOWN
+
+
+def is_hedged(value: str) -> bool:
+    """It is offered as a guess."""
+    return bool(_HEDGED.match(" ".join(value.casefold().split()))) or value.rstrip().endswith("?")
+
+
+def _parts(value: str) -> tuple[str, ...]:
+    """`Paris, France` and `Paris (France)` as their parts, the nearest first."""
+    spread = _BRACKETS.sub(r", \1", value)
+    return tuple(key for part in _PARTS.split(spread) if (key := value_key(part)))
+
+
+def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
+    """The few parts are the first or the last of the many: Paris, or France, of `Paris, France`."""
+    return 0 < len(few) < len(many) and few in (many[: len(few)], many[-len(few) :])
+
+
+def _same_number(predicate: str, old: str, new: str) -> bool:
+    """1,000 is 1000, and 34 is 34 years; but of versions 3.1 is not 3.10, and 5 km are not 5 miles."""
+    if predicate.endswith("version"):
+        return False
+    before, after = _measure(old), _measure(new)
+    if before is None or after is None or before[0] != after[0]:
+        return False
+    return before[1] == after[1] or not before[1] or not after[1]
+
+
+def _measure(value: str) -> tuple[Decimal, str] | None:
+    """A number and its unit, where a value is just that."""
+    found = _NUMBER.match(value.strip())
+    if found is None:
+        return None
+    rest = value.strip()[found.end() :]
+    if any(letter.isdigit() for letter in rest) or rest[:1] in (".", ",", ":", "-", "/"):
+        return None
+    try:
+        return Decimal(found[0].replace(",", "")), value_key(rest)
+    except InvalidOperation:
+        return None
