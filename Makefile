@@ -43,6 +43,7 @@ bench-quality: $(VENV)/made-dev ## answer quality on outside data; DATA=director
 
 chaos: $(VENV)/made-dev ## long reliability runs
 	$(BIN)/python benchmarks/chaos/kill.py --rounds 1000
+	$(BIN)/python benchmarks/chaos/races.py --rounds 1000
 	$(BIN)/python benchmarks/chaos/many.py --minutes 10
 	$(BIN)/python benchmarks/chaos/many.py --minutes 10
 

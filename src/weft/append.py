@@ -111,6 +111,8 @@ def append(
 
 
 def _check_fence(view: LockedView, fence: Fence) -> None:
+    if view.head().pos == fence.pos:
+        return
     found = view.touched_since(fence.pos, kinds=fence.kinds, slots=fence.slots, limit=MAX_TOUCHED + 1)
     if len(found) > MAX_TOUCHED or any(fence.concerns is None or fence.concerns(node) for node in found):
         raise Moved(f"the log moved on since position {fence.pos}", hint="repeat the call")

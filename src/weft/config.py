@@ -26,6 +26,8 @@ TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
 MAX_KEYWORDS: Final = 5
 MAX_KEYWORD_CHARACTERS: Final = 64
+MAX_PREDICATES: Final = 200
+MAX_PREDICATE_CHARACTERS: Final = 128
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -78,6 +80,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     half_life_days: float
     expired_weight: float
     toolsets: tuple[str, ...]
+    single_valued: tuple[str, ...]
     root: Path
     origins: Mapping[str, Effective]
 
@@ -117,6 +120,16 @@ def _keywords(value: Any) -> tuple[str, ...]:
     if len(words) > MAX_KEYWORDS or any(len(word) > MAX_KEYWORD_CHARACTERS for word in words):
         raise Invalid(f"has over {MAX_KEYWORDS} words, or one of over {MAX_KEYWORD_CHARACTERS} characters")
     return words
+
+
+def _predicates(value: Any) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise Invalid("is not a list of properties")
+    names = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    if len(names) > MAX_PREDICATES or any(len(name) > MAX_PREDICATE_CHARACTERS for name in names):
+        raise Invalid(f"has over {MAX_PREDICATES} properties, or one of over {MAX_PREDICATE_CHARACTERS} characters")
+    return names
 
 
 def _scopes(value: Any) -> tuple[str, ...]:
@@ -226,6 +239,11 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         summary="under decay, the share of its weight that an expired memory keeps",
     ),
     Setting(name="toolsets", read=_names, summary="what `weft mcp` serves beside core: names of toolsets, or all"),
+    Setting(
+        name="single_valued",
+        read=_predicates,
+        summary="properties with one value at a time, beside those weft knows: a newer value ends the older one",
+    ),
 )
 
 
@@ -329,6 +347,7 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "half_life_days": 30.0,
         "expired_weight": 0.35,
         "toolsets": ("core",),
+        "single_valued": (),
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

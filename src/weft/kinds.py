@@ -11,14 +11,14 @@ STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
     {"Document", "Section", "File", "Project", "Focus", "Conversation", "Session"}
 )
 # Records about weft's own working: never in adjacency, never in default recall.
-RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback", "Receipt"})
+RECORD_KINDS: Final[frozenset[str]] = frozenset({"Tx", "ToolCall", "Feedback", "Receipt", "Proposal"})
 
 # Relations that say where a thing stands or what replaced it, not that one thing speaks of another: no backlinks.
 UNCOUNTED_RELATIONS: Final[frozenset[str]] = frozenset({"CONTAINS", "NEXT", "SUPERSEDES"})
 
 # Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
 VIEWS: Final[Mapping[str, frozenset[str]]] = {
-    "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference"}),
+    "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference", "Context"}),
     "entity": frozenset({"Person", "Organization", "Entity", "Service", "Place", "Product"}),
     "temporal": frozenset({"Event", "Fact", "Episode", "Message", "Memory"}),
     "causal": frozenset({"Cause"}),

@@ -179,12 +179,17 @@ def idf(population: int, document_frequency: int) -> float:
 
 
 def choose_terms(
-    terms: Iterable[tuple[str, float]], frequencies: Mapping[str, int], population: int
+    terms: Iterable[tuple[str, float]],
+    frequencies: Mapping[str, int],
+    population: int,
+    *,
+    most: int | None = None,
+    rarest: int | None = None,
 ) -> tuple[tuple[TermStat, ...], tuple[str, ...]]:
     """As many terms as is quick, rarest first. Returns (used, dropped).
 
-    Every text that matches is looked at, so the terms together match MAX_MATCHES texts at most, unless one alone has
-    more. Terms of no live text come last: they match only what a question about the past can see.
+    Every text that matches is looked at, so the terms together match `most` texts (MAX_MATCHES if unset), unless one
+    alone has more. Terms of no live text come last: they match only what a question about the past can see.
     """
     stats = [
         TermStat(term=term, weight=weight, document_frequency=df, idf=idf(population, df))
@@ -196,8 +201,8 @@ def choose_terms(
     dropped: list[str] = []
     matches = 0
     for stat in stats:
-        too_many = used and matches + stat.document_frequency > MAX_MATCHES
-        if too_many or len(used) >= MAX_QUERY_TERMS:
+        too_many = used and matches + stat.document_frequency > (most or MAX_MATCHES)
+        if too_many or len(used) >= (rarest or MAX_QUERY_TERMS):
             dropped.append(stat.term)
         else:
             used.append(stat)

@@ -20,7 +20,7 @@ from weft.append import Writer
 from weft.config import Effective, Settings, load_settings
 from weft.counsel import Counsel
 from weft.embedding import Embedding
-from weft.errors import Misconfigured
+from weft.errors import BlockedScope, Misconfigured
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
 from weft.loom import Loom, Progress, no_progress
@@ -28,9 +28,14 @@ from weft.models import embedder_from, reranker_from
 from weft.models.chat import chat_from
 from weft.operations import (
     answering,
+    concepts,
+    entities,
     explaining,
+    facts,
     finding,
+    happenings,
     ingesting,
+    memory_write,
     reading,
     recalling,
     recording,
@@ -73,7 +78,7 @@ def viewer_of(settings: Settings) -> Viewer:
 
 
 def outbox_of(settings: Settings) -> Outbox | None:
-    """Where this account's writes wait for this store; None if they do not, as for a store that ends with the process."""
+    """Where this account's writes wait for this store; None if they do not, as for one that ends with the process."""
     if not settings.outbox or settings.store.startswith("memory:"):
         return None
     root = Path(settings.outbox).expanduser().absolute()
@@ -125,8 +130,17 @@ class Memory:
         self.loom = loom
 
     def run(self, operation: Operation, given: dict[str, Any], *, progress: Progress = no_progress) -> Struct:
-        """Validates arguments and runs an operation; surfaces call this."""
-        return operation.run(replace(self.loom, progress=progress), read_input(operation, given))
+        """Validates arguments and runs an operation; surfaces call this.
+
+        A write that has no place to go is told as its status, not raised.
+        """
+        try:
+            return operation.run(replace(self.loom, progress=progress), read_input(operation, given))
+        except BlockedScope as blocked:
+            if operation.output is not remembering.Remembered:
+                raise
+            notes = (blocked.message, blocked.hint)
+            return remembering.Remembered(status="blocked_scope", id="", citation="", notes=notes)
 
     def remember(self, text: str, **more: Any) -> remembering.Remembered:
         """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
@@ -135,7 +149,35 @@ class Memory:
     def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> remembering.Remembered:  # noqa: A002
         """Records that something holds of something, from a moment on."""
         given = {"subject": subject, "predicate": predicate, "object": object, **more}
-        return self._call(remembering.OPERATIONS, "add_fact", given, remembering.Remembered)
+        return self._call(facts.OPERATIONS, "add_fact", given, remembering.Remembered)
+
+    def add_entity(self, name: str, **more: Any) -> remembering.Remembered:
+        """Records somebody or something, and the names it goes by."""
+        return self._call(entities.OPERATIONS, "add_entity", {"name": name, **more}, remembering.Remembered)
+
+    def link_entities(self, source: str, relation: str, target: str, **more: Any) -> remembering.Remembered:
+        """Records that one entity is related to another."""
+        given = {"source": source, "relation": relation, "target": target, **more}
+        return self._call(entities.OPERATIONS, "link_entities", given, remembering.Remembered)
+
+    def add_event(self, description: str, occurred_at: str, **more: Any) -> remembering.Remembered:
+        """Records what happened, when, and whom it involved."""
+        given = {"description": description, "occurred_at": occurred_at, **more}
+        return self._call(happenings.OPERATIONS, "add_event", given, remembering.Remembered)
+
+    def add_causal_link(self, cause: str, effect: str, **more: Any) -> remembering.Remembered:
+        """Records that one thing led to another."""
+        given = {"cause": cause, "effect": effect, **more}
+        return self._call(happenings.OPERATIONS, "add_causal_link", given, remembering.Remembered)
+
+    def add_concept(self, name: str, **more: Any) -> remembering.Remembered:
+        """Records an idea, what it means and what it stands for."""
+        return self._call(concepts.OPERATIONS, "add_concept", {"name": name, **more}, remembering.Remembered)
+
+    def memory_write(self, kind: str, text: str = "", **more: Any) -> remembering.Remembered:
+        """Writes a node of any kind, with properties and relations."""
+        given = {"kind": kind, "text": text, **more}
+        return self._call(memory_write.OPERATIONS, "memory_write", given, remembering.Remembered)
 
     def recall(self, query: str, **more: Any) -> recalling.Recalled:
         """Finds memories, best first, each with its citation."""

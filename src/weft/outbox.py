@@ -67,8 +67,13 @@ class Outbox(Struct, frozen=True, kw_only=True):
     account: str
 
     def waits(self) -> bool:
-        """Whether any write waits. Cheap: asked before every write."""
-        return next(self._names(), None) is not None
+        """Whether any write waits. Cheap: asked before every write. Where nothing may be read, nothing was put."""
+        try:
+            return next(self._names(), None) is not None
+        except StoreError as trouble:
+            if isinstance(trouble.__cause__, PermissionError):
+                return False
+            raise
 
     def put(
         self,
@@ -118,7 +123,8 @@ class Outbox(Struct, frozen=True, kw_only=True):
         Stops, with `problem`, at the first that the store cannot take now; it and those behind it go on waiting.
         """
         names = sorted(self._names())
-        delivered, refused = 0, []
+        delivered = 0
+        refused: list[str] = []
         for name in names[:most]:
             entry = self._read(self.directory / name)
             if entry is None:

@@ -118,10 +118,15 @@ class Store(Protocol):
         ids: Sequence[str],
         *,
         rels: tuple[str, ...] | None = None,
+        without: tuple[str, ...] = (),
         direction: Direction = "both",
         limit: int = 20,
     ) -> tuple[Neighbour, ...]:
-        """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
+        """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards.
+
+        By the relations in `rels` (all if None) but those in `without`. Records of weft's own working are reached only
+        by relations that are named.
+        """
         ...
 
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:

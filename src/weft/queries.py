@@ -27,7 +27,9 @@ class Lead(Struct, frozen=True, kw_only=True):
 class TextQuery(Struct, frozen=True, kw_only=True):
     """What to look for in the text index. `terms` are stems with weights (see `weft.lexical`).
 
-    `begins` limits the search to what began to hold in that time; how rare terms are is counted over all.
+    `begins` limits the search to what began to hold in that time; how rare terms are is counted over all. For a quick
+    look, `rarest` is how many terms are used, `most` how many texts they may match together, both rarest first; and
+    with `in_names` a text must have one of them in its name.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -37,6 +39,9 @@ class TextQuery(Struct, frozen=True, kw_only=True):
     begins: tuple[int, int] | None = None
     k1: float = 0.9
     b: float = 0.4
+    most: int | None = None
+    rarest: int | None = None
+    in_names: bool = False
 
 
 class TermStat(Struct, frozen=True, kw_only=True):

@@ -240,7 +240,7 @@ def test_feedback_is_kept_with_the_rights_of_the_memory() -> None:
 def test_feedback_is_not_an_answer_and_changes_no_other_score() -> None:
     loom = harbour(ferry("a"), ferry("b"))
     before = asked(loom)
-    tell(loom, "a", "confirmed", note="the ferry does sail")
+    tell(loom, "a", "promoted", note="the ferry does sail")
     assert asked(loom).ranked == before.ranked
 
 
@@ -251,7 +251,7 @@ def test_a_repeated_request_is_written_once() -> None:
     again = tell(loom, "a", "confirmed", request_id="r1")
     assert (again.status, again.id, again.citation) == ("duplicate_skip", first.id, first.citation)
     assert len(again.notes) == 1
-    assert len(loom.store.neighbours(OPERATOR, When(), ["a"])) == 1
+    assert len(loom.store.neighbours(OPERATOR, When(), ["a"], rels=("ABOUT",))) == 1
 
 
 def test_only_what_is_there_and_may_be_seen_can_be_spoken_of() -> None:

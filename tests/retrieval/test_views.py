@@ -13,7 +13,6 @@ from tests.properties.running import SqlitePlace, memory_store
 from tests.surfaces.conftest import Cli, cli  # noqa: F401 - a fixture
 
 from weft.errors import Invalid
-from weft.extract.intent import Depths
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
@@ -499,7 +498,7 @@ def test_rows_seen_by_meaning_and_by_views_say_both(place: tuple[Store, ManualCl
 
 
 def test_depths_decide_which_views_are_followed(loom: Loom) -> None:
-    answer = recalled(loom, WHY_ASKED, depths=Depths(entity=1, temporal=0, causal=0))
+    answer = recalled(loom, WHY_ASKED, depths={"entity": 1, "temporal": 0, "causal": 0})
     assert {each.view for seen in answer.sightings.values() for each in seen} == {"entity"}
     assert "c1-by-hand" not in answer.sightings
 

@@ -669,7 +669,8 @@ def test_doctor_and_rebuild_find_a_sound_store(memory: weft.Memory, place: Place
     memory.add_fact("Mira", "role", "lead")
     diagnosis = memory.doctor()
     assert diagnosis.ok
-    assert [check.name for check in diagnosis.checks] == ["settings", "files", "log", "graph", "text index", "clock"]
+    names = ["settings", "files", "log", "graph", "text index", "clock", "outbox"]
+    assert [check.name for check in diagnosis.checks] == names
     rebuilt = run(memory, "rebuild")
     assert rebuilt.equal
     assert rebuilt.events == 2

@@ -43,10 +43,15 @@ def by_worth(lines: Iterable[Line], intent: Intent, ties: Ties) -> list[Line]:
     return sorted(lines, key=lambda line: (line.node.id not in linked, -line.score, line.node.id))
 
 
+def order_of(intent: Intent, ties: Ties) -> Intent:
+    """The intent by which lines can be put in order: causes and entities take ties, time and worth do not."""
+    return intent if ties.known or intent == "WHEN" else "WHAT"
+
+
 def arrange(lines: Sequence[Line], intent: Intent, ties: Ties) -> list[Group]:
-    """The lines, each once, in groups as the intent wants them."""
+    """The lines, each once, in groups as the intent wants them; best first where that takes ties that are unknown."""
     ranked = sorted(lines, key=lambda line: (-line.score, line.node.id))
-    match intent:
+    match order_of(intent, ties):
         case "WHY":
             groups = _by_cause(ranked, ties)
         case "WHEN":

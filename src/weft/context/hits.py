@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from weft.context.arrange import Line
 from weft.context.linearise import Linearised, linearise
 from weft.context.ties import Ties, ties_of
@@ -16,12 +18,18 @@ from weft.types import NodeVersion
 
 PART_CHARACTERS: Final = 240  # on each side of the sentence that is nearest
 NO_TIES: Final = Ties()
+UNKNOWN_TIES: Final = Ties(known=False)
 
 
 def context_of(loom: Loom, answer: Answer, citations: Mapping[str, str], budget_tokens: int) -> Linearised:
-    """The ranked candidates as lines in the order of the intent. `citations` are by node id."""
+    """The ranked candidates as lines in the order of the intent. `citations` are by node id.
+
+    What the store cannot serve costs that only, and leaves a note: parts their own words, ties the order that takes
+    them.
+    """
     ranked = answer.ranked or ()
-    parts = {} if answer.degraded else _parts(loom, answer, ranked)
+    parts, unserved = _parts(loom, answer, ranked)
+    ties, untied = _ties(loom, answer, ranked)
     lines = [
         Line(
             node=candidate.node,
@@ -33,24 +41,34 @@ def context_of(loom: Loom, answer: Answer, citations: Mapping[str, str], budget_
         )
         for candidate in ranked
     ]
-    return linearise(lines, intent=answer.intent, ties=_ties(loom, answer, ranked), budget_tokens=budget_tokens)
+    written = linearise(lines, intent=answer.intent, ties=ties, budget_tokens=budget_tokens)
+    return replace(written, notes=(*unserved, *untied))
 
 
-def _ties(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> Ties:
-    """What joins the hits; nothing where no view of the graph found any of them, or the graph is away."""
-    if answer.degraded or not any(seen.view != "semantic" for candidate in ranked for seen in candidate.seen):
-        return NO_TIES
+def _ties(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[Ties, tuple[str, ...]]:
+    """What joins the hits; nothing where no view of the graph found any of them. Unknown if the graph is away."""
+    if answer.degraded:
+        return UNKNOWN_TIES, ()
+    if not any(seen.view != "semantic" for candidate in ranked for seen in candidate.seen):
+        return NO_TIES, ()
     try:
-        return ties_of(loom, answer.ask.when, [candidate.node for candidate in ranked])
-    except StoreError:  # the hits are there all the same, by score; the stages have told of the store
-        return NO_TIES
+        return ties_of(loom, answer.ask.when, [candidate.node for candidate in ranked]), ()
+    except StoreError as problem:
+        return UNKNOWN_TIES, (f"what joins the hits cannot be told, so the context is by score: {problem.message}",)
 
 
-def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[str, NodeVersion]:
-    """The turns or symbols that answer, of wholes, by id."""
+def _parts(
+    loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]
+) -> tuple[dict[str, NodeVersion], tuple[str, ...]]:
+    """The turns or symbols that answer, of wholes, by id; none of an answer from the log, which has none."""
     reader = as_subscriber(loom)
     ids = [place.id for candidate in ranked for place in candidate.best]
-    return {node.id: node for node in reader.store.nodes(reader.viewer, answer.ask.when, ids)} if ids else {}
+    if answer.degraded or not ids:
+        return {}, ()
+    try:
+        return {node.id: node for node in reader.store.nodes(reader.viewer, answer.ask.when, ids)}, ()
+    except StoreError as problem:
+        return {}, (f"the context is without the parts that answer: {problem.message}",)
 
 
 def _said(node: NodeVersion, place: Place) -> str:

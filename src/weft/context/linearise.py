@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.context.arrange import Group, Line, arrange, by_worth
+from weft.context.arrange import Group, Line, arrange, by_worth, order_of
 from weft.context.ties import Entity, Ties
 from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
 from weft.context.wording import TEXT_CHARACTERS, aside, date_of, plain, quoted, said_in
@@ -44,13 +44,17 @@ class Written(Struct, frozen=True, kw_only=True):
 
 
 class Linearised(Struct, frozen=True, kw_only=True):
-    """A context. `sources` are citations by number, from 1; `left_out` nodes did not fit into the budget."""
+    """A context. `sources` are citations by number, from 1; `left_out` nodes did not fit into the budget.
+
+    `notes` say what of it could not be read.
+    """
 
     text: str
     lines: tuple[Written, ...]
     left_out: int
     sources: tuple[str, ...]
     tokens: int
+    notes: tuple[str, ...] = ()
 
 
 def linearise(lines: Sequence[Line], *, intent: Intent, ties: Ties, budget_tokens: int = BUDGET_TOKENS) -> Linearised:
@@ -96,7 +100,7 @@ def _write(lines: Sequence[Line], given: int, intent: Intent, ties: Ties, budget
     blocks = [_block(group, written) for group in groups]
     if placed:
         count = "1 line" if len(placed) == 1 else f"{len(placed)} lines"
-        blocks.insert(0, f"{intent}: {count}, {ORDERS[intent]}. {QUOTED}")
+        blocks.insert(0, f"{intent}: {count}, {ORDERS[order_of(intent, ties)]}. {QUOTED}")
     if left_out:
         blocks.append(_marker(left_out, len(placed), budget_tokens))
     elif not placed:

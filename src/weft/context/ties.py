@@ -24,7 +24,7 @@ class Ties(Struct, frozen=True, kw_only=True):
     """Between the nodes given: causes (cause, effect -> confidence), and the events that causes refer to.
 
     From them to any entity: whom each is about, and the relations of those that are entities themselves, whose
-    own names are `names`.
+    own names are `names`. Where they are not `known`, there may be any.
     """
 
     causes: Mapping[tuple[str, str], float] = {}
@@ -32,6 +32,7 @@ class Ties(Struct, frozen=True, kw_only=True):
     about: Mapping[str, tuple[Entity, ...]] = {}
     related: Mapping[str, tuple[tuple[str, Entity], ...]] = {}
     names: Mapping[str, str] = {}
+    known: bool = True
 
 
 def ties_of(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> Ties:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 Span = tuple[int, int]
 NameKind = Literal["Person", "Organization", "Place", "Product", "Entity"]
-MarkKind = Literal["url", "email", "handle", "path", "identifier"]
+MarkKind = Literal["url", "email", "handle", "hashtag", "path", "identifier"]
 Polarity = Literal["likes", "dislikes"]
 
 
@@ -45,7 +45,11 @@ class FoundMark(Struct, frozen=True, kw_only=True):
 
 
 class FoundFact(Struct, frozen=True, kw_only=True):
-    """What the text says of a subject. First person is the speaker, by name where it is known, else "I"."""
+    """What the text says of a subject. First person is the speaker, by name where it is known, else "I".
+
+    A subject that is only "he", "she" or "it" in its sentence stays so. `past` says that it is told as over ("she worked
+    at …"): then it says nothing of today.
+    """
 
     subject: str
     predicate: str
@@ -53,6 +57,7 @@ class FoundFact(Struct, frozen=True, kw_only=True):
     subject_span: Span
     object_span: Span
     confidence: float
+    past: bool = False
 
 
 class FoundPreference(Struct, frozen=True, kw_only=True):

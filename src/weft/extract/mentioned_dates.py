@@ -18,9 +18,11 @@ from weft.extract.time_words import (
     DAY_PARTS,
     HOLIDAYS,
     MONTHS,
+    NUMBERS,
     SEASONS,
     SHORT_WEEKDAYS,
     UNITS,
+    VAGUE,
     WEEKDAYS,
     Found,
     Reader,
@@ -96,16 +98,21 @@ def _match(reader: Reader, at: int, *, ahead: bool) -> Found | None:
     word = reader.words[at]
     if rule := _AHEAD_RULES.get(word):
         return rule(reader, at)
-    if found := _from_now(reader, at):
-        return found
+    if word in _COUNTING or word[0].isdigit():
+        counted = _counted(reader, at, ahead=ahead)
+        if counted is not None:
+            return counted
+    if word in WEEKDAYS and (day := _weekday(reader, at, ahead=ahead)):
+        return day
     found = read_expression(reader, at)
     if found is None:
         return _bare_year(reader, at) if len(word) == 4 and word.isdigit() else None
     if ahead and found.period.begin_us <= reader.asked_us:
         return _next_one(reader, at, found)
     if word in {"tonight", "last"} and found.period.begin_us % DAY_US:  # an evening is told by its day
-        day = almanac.day_of(found.period.begin_us)
-        return Found(almanac.days(day), "day", found.stop)
+        return Found(almanac.days(almanac.day_of(found.period.begin_us)), "day", found.stop)
+    if word.endswith("00s") and found.kind == "year":  # the 1900s
+        return Found(almanac.months(int(word[:4]), 1, 1200), "year", found.stop)
     return found
 
 
@@ -167,23 +174,89 @@ def _coming(reader: Reader, at: int) -> Found | None:
     return _next(reader, at) if reader.word(at - 1) in {"the", "this"} else None
 
 
+def _this(reader: Reader, at: int) -> Found | None:
+    """This Friday is today or ahead, this weekend that of the week."""
+    word = reader.word(at + 1)
+    if word in WEEKDAYS:
+        day = reader.today + (WEEKDAYS[word] - almanac.weekday_of(reader.today)) % 7
+        return Found(almanac.days(day), "day", at + 3 if reader.word(at + 2) in DAY_PARTS else at + 2)
+    if word == "weekend":
+        return Found(almanac.calendar_unit(reader.today, word, 0), "weekend", at + 2)
+    return read_expression(reader, at)
+
+
+def _edge(_reader: Reader, _at: int) -> Found | None:
+    """The end of next year: the year is the date, its end is not read."""
+    return None
+
+
 def _day_after(reader: Reader, at: int) -> Found | None:
     if reader.words[at + 1 : at + 3] == ["after", "tomorrow"]:
         return Found(almanac.days(reader.today + 2), "day", at + 3)
     return read_expression(reader, at)
 
 
-def _from_now(reader: Reader, at: int) -> Found | None:
-    """Two weeks from now."""
+def _counted(reader: Reader, at: int, *, ahead: bool) -> Found | None:
+    """Two weeks ago, three days from now, in a month: the day, or the whole week, month or year, so many away.
+
+    "A few weeks ago" says no time; "in two weeks" only in a sentence that tells a plan: else it is how long it took.
+    """
     amount = read_amount(reader, at)
-    unit = UNITS.get(reader.word(amount[2])) if amount else None
-    if amount is None or unit is None or unit in {"hour", "minute"}:
+    unit = _CALENDAR_UNITS.get(reader.word(amount[2])) if amount else None
+    if amount is None or unit is None:
+        return _century(reader, at)
+    least, most, after = amount[0], amount[1], amount[2] + 1
+    how = reader.word(after)
+    if how == "ago":
+        count, stop = int(least), after + 1
+    elif how == "from" and reader.word(after + 1) in {"now", "today"}:
+        count, stop = -int(least), after + 2
+    elif ahead and reader.word(at - 1) == "in" and reader.ends_clause(after):
+        count, stop = -int(least), after
+    else:
         return None
-    after = amount[2] + 1
-    if reader.word(after) != "from" or reader.word(after + 1) not in {"now", "today"}:
+    if least != most:
+        return Found(Period(0, 0), "recent", stop)
+    if unit == "day":
+        return Found(almanac.days(reader.today - count), "day", stop)
+    if unit == "decade" or least != int(least):
         return None
-    first = almanac.step_back(reader.today, -amount[0], unit)
-    return Found(almanac.days(first), "day", after + 2)
+    return Found(almanac.calendar_unit(reader.today, unit, count), "day", stop)
+
+
+_CALENDAR_UNITS = {form: name for form, name in UNITS.items() if name in {"day", "week", "month", "year", "weekend"}}
+_COUNTING = frozenset(["a", "an", *NUMBERS, *VAGUE])
+_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+
+
+def _century(reader: Reader, at: int) -> Found | None:
+    """The 6th century, the 5th and 6th centuries."""
+    first = _ORDINAL.fullmatch(reader.word(at))
+    if first is None:
+        return None
+    number = last = int(first[1])
+    stop = at + 1
+    if reader.word(stop) in {"and", "-", "to", "–"} and (second := _ORDINAL.fullmatch(reader.word(stop + 1))):
+        last, stop = int(second[1]), stop + 2
+    stop += reader.word(stop) == "-"
+    if reader.word(stop) not in {"century", "centuries"} or not 1 <= number <= last <= 22:
+        return None
+    return Found(almanac.months(100 * number - 99, 1, 1200 * (last - number + 1)), "year", stop + 1)
+
+
+def _weekday(reader: Reader, at: int, *, ahead: bool) -> Found | None:
+    """A weekday by itself: the nearest before, or ahead in a plan; none for a habit, or beside a date."""
+    after = reader.word(at + 1)
+    if reader.lead(at) in {"every", "each", "any", "most"} or after in {"of", "before", "after", "last", "this"}:
+        return None
+    if after == "," and (reader.whole(at + 2) is not None or reader.word(at + 2) in {*MONTHS, "the"}):
+        return None
+    if not reader.raw[at][0].isupper() and reader.lead(at) != "on":
+        return None
+    stop = at + 2 if after in DAY_PARTS else at + 1
+    number, today = WEEKDAYS[reader.word(at)], almanac.weekday_of(reader.today)
+    day = reader.today + ((number - today - 1) % 7 + 1 if ahead else -((today - number - 1) % 7 + 1))
+    return Found(almanac.days(day), "day", stop)
 
 
 _AHEAD_RULES = {
@@ -192,6 +265,8 @@ _AHEAD_RULES = {
     "coming": _coming,
     "upcoming": _coming,
     "day": _day_after,
+    "this": _this,
+    **dict.fromkeys(["beginning", "start", "middle", "end"], _edge),
 }
 
 

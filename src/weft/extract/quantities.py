@@ -31,10 +31,11 @@ _SCALES: Final = {
 _CURRENCIES: Final = {"$": "dollars", "€": "euros", "£": "pounds", "¥": "yen", "₹": "rupees"}
 _SCALE = r"(?:hundred|thousand|million|billion|trillion|dozen)"
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,6})?"
+_TO = r"(?:\s?(?:-|–|to)\s?(?P<to>\d{1,9}(?:\.\d{1,3})?))?"
 _TEENS = "|".join(sorted(_ONES, key=len, reverse=True))
 _SPELT = (
     rf"(?:(?:{_TENS_TEXT.replace(' ', '|')})(?:[- ](?:{_TEENS}))?|{_TEENS})(?: {_SCALE}){{0,2}}"
-    rf"|(?:a|half a|a couple of|a few|several) {_SCALE}|(?:an?|one) half"
+    rf"|(?:a|half a|a couple of|a few|several) {_SCALE}|a couple(?: of)?"
 )
 _UNIT_TEXT = """
 second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights week weeks month months year
@@ -48,7 +49,7 @@ bit bits byte bytes megapixel megapixels mah lumen lumens ms people copies times
 """.split()
 _UNITS: Final = frozenset(_UNIT_TEXT)
 _QUANTITY = re.compile(
-    rf"(?P<currency>(?:US|A|C|HK)?[$€£¥₹]\s?)?(?<![\w.,/:#-])(?P<digits>{_DIGITS})(?![\d/:]|\.\d|,\d|(?:st|nd|rd|th)\b)"
+    rf"(?P<currency>(?:US|A|C|HK)?[$€£¥₹]\s?)?(?<![\w.,/:#-])(?P<digits>{_DIGITS}){_TO}(?![\d/:]|\.\d|,\d|(?:st|nd|rd|th)\b)"
     rf"(?:\s?(?P<scale>{_SCALE}|[kKmM]|bn)\b)?(?P<plus>\+)?"
     rf"|\b(?P<spelt>{_SPELT})\b(?!\s?(?:{_SCALE})\b)",
     re.IGNORECASE,
@@ -57,7 +58,11 @@ _CURRENCY_GAP = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]\s?$")
 _PERCENT = re.compile(r"\s?(?:%|percent\b|per cent\b)")
 _DEGREE = re.compile(r"\s?°\s?[CF]?\b|\s?[″”\"](?=[\s,.)]|$)|\s?°")
 _UNIT = re.compile(r"[ -]?((?:square|cubic|sq\.?) )?([A-Za-z]+)(?:[ -](old|long|wide|tall|high|deep)\b)?")
-_NEXT_WORDS = re.compile(r" ((?:[a-z][\w'-]* ){0,2}?)([a-z][a-z'-]*[a-rt-z]s|people|children|men|women)\b")
+_NEXT_WORDS = re.compile(
+    r" ((?:[A-Za-z][\w'-]* ){0,3}?)([A-Za-z][A-Za-z'-]*[a-rt-z]s|people|children|men|women|mice|teeth|sheep|fish)\b(?!['’])"
+)
+_HYPHENED = re.compile(r"-([a-z]{2,20})(?:-(?:old|long|wide|tall|high|deep)\b)?(?!\w)")
+_AND_MORE = re.compile(rf"(?:,? and |, | )(?:{_DIGITS}) ?(?:minutes?|mins?|seconds?|months?|days?|inches|ounces|oz|weeks?)\b")
 _TIME_OF_DAY = re.compile(r"\s?(?:[ap]\.?m\b|o'clock)", re.IGNORECASE)
 _LABEL = re.compile(
     r"(?:\b(?:no|nos|number|line|chapter|section|page|step|part|episode|season|route|highway|room|level|version|v|vol"
@@ -75,8 +80,8 @@ _NOT_COUNTED: Final = frozenset(
 def quantities(sentence: str, taken: list[Span]) -> list[FoundQuantity]:
     """The quantities of a sentence, in its order, outside the spans already taken (dates, names, addresses).
 
-    Ordinals, times of day, numbers of lists, chapters and versions are none; a number spelt out is one only where it
-    counts something ("two weeks", not "one of them"). At most MAX_QUANTITIES.
+    Ordinals, times of day, numbers of lists, chapters and versions are none, nor is a number that counts nothing ("one of
+    them", "won by 63"). Of a range ("10-12 cups") the value is the first. At most MAX_QUANTITIES.
     """
     found: list[FoundQuantity] = []
     listed = _LIST_MARK.match(sentence)
@@ -109,8 +114,10 @@ def _read_digits(sentence: str, match: re.Match[str]) -> FoundQuantity | None:
     if degree := _DEGREE.match(sentence, stop):
         return FoundQuantity(span=(start, degree.end()), value=value, unit=degree[0].strip())
     unit, end = _unit_after(sentence, stop)
-    if not unit and sentence[stop : stop + 1].isalpha():
-        return None  # 3D, 4K
+    if not unit:
+        return None  # a bare number; 3D, 4K
+    if more := _AND_MORE.match(sentence, end):
+        end = more.end()
     return FoundQuantity(span=(start, end), value=value, unit=unit)
 
 
@@ -128,6 +135,8 @@ def _unit_after(sentence: str, at: int) -> tuple[str, int]:
     if unit and unit[2].lower() in _UNITS:
         written = f"{unit[1] or ''}{unit[2]}"
         return written, unit.end()
+    if hyphened := _HYPHENED.match(sentence, at):
+        return hyphened[1], hyphened.end()
     counted = _NEXT_WORDS.match(sentence, at)
     if counted and counted[2] not in _NOT_COUNTED and not _FUNCTION.search(counted[1]):
         return counted[2], counted.end()
@@ -150,6 +159,8 @@ def _spelt_value(text: str) -> float | None:
             total = max(total, 1.0) * _SCALES[word]
         elif word == "half":
             total += 0.5
-        elif word in {"couple", "few", "several"}:
+        elif word == "couple":
+            total += 2.0
+        elif word in {"few", "several"}:
             return None
     return total if "half a " not in text else total / 2 if total > 1 else 0.5

@@ -14,6 +14,7 @@ from weft.extract.question import read_question
 from weft.lexical import content_hash
 from weft.loom import Loom
 from weft.operations.asking import Hit, show_hits
+from weft.operations.bounds import bounded
 from weft.operations.recalling import Recalled
 from weft.operations.receipts import WORDS, KeptHit, Receipt, context_hash, read_receipt
 from weft.operations.registry import Operation
@@ -60,13 +61,15 @@ def answer(loom: Loom, given: Answer) -> Recalled:
     problems = again.problems
     if kept.context_hash and again.hits:
         citations = {hit["node"]["id"]: hit["node"].get("citation", "") for hit in again.hits}
-        told["context"] = context_of(loom, again.found, citations, kept.budget_tokens).text
+        context = context_of(loom, again.found, citations, kept.budget_tokens)
+        told["context"] = context.text
+        problems += context.notes
         if not again.doubts and context_hash(told["context"]) != kept.context_hash:
             problems += (OTHERWISE,)
     if again.doubts and told.pop("answer", ""):
         problems += ("what the language model wrote is withheld: it was written from all of the hits",)
     notes = (*kept.answer.get("notes", ()), *kept.notes, *problems, *again.doubts)
-    return msgspec.convert({**told, "notes": notes}, Recalled)
+    return bounded(msgspec.convert({**told, "notes": notes}, Recalled), "hits")
 
 
 def retell(loom: Loom, kept: Receipt, *, explain: bool) -> Retold:

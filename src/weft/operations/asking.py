@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -137,37 +137,37 @@ def _parts(loom: Loom, when: When, ranked: tuple[Candidate, ...]) -> dict[str, P
     return found
 
 
-def notes_of(loom: Loom, given: Asking, answer: Answer, hits: tuple[Hit, ...]) -> tuple[str, ...]:
-    """What there is to say about the answer; of an empty one always why."""
+def notes_of(loom: Loom, answer: Answer, hits: Sequence[object]) -> tuple[str, ...]:
+    """What there is to say about the answer; of an empty one, which has no `hits`, always why."""
     notes = tuple(dict.fromkeys(answer.notes))
     if hits:
         return notes
     if answer.skip:
         return (*notes, answer.skip)
-    if strange := _strange_kinds(loom, given):
+    if strange := _strange_kinds(loom, answer.ask):
         notes += (strange,)
     if not any(note.startswith("nothing comes near") for note in notes):
-        notes += (_nothing(loom, given),)
+        notes += (_nothing(answer.ask),)
     return notes
 
 
-def _strange_kinds(loom: Loom, given: Asking) -> str:
+def _strange_kinds(loom: Loom, ask: Ask) -> str:
     """Which of the kinds asked for no visible node has. Only asked where there is no answer: it counts nodes."""
-    if given.kinds is None:
+    if ask.kinds is None:
         return ""
     try:
         known = [stat.kind for stat in loom.store.indexes(loom.viewer)]
     except StoreError as problem:
         return f"which kinds there are cannot be told: {problem.message}"
-    unknown = [kind for kind in given.kinds if kind not in known]
+    unknown = [kind for kind in ask.kinds if kind not in known]
     there = ", ".join(known[:KINDS_NAMED]) or "none yet"
     return f"no node that you may see is of kind {', '.join(unknown)}; there are {there}" if unknown else ""
 
 
-def _nothing(loom: Loom, given: Asking) -> str:
-    if given.everywhere:
+def _nothing(ask: Ask) -> str:
+    if ask.projects is None:
         return "nothing that you may see matches"
-    where = given.project or loom.settings.project
+    where = next((project for project in ask.projects if project is not None), "none")
     return f"nothing that you may see matches in project {where}; --everywhere looks in all projects"
 
 

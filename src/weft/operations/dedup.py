@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -16,32 +17,38 @@ from msgspec.structs import replace
 
 from weft.lexical import STOP_WORDS, fold_case, name_key, query_terms, tokens
 from weft.loom import Loom
+from weft.operations.references import covers
 from weft.queries import TextQuery
-from weft.types import NOW, Find, Guard, NodeVersion
+from weft.types import NOW, SCOPES, Find, Guard, NodeVersion
 
 SUPERSEDE_AT: Final = 0.70
 REVIEW_AT: Final = 0.50
 CANDIDATES: Final = 5
+LOOKED_AT: Final = 1_000  # texts that hold some of a title's words, the rarest first
 SEARCHED: Final = 25  # found by words, of which those that are superseded or for others are left out
 SAME_NAME: Final = 1_000  # of one title that are compared by their hashes, newest first
 MAX_STEPS: Final = 20  # from one that was superseded to what stands
 RELATION: Final = "SUPERSEDES"
 HASH: Final = "content_hash"
 
-NEGATIONS: Final = frozenset(
-    """not no never none neither nor cannot dont doesnt didnt cant couldnt wont wouldnt shouldnt mustnt isnt arent wasnt
-    werent hasnt havent without instead except unless against stop stops stopped stopping disable disables disabled
-    disabling remove removes removed removing drop drops dropped dropping avoid avoids avoided avoiding reject rejects
-    rejected rejecting forbid forbids forbidden ban bans banned abandon abandons abandoned deprecate deprecates
-    deprecated undo revert reverts reverted""".split()
-)
-# Beside these the order of the words says which is which.
-ORDERING: Final = frozenset("over than rather before after from".split())
-_NUMBER_WORDS: Final = frozenset(
-    """zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand
-    million once twice half double triple single both""".split()
-)
-_NUMBER = re.compile(r"\d[\d.,]*(?<=\d)[a-z%]*")
+_NEGATION_TEXT = """
+not no never none neither nor cannot dont doesnt didnt cant couldnt wont wouldnt shouldnt mustnt isnt arent wasnt werent
+hasnt havent without instead except unless against stop stops stopped stopping disable disables disabled disabling
+remove removes removed removing drop drops dropped dropping avoid avoids avoided avoiding reject rejects rejected
+rejecting forbid forbids forbidden ban bans banned abandon abandons abandoned deprecate deprecates deprecated undo
+revert reverts reverted
+"""
+_NUMBER_TEXT = """
+zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million
+once twice half double triple single both
+"""
+NEGATIONS: Final = frozenset(_NEGATION_TEXT.split())
+ORDERING: Final = frozenset({"over", "than", "rather", "before", "after", "from"})  # beside these, order is meaning
+_NUMBER_WORDS: Final = frozenset(_NUMBER_TEXT.split())
+_NO_TOPIC: Final = STOP_WORDS | NEGATIONS | _NUMBER_WORDS
+_VERSION = re.compile(r"v?\d")
+_NUMBER = re.compile(r"(?:(?<!\w)[-−])?\d[\d.,]*(?<=\d)[a-z%]*")
+_SIGN = re.compile(r"\w[+#]+|[<>=≤≥]+")  # C++ and C#, more and less: no part of a word
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -51,6 +58,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     title: str
     words: str
     guard: Guard
+    focus: str | None = None
 
     @property
     def content_hash(self) -> str:
@@ -89,11 +97,15 @@ def judge(loom: Loom, entry: Entry, *, by_title: bool) -> Judged:
     return _judge_title(loom, entry) if by_title else Judged(outcome="new")
 
 
-def concerns(loom: Loom, entry: Entry, *, by_title: bool) -> Callable[[NodeVersion], bool]:
+def concerns(
+    loom: Loom, entry: Entry, *, by_title: bool, relied_on: Sequence[str] = ()
+) -> Callable[[NodeVersion], bool]:
     """Whether a node that was touched meanwhile could change what `judge` says. A pure test: it runs in the lock."""
     wanted = entry.content_hash
 
     def matters(node: NodeVersion) -> bool:
+        if node.id in relied_on:
+            return True
         if not loom.viewer.admits(node.guard) or not _takes_part(node, entry):
             return False
         if node.props.get(HASH) == wanted:
@@ -113,7 +125,13 @@ def _judge_title(loom: Loom, entry: Entry) -> Judged:
         return Judged(outcome="supersede", nodes=nodes[:1])
     citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
     alike = tuple(
-        Alike(id=node.id, title=node.name, citation=citations.get(node.event, ""), score=score, differs_in=differs_in)
+        Alike(
+            id=node.id,
+            title=node.name,
+            citation=citations.get(node.event, ""),
+            score=round(score, 3),
+            differs_in=differs_in,
+        )
         for node, score, differs_in in found[:CANDIDATES]
     )
     return Judged(outcome="review", nodes=nodes, alike=alike)
@@ -121,7 +139,7 @@ def _judge_title(loom: Loom, entry: Entry) -> Judged:
 
 def _copies(loom: Loom, entry: Entry) -> tuple[NodeVersion, ...]:
     """Those that say the same, newest first. Equal hashes have equal names, and names are looked up."""
-    find = Find(names=(entry.title,), kinds=(entry.kind,), projects=(entry.guard.project,))
+    find = Find(names=(entry.title,), kinds=(entry.kind,), projects=(entry.guard.project,), focuses=(entry.focus,))
     wanted = entry.content_hash
     named = loom.store.find(loom.viewer, NOW, find, limit=SAME_NAME).nodes
     return tuple(node for node in named if node.props.get(HASH) == wanted and _takes_part(node, entry))
@@ -129,8 +147,19 @@ def _copies(loom: Loom, entry: Entry) -> tuple[NodeVersion, ...]:
 
 def _titled_alike(loom: Loom, entry: Entry) -> Sequence[NodeVersion]:
     """What stands among those found by the words of the title, and among what superseded them."""
-    viewer = replace(loom.viewer, scopes=frozenset({entry.guard.scope}))
-    query = TextQuery(terms=query_terms(entry.title), projects=(entry.guard.project,), kinds=(entry.kind,))
+    wide_enough = SCOPES[: SCOPES.index(entry.guard.scope) + 1]
+    viewer = replace(loom.viewer, scopes=loom.viewer.scopes & set(wide_enough))
+    terms = query_terms(entry.title)
+    query = TextQuery(
+        terms=terms,
+        projects=(entry.guard.project,),
+        kinds=(entry.kind,),
+        focuses=(entry.focus,),
+        most=LOOKED_AT,
+        # A title with half of its words in common has one of the rarer half, and one more.
+        rarest=len(terms) // 2 + 1,
+        in_names=True,
+    )
     hits = loom.store.search_text(viewer, NOW, query, limit=SEARCHED).hits
     found = loom.store.nodes(viewer, NOW, [hit.node.id for hit in hits])
     likely = [node for node in found if _compare(entry.title, node.name)[0] >= REVIEW_AT]
@@ -153,9 +182,8 @@ def _stands(loom: Loom, node: NodeVersion) -> NodeVersion:
 
 def _takes_part(node: NodeVersion, entry: Entry) -> bool:
     """Of the same kind, project and level, and seen by everybody who would see the new one."""
-    own, new = node.guard, entry.guard
-    seen = own.scope == new.scope and set(new.agents) <= set(own.agents) and own.sensitive <= new.sensitive
-    return seen and node.kind == entry.kind and own.project == new.project and node.deleted_at is None
+    same_place = (node.kind, node.guard.project, node.focus) == (entry.kind, entry.guard.project, entry.focus)
+    return same_place and node.deleted_at is None and covers(node.guard, entry.guard)
 
 
 def _compare(one: str, other: str) -> tuple[float, str]:
@@ -163,11 +191,19 @@ def _compare(one: str, other: str) -> tuple[float, str]:
 
     Where they do, and the words that carry the topic are the same, they are like enough to be looked at.
     """
-    first, second = tokens(one), tokens(other)
+    first, second = _words(one), tokens(other)
     score = _jaccard(set(first), set(second))
-    differs_in = _differ_in(one, other, first, second)
-    topics = _jaccard(_topic(first), _topic(second)) if differs_in else 0.0
-    return (topics if score < REVIEW_AT and topics >= SUPERSEDE_AT else score), differs_in
+    if score >= REVIEW_AT:
+        return score, _differ_in(one, other, first, second)
+    topics = _jaccard(_topic(first), _topic(second))
+    differs_in = _differ_in(one, other, first, second) if topics >= SUPERSEDE_AT else ""
+    return (topics, differs_in) if differs_in else (score, "")
+
+
+@lru_cache(maxsize=64)
+def _words(title: str) -> tuple[str, ...]:
+    """The words of the title that all others are compared with."""
+    return tuple(tokens(title))
 
 
 def _jaccard(one: set[str], other: set[str]) -> float:
@@ -175,7 +211,7 @@ def _jaccard(one: set[str], other: set[str]) -> float:
 
 
 def _topic(words: Sequence[str]) -> set[str]:
-    return {word for word in words if word not in STOP_WORDS | NEGATIONS and not word[0].isdigit()}
+    return {word for word in words if word not in _NO_TOPIC and not _VERSION.match(word)}
 
 
 def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]) -> str:
@@ -183,6 +219,8 @@ def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]
         return "a negation"
     if _numbers(one, first) != _numbers(other, second):
         return "a number"
+    if _SIGN.findall(fold_case(one)) != _SIGN.findall(fold_case(other)):
+        return "a sign"
     if _count([*first, *second], NEGATIONS | ORDERING) and _shared(first, second) != _shared(second, first):
         return "the order of the words"
     return ""

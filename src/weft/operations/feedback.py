@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Annotated
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
 
 from weft.errors import Invalid, NotFound
+from weft.instants import to_iso
 from weft.kinds import RECORD_KINDS
-from weft.log.draft import Draft
-from weft.log.kinds import graph
 from weft.loom import Loom
+from weft.operations.committing import Choice, decided
 from weft.operations.fields import Label
+from weft.operations.gate import feedback_props, reinforcement
 from weft.operations.registry import Operation
 from weft.operations.remembering import REPEATED, Remembered
-from weft.operations.rights import write_guard
-from weft.retrieval.cognitive import FEEDBACK_KIND, FEEDBACK_RELATION, MULTIPLIERS
-from weft.types import When
+from weft.operations.versions import READ_KINDS, answer_of, new_version, node_fence, version_draft
+from weft.retrieval.cognitive import MULTIPLIERS
+from weft.types import NodeVersion, When
 
-DAY_US = 86_400_000_000
+DATED_CHARACTERS = 100_000
 
 
 class MemoryFeedback(Struct, frozen=True, kw_only=True):
@@ -37,42 +37,53 @@ def memory_feedback(loom: Loom, given: MemoryFeedback) -> Remembered:
     """Says that a memory was confirmed, surfaced (it was of use), promoted or invalidated.
 
     What was found useful ranks higher for those who may see the memory, what was found wrong ranks lower, and both
-    fade within some months. The memory itself stays as it is: an invalidated one is still found.
+    fade within some months. The memory's words stay as they are: an invalidated one is still found. Of a confirmed one
+    it is kept when that was, in `last_validated_at`.
     """
     if given.outcome not in MULTIPLIERS:
         raise Invalid(f"there is no outcome {given.outcome[:60]!r}", hint=f"choose one of {', '.join(MULTIPLIERS)}")
+    memory = _found(loom, given)
+    record = loom.new_id(given.request_id)
+    if given.request_id is not None and (before := _written_before(loom, record, memory, given)):
+        return before
+
+    def choose(pos: int) -> Choice[Remembered]:
+        stands = _found(loom, given)
+        draft = reinforcement(loom, stands, given.outcome, record=record, note=given.note)
+        told = Remembered(status="saved", id=record)
+        if given.outcome != "confirmed" or not _keeps_a_date(stands):
+            return Choice(told=told, drafts=(draft,))
+        props = {**stands.props, "last_validated_at": to_iso(loom.clock.now_us())}
+        version = version_draft(loom, stands, new_version(loom, stands, props=props))
+        return Choice(told=told, drafts=(draft, version), fence=node_fence(stands, pos))
+
+    return answer_of(*decided(loom, choose, request_id=given.request_id))
+
+
+def _found(loom: Loom, given: MemoryFeedback) -> NodeVersion:
     found = loom.store.nodes(loom.viewer, When(), [given.id])
     if not found:
         raise NotFound(
             f"there is no memory {given.id[:80]!r} that holds now and that you may see",
             hint="`weft recall` finds memories by their words and gives their ids",
         )
-    (memory,) = found
-    if memory.kind in RECORD_KINDS:
-        raise Invalid(f"{memory.kind} is weft's own kind of record", hint="give feedback on the memory it is about")
-    own = memory.guard
-    guard = write_guard(loom, scope=own.scope, agents=own.agents, sensitive=own.sensitive, project=own.project)
-    record = loom.new_id(given.request_id)
-    props: dict[str, object] = {"outcome": given.outcome, "multiplier": MULTIPLIERS[given.outcome], "about": memory.id}
-    if given.note.strip():
-        props["note"] = given.note
-    if given.request_id is not None and (before := _written_before(loom, record, props)):
-        return before
-    node = graph.NodeAssertion(id=record, kind=FEEDBACK_KIND, props=props, **asdict(guard))
-    # The heaviest edges are read first, and of these the latest count most.
-    weight = max(1.0, loom.clock.now_us() / DAY_US)
-    edge = graph.EdgeAssertion(src=record, rel=FEEDBACK_RELATION, dst=memory.id, weight=weight, **asdict(guard))
-    payload = graph.Asserted(nodes=(node,), edges=(edge,))
-    done = loom.append([Draft(kind="graph.asserted", payload=payload)], request_id=given.request_id)
-    return Remembered(
-        status="saved", id=record, citation=done.events[0].citation, notes=(done.note,) if done.note else ()
-    )
+    if found[0].kind in RECORD_KINDS:
+        raise Invalid(f"{found[0].kind} is weft's own kind of record", hint="give feedback on the memory it is about")
+    return found[0]
 
 
-def _written_before(loom: Loom, record: str, props: dict[str, object]) -> Remembered | None:
+def _keeps_a_date(node: NodeVersion) -> bool:
+    """When it was last validated is a property, and so a version of the node, whose words the log then holds again.
+
+    Not of what is read from a source, which is validated by reading it again, nor of very long texts.
+    """
+    return node.kind not in READ_KINDS and len(node.text) <= DATED_CHARACTERS
+
+
+def _written_before(loom: Loom, record: str, memory: NodeVersion, given: MemoryFeedback) -> Remembered | None:
     """The same feedback under the same request id, which was given at another time."""
     found = loom.store.history(loom.viewer, record, limit=1)
-    if not found or dict(found[0].props) != props:
+    if not found or dict(found[0].props) != feedback_props(memory, given.outcome, given.note):
         return None
     citation = loom.store.citations(loom.viewer, [found[0].event])[found[0].event]
     return Remembered(status="duplicate_skip", id=record, citation=citation, notes=(REPEATED,))

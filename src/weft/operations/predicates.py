@@ -15,7 +15,6 @@ from typing import Final, Literal
 from weft.lexical import name_key
 
 Cardinality = Literal["one", "many"]
-MAX_PREDICATE_CHARACTERS: Final = 128
 
 # One value at a time. Left the name that is kept, right what else it is called. No name is in the past tense ("lived
 # in") and none is denied ("no longer works at"): such a statement ends nothing. What may well have two values (e-mail,
@@ -69,9 +68,42 @@ MANY_VALUED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 # Things that happen, and may happen again: said twice, they may have happened twice.
 HAPPENINGS: Final[frozenset[str]] = frozenset(
-    """visited said met called attended bought sold joined left released deployed fixed broke reported asked answered
-    travelled_to traveled_to moved_to moved_from talked_to spoke_to wrote read watched played won lost saw
-    created changed renewed failed paid""".split()
+    [
+        "visited",
+        "said",
+        "met",
+        "called",
+        "attended",
+        "bought",
+        "sold",
+        "joined",
+        "left",
+        "released",
+        "deployed",
+        "fixed",
+        "broke",
+        "reported",
+        "asked",
+        "answered",
+        "travelled_to",
+        "traveled_to",
+        "moved_to",
+        "moved_from",
+        "talked_to",
+        "spoke_to",
+        "wrote",
+        "read",
+        "watched",
+        "played",
+        "won",
+        "lost",
+        "saw",
+        "created",
+        "changed",
+        "renewed",
+        "failed",
+        "paid",
+    ]
 )
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -80,9 +112,7 @@ _AUXILIARIES = ("is", "has", "are", "currently", "now", "is_currently", "is_now"
 
 
 def _named(families: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, str]:
-    return {
-        name: kept for family in families for kept, others in family.items() for name in (kept, *others)
-    }
+    return {name: kept for family in families for kept, others in family.items() for name in (kept, *others)}
 
 
 _KEPT: Final[Mapping[str, str]] = _named((SINGLE_VALUED, MANY_VALUED))

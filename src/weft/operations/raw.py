@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.context.ties import ties_of
 from weft.errors import StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.asking import notes_of, read_ask, show_hits
+from weft.operations.bounds import OUTPUT_CHARACTERS, bounded, size
 from weft.operations.recalling import RecallRaw, recipe_named
 from weft.operations.registry import Operation
 from weft.retrieval.pipeline import VIEW_NAMES, Answer, Sighting, StageTrace, View, run
 from weft.retrieval.views.chains import chains_of
 from weft.retrieval.views.ground import MAX_NODES, label, thin
 from weft.types import NodeVersion
+
+FEWER = (25, 12, 6, 3, 1)  # nodes of one view
 
 
 class RawNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -77,7 +81,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
     ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
     answer = run(recipe_named(given.recipe), loom, ask)
     hits, unserved = show_hits(loom, answer, explain=False)
-    notes = (*notes_of(loom, given, answer, hits), *unserved)
+    notes = (*notes_of(loom, answer, hits), *unserved)
     chains, problem = _chains(loom, answer)
     views = _views(answer)
     pinned = answer.ask.when
@@ -93,7 +97,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
         )
         for hit, candidate in zip(hits, answer.ranked or (), strict=True)
     )
-    return RecalledRaw(
+    raw = RecalledRaw(
         query=given.query,
         status="succeeded" if hits else "empty",
         intent=answer.intent,
@@ -111,6 +115,21 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
         notes=(*notes, *_poor(notes, views), *problem),
         stages=answer.trace,
     )
+    return bounded(_with_fewer(raw), "merged")
+
+
+def _with_fewer(raw: RecalledRaw) -> RecalledRaw:
+    """Views with fewer nodes, and chains with fewer of them, where they would leave the merged nodes no room."""
+    views, chains, room = raw.views, raw.chains, OUTPUT_CHARACTERS // 2
+    for most in FEWER:
+        if size(views) + size(chains) <= room:
+            break
+        views = tuple(replace(view, nodes=view.nodes[:most]) for view in raw.views)
+        chains = raw.chains[:most]
+    if size(raw) <= OUTPUT_CHARACTERS or views is raw.views:
+        return raw
+    note = f"of each view the best {max(len(view.nodes) for view in views)} are told, for lack of room"
+    return replace(raw, views=views, chains=chains, notes=(*raw.notes, note))
 
 
 def _views(answer: Answer) -> tuple[RawView, ...]:

@@ -15,6 +15,7 @@ from weft.extract.intent import Intent
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.asking import Asking, History, Hit, notes_of, read_ask, show_hits
+from weft.operations.bounds import bounded
 from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
 from weft.retrieval import recipes
@@ -63,13 +64,14 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     """Finds memories by name, words, meaning and relation, in this project and among what is kept for all projects.
 
     Every hit carries its citation (see `weft cite`). With --as-of the answer is what held then, with --known-at what
-    weft knew then; --explain shows what each score is made of.
+    weft knew then; --explain shows what each score is made of. Long texts are cut where hits and context would be more
+    than 80,000 characters.
     """
     recipe = recipe_named(given.recipe)
     ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
     answer = run(recipe, loom, ask)
     recalled = shown(loom, given, answer)
-    return _kept(loom, given, answer, recalled) if given.receipt else recalled
+    return bounded(_kept(loom, given, answer, recalled) if given.receipt else recalled, "hits")
 
 
 def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Recalled:
@@ -86,8 +88,9 @@ def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Reca
 def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:
     """What the pipeline found, as it is told."""
     hits, unserved = show_hits(loom, answer, explain=given.explain)
-    notes = (*notes_of(loom, given, answer, hits), *unserved)
+    notes = (*notes_of(loom, answer, hits), *unserved)
     context = context_of(loom, answer, {hit.node.id: hit.node.citation for hit in hits}, given.max_tokens)
+    notes += context.notes
     written = ""
     if given.synthesize and hits:
         written, problems = synthesise(loom, answer.query, context)

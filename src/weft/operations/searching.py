@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from weft.errors import Invalid, StoreError
-from weft.extract.intent import DEPTHS, MAX_DEPTH, Depths, Intent, RetrievalClass, read_intent
+from weft.extract.intent import MAX_DEPTH, Intent, RetrievalClass
 from weft.instants import to_iso
 from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.operations.asking import Asking, History, Hit, class_kinds, notes_of, read_ask, show_hits
+from weft.operations.bounds import bounded
 from weft.operations.registry import Operation
+from weft.retrieval.fuse import CLASS_WEIGHTS
 from weft.retrieval.pipeline import Answer, StageTrace, run
-from weft.retrieval.profiles import CUSTOM, profile_with
+from weft.retrieval.profiles import CUSTOM, MAX_WEIGHT, Profile, profile_with
 from weft.retrieval.purposes import purpose_of
-from weft.retrieval.recipes import Fusion, Plan, compose
+from weft.retrieval.recipes import CANDIDATES, Fusion, Plan, compose
 from weft.retrieval.retention import Policy
 from weft.types import Neighbour
 
-OUTPUT_CHARACTERS: Final = 80_000
 RELATED_OF_ONE: Final = 20
 RELATED_CHARACTERS: Final = 200
 
@@ -52,9 +52,11 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
     )
     intent: Annotated[Intent | None, Meta(description="what is asked for; the question's own words if unset")] = None
     history: History = ()
+    reword: Annotated[bool, Meta(description="search with other wordings too")] = False
     rerank: Annotated[
         Literal["configured", "lexical", "none"], Meta(description="who reads the best again beside the question")
     ] = "configured"
+    mmr: Annotated[bool, Meta(description="vary the best, by the profile's balance")] = False
     diversity: (
         Annotated[
             float, Meta(ge=0.0, le=1.0, description="MMR: 1 ranks by score alone, less varies more; off if unset")
@@ -112,7 +114,8 @@ def memory_search(loom: Loom, given: MemorySearch) -> Searched:
     """Searches with every setting at hand: profile, fusion, class, reranker, diversity, retention, purpose, fields.
 
     Each result brings what it is joined to, one step away. Without settings it ranks as `weft recall` does. Answers
-    are at most 80,000 characters: what results are joined to goes first, then the last results.
+    are at most 80,000 characters: what results are joined to goes first, then the ends of long texts, then the last
+    results.
     """
     plan, given = read_plan(loom, given)
     more: dict[str, Any] = {
@@ -126,12 +129,11 @@ def memory_search(loom: Loom, given: MemorySearch) -> Searched:
     }
     answer = run(compose(plan), loom, read_ask(loom, given, **more))
     hits, unserved = show_hits(loom, answer, explain=given.explain)
-    notes = (*notes_of(loom, given, answer, hits), *unserved)
+    notes = (*notes_of(loom, answer, hits), *unserved)
     hits, skipped = _narrowed(hits, given.fields)
     results, joined = _related(loom, answer, hits) if given.expand_hops and hits else (_alone(hits), ())
-    results, cut = fitted(results)
     pinned = answer.ask.when
-    return Searched(
+    searched = Searched(
         query=given.query,
         status="succeeded" if results else "empty",
         results=results,
@@ -142,15 +144,18 @@ def memory_search(loom: Loom, given: MemorySearch) -> Searched:
         read_as=answer.query if answer.query != given.query else "",
         topic_change=answer.topic_change,
         degraded=answer.degraded,
-        notes=(*notes, *skipped, *joined, *cut),
+        notes=(*notes, *skipped, *joined),
         stages=answer.trace if given.explain else (),
     )
+    return bounded(searched, "results", beside={"related items": ("related",)})
 
 
 def read_plan(loom: Loom, given: MemorySearch) -> tuple[Plan, MemorySearch]:
     """How to rank, as the caller says. Raises Invalid for settings that contradict each other."""
-    if given.weights and given.fusion == "rrf":
-        raise Invalid("rrf goes by ranks and takes no weights", hint="leave weights out, or choose another fusion")
+    if given.fusion == "rrf" and (given.weights or given.profile != "balanced"):
+        raise Invalid(
+            "rrf goes by ranks and takes neither weights nor a profile", hint="leave them out, or choose another fusion"
+        )
     if given.profile == CUSTOM and not given.weights:
         raise Invalid("a custom profile needs weights", hint="for example weights vector=0.5, or profile balanced")
     kinds = class_kinds(given.retrieval_class)
@@ -163,25 +168,42 @@ def read_plan(loom: Loom, given: MemorySearch) -> tuple[Plan, MemorySearch]:
         both = kinds if given.kinds is None else tuple(kind for kind in given.kinds if kind in kinds)
         given = replace(given, kinds=both)
     purpose = None if given.purpose is None else purpose_of(given.purpose)
-    profile = purpose.scoring if purpose is not None and given.profile == "balanced" else given.profile
+    named = purpose.scoring if purpose is not None and given.profile == "balanced" else given.profile
+    profile = _by_class(profile_with(named, given.weights), given)
+    chosen = frozenset(given.weights) | ({"vector", "keyword"} if named not in ("balanced", CUSTOM) else frozenset())
+    varied = given.mmr or given.diversity is not None or "diversity" in given.weights
     plan = Plan(
         fusion=given.fusion,
-        profile=profile_with(profile, given.weights),
-        weighted=bool(given.weights),
+        profile=profile,
+        weighted=chosen,
         cognitive=given.feedback == "counts",
+        expansion=given.reword or given.fusion == "profile",
         reranker=given.rerank,
-        diversity=given.diversity,
+        diversity=(profile.diversity if given.diversity is None else given.diversity) if varied else None,
+        candidates=max(CANDIDATES, purpose.candidates(given.limit)) if purpose is not None else CANDIDATES,
         retention=given.retention,
         purpose=purpose,
     )
     return plan, given
 
 
-def _depths(given: MemorySearch) -> Depths | None:
-    """Those the caller set, the others by intent; None where none was set."""
+def _by_class(profile: Profile, given: MemorySearch) -> Profile:
+    """Under the gated recipe, words and meaning count as the class the caller named has them, against `general`."""
+    if given.retrieval_class is None or given.fusion != "gated" or {"vector", "keyword"} & set(given.weights):
+        return profile
+    vector, text = CLASS_WEIGHTS[given.retrieval_class]
+    usual_vector, usual_text = CLASS_WEIGHTS["general"]
+    return replace(
+        profile,
+        vector=min(MAX_WEIGHT, profile.vector * vector / usual_vector),
+        keyword=min(MAX_WEIGHT, profile.keyword * text / usual_text),
+    )
+
+
+def _depths(given: MemorySearch) -> dict[str, int] | None:
+    """Those the caller set; None where none was."""
     told = {"entity": given.entity_depth, "temporal": given.temporal_depth, "causal": given.causal_depth}
-    chosen = {view: depth for view, depth in told.items() if depth is not None}
-    return replace(DEPTHS[given.intent or read_intent(given.query)], **chosen) if chosen else None
+    return {view: depth for view, depth in told.items() if depth is not None} or None
 
 
 # Fields
@@ -240,36 +262,6 @@ def _step(step: Neighbour) -> Related:
         kind=step.node.kind,
         name=words if len(words) <= RELATED_CHARACTERS else words[: RELATED_CHARACTERS - 1] + "…",
     )
-
-
-def fitted(results: tuple[Found, ...], most: int = OUTPUT_CHARACTERS) -> tuple[tuple[Found, ...], tuple[str, ...]]:
-    """As many as fit: related ones go first, from the last result up, then the last results. Never the first."""
-    sizes = [_size(each) for each in results]
-    kept, gone_related, total = list(results), 0, sum(sizes)
-    for at in reversed(range(len(kept))):
-        if total <= most:
-            break
-        if kept[at].related:
-            gone_related += len(kept[at].related)
-            kept[at] = Found(hit=kept[at].hit)
-            total += _size(kept[at]) - sizes[at]
-    while total > most and len(kept) > 1:
-        total -= _size(kept.pop())
-    notes: tuple[str, ...] = ()
-    if gone_related:
-        notes += (f"{gone_related} related items are left out to stay within {most:,} characters",)
-    if gone := len(results) - len(kept):
-        notes += (f"the last {gone} of {len(results)} results are left out to stay within {most:,} characters",)
-    if total > most:
-        only = kept[0].hit
-        room = max(0, len(only.node.text) - (total - most))
-        kept[0] = Found(hit=replace(only, node=replace(only.node, text=only.node.text[:room] + "…")))
-        notes += (f"the text is cut after {room:,} characters; `weft cite` shows all of it",)
-    return tuple(kept), notes
-
-
-def _size(result: Found) -> int:
-    return len(msgspec.json.encode(result).decode())
 
 
 OPERATIONS = (

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from weft.config import SETTINGS, TOML_NAME, Setting
-from weft.errors import Conflict, StoreError
+from weft.errors import Conflict, StoreError, WeftError
 from weft.loom import Loom
 from weft.operations.fields import Label
+from weft.operations.projects import ProjectCreate, project_create
 from weft.operations.registry import Operation
 
 
@@ -62,16 +63,20 @@ class Init(Struct, frozen=True, kw_only=True):
     project: Annotated[Label | None, Meta(description="the project's name; the directory's if unset")] = None
 
 
-class Initialised(Struct, frozen=True, kw_only=True):
+class Initialised(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was written."""
 
     path: str
     project: str
     store: str
+    notes: tuple[str, ...] = ()
 
 
 def init(loom: Loom, given: Init) -> Initialised:
-    """Writes a weft.toml that names this directory's project. Not needed first: a directory is a project by itself."""
+    """Writes a weft.toml that names this directory's project, and makes the project in the store.
+
+    Not needed first: a directory is a project by itself.
+    """
     path = loom.settings.root / TOML_NAME
     project = given.project or loom.settings.project
     text = f'# What weft calls this project; each user sets the rest, see `weft config`.\nproject = "{project}"\n'
@@ -82,7 +87,12 @@ def init(loom: Loom, given: Init) -> Initialised:
         raise Conflict(f"{path} exists already", hint="edit it; `weft config` shows what holds") from problem
     except OSError as problem:
         raise StoreError(f"{path} cannot be written: {problem}") from problem
-    return Initialised(path=str(path), project=project, store=loom.settings.store)
+    try:
+        made = project_create(loom, ProjectCreate(name=project))
+        notes = made.notes if made.status == "pending_retry" else ()
+    except WeftError as problem:  # the file is written and does its work: a directory is a project by itself
+        notes = (f"the project was not made in the store: {problem}",)
+    return Initialised(path=str(path), project=project, store=loom.settings.store, notes=notes)
 
 
 OPERATIONS = (

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from weft.errors import StoreError
 from weft.instants import to_iso
 from weft.kinds import views_of
 from weft.log.canonical import decode
@@ -61,6 +62,22 @@ def show_nodes(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[NodeShown, ...
     """Nodes with their citations."""
     citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
     return tuple(show_node(node, citations) for node in nodes)
+
+
+def show_cited(
+    loom: Loom, nodes: Sequence[NodeVersion], *, degraded: bool = False, citations: Mapping[int, str] = {}
+) -> tuple[tuple[NodeShown, ...], tuple[str, ...]]:
+    """Nodes with their citations as far as the store can serve them, and a note where it cannot.
+
+    Those of an answer from the log came with it: they are the `citations` of a `degraded` one.
+    """
+    notes: tuple[str, ...] = ()
+    try:
+        if not degraded:
+            citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    except StoreError as problem:
+        notes = (f"the store could not serve citations: {problem.message}",)
+    return tuple(show_node(node, citations) for node in nodes), notes
 
 
 def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:

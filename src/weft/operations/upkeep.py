@@ -14,6 +14,7 @@ from weft.loom import Loom
 from weft.operations.fields import Label, Limit
 from weft.operations.moments import commit_time, looks_like_sha, looks_like_tx
 from weft.operations.paths import read_path
+from weft.operations.pending import waiting_line
 from weft.operations.registry import Operation
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
@@ -231,6 +232,7 @@ def doctor(loom: Loom, given: Doctor) -> Diagnosis:
             ("graph", _check_graph),
             ("text index", _check_text),
             ("clock", _check_clock),
+            ("outbox", _check_outbox),
         )
     )
     return Diagnosis(ok=all(check.ok for check in checks), checks=checks)
@@ -293,6 +295,11 @@ def _check_clock(loom: Loom, viewer: Viewer) -> Check:
             hint="set the clock; writes are stamped after the log's last moment until it catches up",
         )
     return Check(name="clock", ok=True, detail="not behind the log")
+
+
+def _check_outbox(loom: Loom, viewer: Viewer) -> Check:
+    ok, detail, hint = waiting_line(loom.outbox)
+    return Check(name="outbox", ok=ok, detail=detail, hint=hint)
 
 
 OPERATIONS = (

@@ -10,6 +10,7 @@ from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
 from weft.operations.fields import Label, Moment, ScopeAsked, Tags
 from weft.operations.rights import write_guard
+from weft.operations.scoping import default_focus, write_scope
 from weft.types import Guard
 
 Keyword = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -23,6 +24,8 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
     sensitive: Annotated[bool, Meta(description="leave it out of ordinary reads")] = False
     level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
+    project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
+    focus: Annotated[Label | None, Meta(description="a focus area of the project")] = None
     keywords: Keywords = ()
     expires_at: Annotated[Moment | None, Meta(description="when it is over")] = None
     importance: Annotated[float, Meta(ge=0.0, le=10.0, description="how much it weighs; 1 is usual")] | None = None
@@ -33,9 +36,19 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 def guard_of(loom: Loom, given: WriteOptions) -> Guard:
-    """Who may see what is written. Raises Forbidden for a scope the caller does not hold."""
-    project = None if given.level == "global" else loom.settings.project
+    """Who may see what is written, and in which project it is; its focus area is `focus_of`.
+
+    Raises Forbidden for a scope the caller does not hold, BlockedScope for a project or focus area that is not known.
+    """
+    project = write_scope(loom, project=given.project, focus=given.focus, level=given.level).project
     return write_guard(loom, scope=given.scope, agents=given.agents, sensitive=given.sensitive, project=project)
+
+
+def focus_of(loom: Loom, given: WriteOptions) -> str | None:
+    """The focus area of what is written: the one named, else this process's own; none of what is for all projects."""
+    if given.level == "global":
+        return None
+    return given.focus or default_focus(loom, given.project or loom.settings.project)
 
 
 def props_of(given: WriteOptions) -> dict[str, Any]:

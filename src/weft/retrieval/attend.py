@@ -141,7 +141,9 @@ class Intend(Struct, frozen=True):
         found = ask.retrieval_class or (reading.retrieval_class if reading is not None else "none")
         if found == "none":  # whether to search at all is the gate's to say
             found = _class_of(answer, intent)
-        return replace(answer, intent=intent, depths=ask.depths or DEPTHS[intent], retrieval_class=found)
+        return replace(
+            answer, intent=intent, depths=replace(DEPTHS[intent], **(ask.depths or {})), retrieval_class=found
+        )
 
 
 class Reword(Struct, frozen=True):

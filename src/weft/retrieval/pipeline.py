@@ -22,7 +22,11 @@ from weft.types import Identity, NodeVersion, When
 
 View = Literal["semantic", "entity", "temporal", "causal"]
 VIEW_NAMES: Final[tuple[View, ...]] = ("semantic", "entity", "temporal", "causal")
-ESSENTIAL: Final = frozenset({"understand", "text", "gather", "base", "fuse", "rank"})  # what an answer is made of
+# What an answer is made of, and what keeps out of it what must not be there: run whatever the time. The rest adds.
+ESSENTIAL: Final = frozenset(
+    {"understand", "text", "gather", "base", "fuse", "scale", "enough", "within", "superseded", "retention"}
+    | {"distinct", "derived", "rank"}
+)
 _log = logging.getLogger("weft.retrieval")
 PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class")}
 
@@ -46,7 +50,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     min_score: float | None = None
     history: tuple[str, ...] = ()
     intent: Intent | None = None
-    depths: Depths | None = None
+    depths: Mapping[str, int] | None = None
     retrieval_class: RetrievalClass | None = None
     cues: Mapping[str, str] = {}
     purpose: str | None = None
@@ -261,7 +265,7 @@ def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
 
 
 def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
-    """Whether the node is of the kinds, projects and focus areas asked for. For nodes reached by id, past a search's own filter.
+    """Whether the node is of the kinds, projects and focus areas asked for, where a search's own filter did not look.
 
     Records of weft's own working are wanted only where their kind is asked for.
     """

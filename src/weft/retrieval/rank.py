@@ -29,11 +29,16 @@ class Rank(Struct, frozen=True):
         seen = {node for node, sights in answer.sightings.items() if any(each.view != "semantic" for each in sights)}
         kept = [at for at in order if scores[at] > least or (scores[at] > 0.0 and pool.nodes[at].id in seen)]
         kept = kept[: answer.ask.limit]
-        columns = [(part, _ranks(part)) for part in pool.parts]
+        columns = [(part, part.values.tolist()) for part in pool.parts]
+        places = [_ranks(values) for _, values in columns]
         ranked = tuple(
             Candidate(
                 node=pool.nodes[at],
-                sources=tuple(_source(part, at, ranks) for part, ranks in columns if _given(part, at)),
+                sources=tuple(
+                    _source(part, at, values[at], ranks[at])
+                    for (part, values), ranks in zip(columns, places, strict=True)
+                    if values[at]
+                ),
                 best=_best(pool, at),
                 marks=tuple(pool.marks.get(pool.nodes[at].id, ())),
                 seen=answer.sightings.get(pool.nodes[at].id, ()),
@@ -43,25 +48,19 @@ class Rank(Struct, frozen=True):
         return replace(answer, ranked=ranked)
 
 
-def _given(part: Part, at: int) -> bool:
-    return bool(part.values[at])
-
-
-def _ranks(part: Part) -> dict[int, int]:
+def _ranks(values: list[float]) -> dict[int, int]:
     """The place of each row by one part alone, from 1."""
-    values = part.values.tolist()
     given = [at for at, value in enumerate(values) if value]
     given.sort(key=lambda at: -values[at])
     return {at: rank for rank, at in enumerate(given, start=1)}
 
 
-def _source(part: Part, at: int, ranks: dict[int, int]) -> Source:
-    value = float(part.values[at])
+def _source(part: Part, at: int, value: float, rank: int) -> Source:
     raw = float(part.raw[at])
     weight = float(part.weight[at]) if getattr(part.weight, "ndim", 0) else float(part.weight)
     return Source(
         name=part.name,
-        rank=ranks[at],
+        rank=rank,
         raw=raw,
         weight=weight,
         part=value,

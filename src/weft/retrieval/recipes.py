@@ -13,6 +13,7 @@ from weft.retrieval.boosts import Boosts
 from weft.retrieval.bridges import Bridges
 from weft.retrieval.cognitive import Cognitive
 from weft.retrieval.dated import Dated
+from weft.retrieval.derived import Derived
 from weft.retrieval.distinct import Distinct
 from weft.retrieval.diverse import Diverse
 from weft.retrieval.enough import Enough, Scale
@@ -48,20 +49,24 @@ Fusion = Literal["gated", "weighted", "rrf", "profile"]
 Reading = Literal["configured", "lexical", "none"]
 
 
+CANDIDATES: Final = 60  # of each source: a few wholes are found by many of their parts
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     """How to rank. As it stands it is what measures best: see docs/decisions.
 
-    `weighted` says that the profile's weights are the caller's own; `diversity` is the balance of MMR, None for none;
-    what retention leaves None the settings say.
+    `weighted` names the weights of the profile that the caller chose; `candidates` is how many of each source are
+    looked at; `diversity` is the balance of MMR, None for none; what retention leaves None the settings say.
     """
 
     fusion: Fusion = "gated"
     profile: Profile = BALANCED
-    weighted: bool = False
+    weighted: frozenset[str] = frozenset()
     cognitive: bool = True
     expansion: bool = False
     reranker: Reading = "configured"
     diversity: float | None = None
+    candidates: int = CANDIDATES
     retention: Policy | None = None
     purpose: Purpose | None = None
 
@@ -79,8 +84,9 @@ def _asked(plan: Plan) -> tuple[Stage, ...]:
 
 def _found(plan: Plan) -> tuple[Stage, ...]:
     """What there is to it, by words, names, meaning, time, and other wordings."""
-    reworded = (Reword(weight=plan.profile.expansion), Expanded()) if plan.expansion else ()
-    return (Text(), Names(), Respell(), Vector(), Dated(), *reworded, Gather(), Subscriptions())
+    reworded = (Reword(weight=plan.profile.expansion),) if plan.expansion else ()
+    gathered = Gather(from_each=plan.candidates)
+    return (Text(), Names(), Respell(), Vector(), Dated(), *reworded, Expanded(), gathered, Subscriptions())
 
 
 def _scored(plan: Plan) -> tuple[Stage, ...]:
@@ -88,10 +94,11 @@ def _scored(plan: Plan) -> tuple[Stage, ...]:
     profile = plan.profile
     if plan.fusion == "gated":
         own = (Gated(), Sessions(), Code(), Times(), Links(), Bridges(), Flow(), Walk())
-        worded = (Wordings(),) if plan.expansion else ()
-        return (*own, *worded, Weigh(profile=profile))
-    if plan.fusion == "weighted" and plan.weighted:
-        return (Fuse(strategy="weighted", vector_weight=profile.vector, text_weight=profile.keyword),)
+        return (*own, Wordings(), Weigh(profile=profile))
+    if plan.fusion == "weighted":
+        vector = profile.vector if "vector" in plan.weighted else None
+        text = profile.keyword if "keyword" in plan.weighted else None
+        return (Fuse(strategy="weighted", vector_weight=vector, text_weight=text),)
     return (Fuse(strategy=plan.fusion, profile=profile),)
 
 
@@ -109,6 +116,7 @@ def _judged(plan: Plan) -> tuple[Stage, ...]:
         *cognitive,
         Retention(policy=plan.retention),
         Distinct(),
+        Derived(),
         *_reread(plan),
         Fresh(),  # after whatever puts the best in another order: of two that say the like, the newer is first
         *varied,

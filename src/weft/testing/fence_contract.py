@@ -33,6 +33,7 @@ def touched(
 
 
 def here(scribe: Scribe) -> int:
+    """Where the log stands."""
     return scribe.store.head(OPERATOR).pos
 
 

@@ -83,6 +83,16 @@ class ReadingContract(StoreCase):
         early = scribe.store.find(OPERATOR, When(valid_at=day(-9)), Find(props={"known": 1}), limit=10)
         assert early.unknown_props == ("known",), "nothing has it at that moment"
 
+    def test_find_by_focus_area_and_without_kinds(self, scribe: Scribe) -> None:
+        scribe.write(node("a", focus="f"), node("b", focus="g", kind="Gizmo"), node("c"), node("d", kind="Gizmo"))
+        store = scribe.store
+        assert found(store, focuses=("f",)) == ["a"]
+        assert found(store, focuses=(None,)) == ["d", "c"]
+        assert found(store, focuses=("g", None)) == ["d", "c", "b"]
+        assert found(store, focuses=()) == []
+        assert found(store, without_kinds=("Gizmo",)) == ["c", "a"]
+        assert found(store, without_kinds=("Gizmo",), focuses=("g",)) == []
+
     def test_find_at_a_moment(self, scribe: Scribe) -> None:
         known = scribe.one(node("a", name="old", at=day(-9))).known_at
         scribe.one(node("a", name="new", at=day(-5)))

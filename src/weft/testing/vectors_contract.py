@@ -155,6 +155,13 @@ class VectorsContract(StoreCase):
         assert ids(scribe.store.search_vector(OPERATOR, NOW, towards(asked, kinds=("Gizmo",)), limit=5)) == ["a"]
         assert ids(scribe.store.search_vector(OPERATOR, NOW, towards(asked, projects=("q",)), limit=5)) == ["b"]
 
+    def test_vectors_are_filtered_by_focus_area(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "one", focus="f"), node("b", "two"))
+        scribe.store.put_vectors(OPERATOR.account, [vector_of("one", (1, 0, 0, 0)), vector_of("two", (0.9, 0.1, 0, 0))])
+        asked = (1, 0, 0, 0)
+        assert ids(scribe.store.search_vector(OPERATOR, NOW, towards(asked, focuses=("f",)), limit=5)) == ["a"]
+        assert ids(scribe.store.search_vector(OPERATOR, NOW, towards(asked, focuses=(None,)), limit=5)) == ["b"]
+
     def test_vectors_are_filtered_by_when_a_version_begins(self, scribe: Scribe) -> None:
         scribe.write(node("old", "one", at=day(-9)), node("new", "two", at=day(-1)))
         scribe.store.put_vectors(OPERATOR.account, [vector_of("one", (1, 0, 0, 0)), vector_of("two", (0.9, 0.1, 0, 0))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from weft.queries import TextMatches
 from weft.testing.case import StoreCase
@@ -95,6 +96,12 @@ class WordsContract(StoreCase):
         (left,) = scribe.store.holding(PUBLIC, When(), ("ysold",))
         assert [lead.id for lead in left.nodes] == ["b"]
 
+    def test_filters_by_focus_area(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "apple", focus="f"), node("b", "apple", focus="g"), node("c", "apple pear"))
+        assert ids(scribe.search("apple", focuses=("f",))) == ["a"]
+        assert ids(scribe.search("apple", focuses=(None,))) == ["c"]
+        assert sorted(ids(scribe.search("apple", focuses=("g", None)))) == ["b", "c"]
+
     def test_filters_by_kind_and_project(self, scribe: Scribe) -> None:
         scribe.write(
             node("a", "apple", kind="Gizmo", project="p"), node("b", "apple", project="q"), node("c", "apple pear")
@@ -145,6 +152,22 @@ class WordsContract(StoreCase):
             assert ids(scribe.search(words)) == ["a"]
         for words in ("load_user_file", "user"):
             assert ids(scribe.search(words)) == ["b"]
+
+    def test_a_quick_look_uses_the_rarest_words_and_may_keep_to_names(self, scribe: Scribe) -> None:
+        texts = [node(f"n{n}", "loom thread", name="about looms") for n in range(70)]
+        scribe.write(*texts, node("a", "loom and thread", name="shuttle"), node("b", "shuttle", name="heddle"))
+        scribe.one(node("late", "heddle", name="shuttles"))
+
+        def quick(**options: Any) -> tuple[list[str], tuple[str, ...]]:
+            found = scribe.search("shuttle heddle thread", **options)
+            return sorted(ids(found)), found.dropped
+
+        assert quick(in_names=True) == (["a", "b", "late"], ())
+        assert quick(rarest=2) == (["a", "b", "late"], ("thread",))
+        assert quick(rarest=1) == (["b", "late"], ("shuttl", "thread"))
+        assert quick(rarest=1, in_names=True) == (["b"], ("shuttl", "thread"))
+        assert quick(most=10) == (["a", "b", "late"], ("thread",))
+        assert ids(scribe.search("thread", in_names=True)) == []
 
     def test_no_word_is_missed_however_many_were_written(self, scribe: Scribe) -> None:
         for start in range(0, MANY, 100):

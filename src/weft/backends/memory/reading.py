@@ -116,14 +116,16 @@ def neighbours(
     moment: Moment,
     ids: Sequence[str],
     rels: tuple[str, ...] | None,
+    without: tuple[str, ...],
     direction: Direction,
     limit: int,
 ) -> tuple[Neighbour, ...]:
     """Up to `limit` steps from each start, the heaviest edge first."""
-    reached = {row.id: row for row in sight.stepping_stones_at(moment)}
+    stones = sight.stepping_stones_at(moment)
+    reached = {row.id: row for row in stones if rels is not None or row.kind not in RECORD_KINDS}
     starts = {row.id for row in sight.nodes_at(moment)}
     starts |= {row.id for row in reached.values() if row.kind in STRUCTURAL_KINDS}
-    edges = [edge for edge in sight.edges_at(moment) if rels is None or edge.rel in rels]
+    edges = [edge for edge in sight.edges_at(moment) if (rels is None or edge.rel in rels) and edge.rel not in without]
     edges.sort(key=lambda edge: (-edge.weight, edge.row))
     steps: list[Neighbour] = []
     for start in dict.fromkeys(ids):

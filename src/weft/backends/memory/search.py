@@ -32,10 +32,13 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
     texts = [graph.texts[row.content_hash] for row in live]
     held = [set(lexical.term_hashes(text.vector)) for text in texts]
     frequencies = {term: sum(lexical.term_hash(term) in one for one in held) for term, _ in query.terms}
-    used, dropped = lexical.choose_terms(query.terms, frequencies, len(live))
+    used, dropped = lexical.choose_terms(query.terms, frequencies, len(live), most=query.most, rarest=query.rarest)
     mean_length = sum(text.length for text in texts) / len(texts) if texts else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
     rows = _asked_for(sight, moment, query)
+    if query.in_names:
+        wanted = {stat.term for stat in used}
+        rows = [row for row in rows if not wanted.isdisjoint(graph.texts[row.content_hash].stems[0].split())]
     lexed = [graph.texts[row.content_hash] for row in rows]
     weighed = bm25.weigh([(text.vector, text.length) for text in lexed])
     every_text = range(len(rows))

@@ -161,11 +161,12 @@ class MemoryStore:
         ids: Sequence[str],
         *,
         rels: tuple[str, ...] | None = None,
+        without: tuple[str, ...] = (),
         direction: Direction = "both",
         limit: int = 20,
     ) -> tuple[Neighbour, ...]:
         with self._seeing(viewer, when) as (sight, moment):
-            return reading.neighbours(sight, moment, ids, rels, direction, limit)
+            return reading.neighbours(sight, moment, ids, rels, without, direction, limit)
 
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._seeing(viewer, when) as (sight, moment):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,12 +17,16 @@ from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.turnstile import Turnstile
 from weft.backends.sqlite.view import position_at, read_head
 from weft.backends.sqlite.wal import Wal
-from weft.errors import Corrupt, ReadOnly, StoreError
+from weft.errors import Away, Corrupt, ReadOnly, StoreError
 from weft.instants import Clock, SystemClock
 from weft.types import Viewer, When
 
 if TYPE_CHECKING:
     from weft.backends.sqlite.indexes import Indexes
+
+
+# What a disk on the network says while its server is away: it may come back, with all that was on it.
+DISK_IS_AWAY = frozenset({errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN, errno.EHOSTUNREACH})
 
 
 class AccountFiles:
@@ -162,5 +167,8 @@ def _identity(file: Path) -> tuple[int, int] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
-        raise StoreError(f"{file} cannot be reached: {problem}", hint="check the disk and the permissions") from problem
+        away = problem.errno in DISK_IS_AWAY
+        raise (Away if away else StoreError)(
+            f"{file} cannot be reached: {problem}", hint="check the disk and the permissions"
+        ) from problem
     return found.st_dev, found.st_ino

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import apsw
@@ -160,13 +160,22 @@ def neighbours(
     moment: Moment,
     ids: Sequence[str],
     rels: tuple[str, ...] | None,
+    without: tuple[str, ...],
     direction: Direction,
     limit: int,
 ) -> tuple[Neighbour, ...]:
     """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
-    steps: list[tuple[str, int, int]] = []
-    for start in _joined(db, ids, rels, direction):
-        steps.extend((start, edge, node) for edge, node in _step(db, viewer, moment, start, rels, direction, limit))
+    which = _relations(rels, without)
+    starts = _joined(db, ids, which, direction)
+    found: dict[str, dict[tuple[int, int], float]] = {start: {} for start in starts}
+    for side in ("out", "in") if direction == "both" else (direction,):
+        for start, edge, node, weight in _steps(db, viewer, moment, list(starts), which, side, limit) if starts else ():
+            found[start][edge, node] = weight
+    steps = [
+        (start, edge, node)
+        for start, pairs in found.items()
+        for edge, node in sorted(pairs, key=lambda pair: (-pairs[pair], pair[0]))[:limit]
+    ]
     edge_rows = orjson.dumps([edge for _, edge, _ in steps]).decode()
     query = f"{rows.select_edges()} WHERE v.row IN (SELECT value FROM json_each(?))"
     edges = {row[0]: rows.edge_of(row) for row in db.execute(query, (edge_rows,))}
@@ -174,11 +183,18 @@ def neighbours(
     return tuple(Neighbour(start=start, edge=edges[edge], node=reached[node]) for start, edge, node in steps)
 
 
-def _joined(
-    db: apsw.Connection, ids: Sequence[str], rels: tuple[str, ...] | None, direction: Direction
-) -> dict[str, None]:
+def _relations(rels: tuple[str, ...] | None, without: tuple[str, ...]) -> Sql:
+    """By which relations. Whoever names none means no records of weft's own working."""
+    which = Sql(f"e.rel NOT IN ({marks(without)})", without) if without else TRUE
+    if rels is not None:
+        return which & Sql(f"e.rel IN ({marks(rels)})", rels)
+    records = tuple(sorted(RECORD_KINDS))
+    of_record = f"SELECT 1 FROM node r WHERE r.key IN (e.src, e.dst) AND r.kind IN ({marks(records)})"
+    return which & Sql(f"NOT EXISTS ({of_record})", records)
+
+
+def _joined(db: apsw.Connection, ids: Sequence[str], which: Sql, direction: Direction) -> dict[str, None]:
     """Those of the nodes that have such an edge, whoever may see it: most have none, which one look tells for all."""
-    which = TRUE if rels is None else Sql(f"e.rel IN ({marks(rels)})", rels)
     sides = {"out": ("src",), "in": ("dst",), "both": ("src", "dst")}[direction]
     some = " OR ".join(f"EXISTS (SELECT 1 FROM edge e WHERE e.{side} = a.key AND {which.text})" for side in sides)
     query = f"SELECT a.id FROM json_each(?) j CROSS JOIN node a ON a.id = j.value WHERE {some}"
@@ -186,16 +202,17 @@ def _joined(
     return {each: None for each in ids if each in found}
 
 
-def _step(
+def _steps(
     db: apsw.Connection,
     viewer: Viewer,
     moment: Moment,
-    start: str,
-    rels: tuple[str, ...] | None,
-    direction: Direction,
+    starts: Sequence[str],
+    which: Sql,
+    side: Direction,
     limit: int,
-) -> list[tuple[int, int]]:
-    """(edge row, node row) pairs one step from a node that may itself be stepped on."""
+) -> Iterable[tuple[str, int, int, float]]:
+    """(start, edge row, node row, weight), one step to one side of nodes that may themselves be stepped on."""
+    here, other = ("src", "dst") if side == "out" else ("dst", "src")
     seen = (
         guards.reachable(viewer, node="a")
         & guards.reachable(viewer, node="n")
@@ -205,28 +222,24 @@ def _step(
         & guards.known(moment)
         & guards.holds(moment)
     )
-    if rels is not None:
-        seen &= Sql(f"e.rel IN ({marks(rels)})", rels)
+    seen &= which
     # The start must hold at that moment too: one cannot step from what is not there.
     there = guards.known(moment, version="sv") & guards.holds(moment, version="sv")
     seen &= Sql(f"EXISTS (SELECT 1 FROM node_version sv WHERE sv.node = a.key AND {there.text})", there.params)
-    sides = {"out": ("src", "dst"), "in": ("dst", "src")}
-    found: dict[tuple[int, int], float] = {}
-    for side in ("out", "in") if direction == "both" else (direction,):
-        here, other = sides[side]
-        # A node that holds in several slots at once is one neighbour: its latest row speaks for it.
-        query = f"""SELECT ev.row, max(v.row), ev.weight FROM node a JOIN edge e ON e.{here} = a.key
+    # A node that holds in several slots at once is one neighbour: its latest row speaks for it.
+    query = f"""SELECT start, edge, node, weight FROM (
+        SELECT a.id AS start, ev.row AS edge, max(v.row) AS node, ev.weight AS weight,
+            row_number() OVER (PARTITION BY a.key ORDER BY ev.weight DESC, ev.row) AS place
+        FROM json_each(?) j CROSS JOIN node a ON a.id = j.value CROSS JOIN edge e ON e.{here} = a.key
             JOIN node n ON n.key = e.{other} JOIN edge_version ev ON ev.edge = e.key
             JOIN node_version v ON v.node = n.key
-            WHERE a.id = ? AND {seen.text} GROUP BY ev.row ORDER BY ev.weight DESC, ev.row LIMIT ?"""
-        for edge, node, weight in db.execute(query, (start, *seen.params, limit)):
-            found[edge, node] = weight
-    return sorted(found, key=lambda pair: (-found[pair], pair[0]))[:limit]
+        WHERE {seen.text} GROUP BY a.key, ev.row) WHERE place <= ?"""
+    return db.execute(query, (orjson.dumps(list(starts)).decode(), *seen.params, limit))
 
 
 def backlinks(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:
     """How many visible nodes point at each, itself apart."""
-    linked = _joined(db, ids, None, "in")
+    linked = _joined(db, ids, TRUE, "in")
     if not linked:
         return {}
     rels, records = tuple(sorted(UNCOUNTED_RELATIONS)), tuple(sorted(RECORD_KINDS))

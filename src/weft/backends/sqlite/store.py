@@ -154,6 +154,7 @@ class SqliteStore(AccountFiles):
         ids: Sequence[str],
         *,
         rels: tuple[str, ...] | None = None,
+        without: tuple[str, ...] = (),
         direction: Direction = "both",
         limit: int = 20,
     ) -> tuple[Neighbour, ...]:
@@ -161,7 +162,7 @@ class SqliteStore(AccountFiles):
             if db is None:
                 return ()
             moment = self._moment(db, when)
-            return reading.neighbours(db, viewer, moment, ids, rels, direction, limit)
+            return reading.neighbours(db, viewer, moment, ids, rels, without, direction, limit)
 
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._reading(viewer) as db:

@@ -113,21 +113,20 @@ class SqliteView:
         p, values = self._p, (*kinds, *slots, *slots)
         which = f"""(n.kind IN ({marks(kinds)}) OR v.slot IN ({marks(slots)})
             OR (v.slot IS NULL AND n.id IN ({marks(slots)})))"""
-        versions = f"{p}node_version v JOIN {p}node n ON n.key = v.node"
         done = f"NOT IN (SELECT key FROM {p}tx WHERE long AND closed_pos IS NULL)"
-        late = f"{p}tx x CROSS JOIN {p}node_version v"  # of longer changes closed since
-        joined = f"JOIN {p}node n ON n.key = v.node WHERE x.long AND x.closed_pos > ?"
+        # CROSS JOIN, and a plus before a column, keep the planner to the indexes of positions.
+        versions = f"SELECT v.row FROM {p}node_version v CROSS JOIN {p}node n ON n.key = v.node WHERE"
+        late = f"SELECT v.row FROM {p}tx x CROSS JOIN {p}node_version v CROSS JOIN {p}node n ON n.key = v.node"
+        closed = f"{late} WHERE x.long AND x.closed_pos > ?"
         touched = (
-            f"SELECT v.row FROM {versions} WHERE v.born > ? AND v.tx {done} AND {which}",
-            f"SELECT v.row FROM {versions} WHERE v.retired_pos > ? AND v.retired_tx {done} AND {which}",
+            f"{versions} v.born > ? AND v.tx {done} AND {which}",
+            f"{versions} v.retired_pos > ? AND v.retired_tx {done} AND {which}",
             f"""SELECT v.row FROM {p}node n CROSS JOIN {p}node_version v ON v.node = n.key
                 WHERE n.changed_pos > ? AND v.retired_pos IS NULL AND v.tx {done} AND {which}""",
-            f"""SELECT v.row FROM {late} ON v.born BETWEEN x.opened_pos AND x.closed_pos AND v.tx = x.key
-                {joined} AND {which}""",
-            f"""SELECT v.row FROM {late} ON v.retired_pos BETWEEN x.opened_pos AND x.closed_pos
-                AND v.retired_tx = x.key {joined} AND {which}""",
+            f"{closed} AND v.born BETWEEN x.opened_pos AND x.closed_pos AND +v.tx = x.key AND {which}",
+            f"{closed} AND v.retired_pos BETWEEN x.opened_pos AND x.closed_pos AND +v.retired_tx = x.key AND {which}",
         )
-        query = f"{rows.select_nodes(p)} WHERE v.row IN ({' UNION '.join(touched)}) ORDER BY v.row LIMIT ?"
+        query = f"{rows.select_nodes(p)} WHERE v.row IN ({' UNION ALL '.join(touched)}) ORDER BY v.row LIMIT ?"
         found = self._db.execute(query, (*(pos, *values) * len(touched), limit))
         return tuple(map(rows.node_of, found))
 

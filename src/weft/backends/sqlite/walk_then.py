@@ -24,7 +24,7 @@ def walk_then(db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mappin
     stays: dict[str, float] = {}
     for _ in range(THEN_STEPS):
         moved: dict[str, float] = {}
-        steps = reading.neighbours(db, viewer, moment, list(held), None, "both", THEN_NEIGHBOURS)
+        steps = reading.neighbours(db, viewer, moment, list(held), None, (), "both", THEN_NEIGHBOURS)
         ways = [(step, _weight(step)) for step in steps if step.node.kind not in RECORD_KINDS and _weight(step) > 0]
         degree: dict[str, float] = {}
         for step, weight in ways:

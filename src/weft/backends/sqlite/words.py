@@ -173,7 +173,9 @@ def search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuery
 
 def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuery, limit: int) -> TextMatches:
     known = _statistics(db, viewer, query)
-    used, dropped = lexical.choose_terms(query.terms, known.frequencies, known.population)
+    used, dropped = lexical.choose_terms(
+        query.terms, known.frequencies, known.population, most=query.most, rarest=query.rarest
+    )
     mean_length = known.words / known.population if known.population else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
     visible = (
@@ -184,8 +186,9 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         & guards.kinds_are(query.kinds)
         & guards.focuses_are(query.focuses)
     )
-    settled = _settled_candidates(db, used, visible)
-    found = [*settled, *_tail_candidates(db, used, visible)]
+    most = query.most or lexical.MAX_MATCHES
+    settled = _settled_candidates(db, used, visible, most, in_names=query.in_names)
+    found = [*settled, *_tail_candidates(db, used, visible, in_names=query.in_names)]
     weighed = bm25.weigh([(vector, length) for _, vector, length in found])
     scores = weighed.scores.tolist()
     order = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], -found[n][0]))
@@ -201,30 +204,40 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         dropped=dropped,
         population=known.population,
         mean_length=mean_length,
-        truncated=len(settled) >= lexical.MAX_MATCHES,
+        truncated=len(settled) >= most,
     )
 
 
-def _settled_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
+def _settled_candidates(
+    db: apsw.Connection, terms: Sequence[TermStat], visible: Sql, most: int, *, in_names: bool
+) -> list[tuple[int, bytes, int]]:
     """Every match, or the best by FTS5's own measure where one term alone has more than may be looked at."""
     if not terms:
         return []
     best = ""
-    if terms[0].document_frequency > lexical.MAX_MATCHES:
+    if terms[0].document_frequency > most:
         best = f"ORDER BY {_BM25}"
     query = f"""SELECT v.row, t.vector, t.length FROM (
           SELECT v.row AS row, v.text AS text FROM text_index
           JOIN node_version v ON v.text = text_index.rowid JOIN node n ON n.key = v.node
-          WHERE text_index MATCH ? AND {visible.text} {best} LIMIT {lexical.MAX_MATCHES}) v
+          WHERE text_index MATCH ? AND {visible.text} {best} LIMIT {most}) v
         JOIN text t ON t.id = v.text"""
-    return every(db, query, (_match(terms), *visible.params))
+    match = f"name : ({_match(terms)})" if in_names else _match(terms)
+    return every(db, query, (match, *visible.params))
 
 
-def _tail_candidates(db: apsw.Connection, terms: Sequence[TermStat], visible: Sql) -> list[tuple[int, bytes, int]]:
+def _tail_candidates(
+    db: apsw.Connection, terms: Sequence[TermStat], visible: Sql, *, in_names: bool
+) -> list[tuple[int, bytes, int]]:
     """Texts not yet in FTS5: at most a journal's worth, looked at one by one."""
     wanted = {lexical.term_hash(stat.term) for stat in terms}
-    tail = every(db, "SELECT id, vector FROM text WHERE id > (SELECT indexed_text FROM text_state)")
-    matching = [text for text, vector in tail if not wanted.isdisjoint(lexical.term_hashes(vector))]
+    tail = every(db, "SELECT id, vector, name FROM text WHERE id > (SELECT indexed_text FROM text_state)")
+    matching = [text for text, vector, _ in tail if not wanted.isdisjoint(lexical.term_hashes(vector))]
+    if in_names:
+        named = {
+            text for text, _, name in tail if not wanted.isdisjoint(map(lexical.term_hash, _stemmed(name).split()))
+        }
+        matching = [text for text in matching if text in named]
     query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
     return every(db, query, (orjson.dumps(matching).decode(), *visible.params))

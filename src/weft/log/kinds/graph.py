@@ -46,10 +46,11 @@ class EdgeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Asserted(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Nodes first, then edges."""
+    """Nodes first, then edges; `reason` is why, where somebody said."""
 
     nodes: tuple[NodeAssertion, ...] = ()
     edges: tuple[EdgeAssertion, ...] = ()
+    reason: str = ""
 
 
 class EdgeName(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -10,10 +10,19 @@ from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
 from weft.types import Scope
 
 
+class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How new a memory was when it was written: the nearest one that stood, and the share of words they have."""
+
+    tag: Literal["novel", "reinforcing", "redundant"]
+    nearest: str | None = None
+    jaccard: float = 0.0
+
+
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One memory, verbatim, with what was resolved about it when it was written.
 
-    `entities` are nodes it names (asserted if new); `supersedes` are older memories it replaces.
+    `entities` are nodes it names (asserted if new); `supersedes` are older memories it replaces; `gate` says how new
+    it was.
     """
 
     id: str
@@ -33,3 +42,4 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     entities: tuple[NodeAssertion, ...] = ()
     edges: tuple[EdgeAssertion, ...] = ()
     supersedes: tuple[str, ...] = ()
+    gate: Gate | None = None

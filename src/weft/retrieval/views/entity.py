@@ -22,14 +22,14 @@ def expand_entities(ground: Ground, seeds: Sequence[Seen], depth: int) -> Expand
     Relations that join a view to another, or only say where a thing stands, are none between entities.
     """
     seen = {each.node.id: each for each in seeds[:MAX_NODES]}
+    apart = tuple(sorted(NOT_BETWEEN_ENTITIES))
     frontier, taken, notes = list(seen), 0, []
     for hop in range(1, depth + 1):
-        # Apart, as events and causes come in: however many, they do not crowd out whom an entity itself points at.
-        steps = ground.step(frontier, direction="out") + ground.step(frontier, direction="in")
+        steps = ground.step(frontier, direction="both", without=apart)
         frontier = []
         for step in steps:
             there = step.node
-            if step.edge.rel in NOT_BETWEEN_ENTITIES or (there.kind not in ENTITY_KINDS and there.id not in seen):
+            if there.kind not in ENTITY_KINDS and there.id not in seen:
                 continue
             taken += 1
             if there.id in seen:

@@ -24,9 +24,9 @@ NOT_BETWEEN_ENTITIES: Final = UNCOUNTED_RELATIONS.union(CROSS_VIEW, SEQUENCE, (C
 
 MAX_NODES: Final = 50  # of one view
 MIN_NODES: Final = 3  # with fewer, the semantic matches have to carry the answer
-MAX_STEPS: Final = 200  # from one node
-MAX_STEPS_OF_ALL: Final = 2_000  # from all nodes of one hop, as far as each may take LEAST_STEPS
-LEAST_STEPS: Final = 20
+MAX_STEPS: Final = 100  # from one node
+MAX_STEPS_OF_ALL: Final = 500  # from all nodes of one hop, as far as each may take LEAST_STEPS
+LEAST_STEPS: Final = 10
 LABEL_CHARACTERS: Final = 60
 _JOINERS: Final = "\u200c\u200d"
 
@@ -61,14 +61,19 @@ class Ground(Struct, frozen=True, kw_only=True):
     projects: tuple[str | None, ...] | None = None
 
     def step(
-        self, ids: Sequence[str], rels: tuple[str, ...] | None = None, *, direction: Direction
+        self,
+        ids: Sequence[str],
+        rels: tuple[str, ...] | None = None,
+        *,
+        direction: Direction,
+        without: tuple[str, ...] = (),
     ) -> tuple[Neighbour, ...]:
         """One step from each of these, a bounded number from each, heaviest first."""
         if not ids:
             return ()
         limit = max(LEAST_STEPS, min(MAX_STEPS, MAX_STEPS_OF_ALL // len(ids)))
         found = self.loom.store.neighbours(
-            self.loom.viewer, self.when, ids, rels=rels, direction=direction, limit=limit
+            self.loom.viewer, self.when, ids, rels=rels, without=without, direction=direction, limit=limit
         )
         return tuple(each for each in found if self._open(each.edge, each.node))
 

@@ -59,12 +59,14 @@ class Views(Struct, frozen=True):
         import numpy as np
 
         sides = _sides(views)
-        found = ((view, node, side.score) for node, seen in sides.items() for view, side in seen.items())
+        found = [(view, node, side.score) for node, seen in sides.items() for view, side in seen.items()]
+        matched = zip(answer.pool.nodes, match_scores(answer).tolist(), strict=True)
+        found += [("semantic", node.id, score) for node, score in matched if node.id in sides and score > 0.0]
         merged = merge(found, boost=self.boost)
         by_id = {each.id: each for each in merged.nodes}
         pool = joined(loom, answer, by_id)
         answer = replace(answer, evidence=_evidence(answer, pool))
-        raw = np.array([by_id[node.id].score if node.id in by_id else 0.0 for node in pool.nodes])
+        raw = np.array([min(by_id[node.id].score, 1.0) if node.id in by_id else 0.0 for node in pool.nodes])
         told = {at: _told(by_id[node.id], sides[node.id]) for at, node in enumerate(pool.nodes) if node.id in by_id}
         pool = pool.with_part(self.name, raw, self.weight * best, lambda at: told.get(at, ""))
         return replace(answer, pool=pool, sightings=_sightings(answer, pool, sides))

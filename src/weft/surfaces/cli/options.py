@@ -90,7 +90,7 @@ def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[st
 def _of_structs(plain: Any) -> bool:
     """Whether it is a list of things with fields of their own, which one word cannot say."""
     of = _unwrap(get_args(plain)[0])[0] if get_origin(plain) is tuple else None
-    return isinstance(of, type) and issubclass(of, Struct)
+    return get_origin(of) is dict or (isinstance(of, type) and issubclass(of, Struct))
 
 
 def _json(name: str, written: str) -> Any:

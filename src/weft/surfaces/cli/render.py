@@ -11,12 +11,16 @@ import msgspec
 from weft.adopt import Adopted
 from weft.bench.retrieval import RetrievalBenched
 from weft.log.verify import Verified
+from weft.operations.batches import BatchWritten
 from weft.operations.explaining import Explained
 from weft.operations.finding import MessagesFound, SimilarFound
 from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
 from weft.operations.logbook import Events, Exported, HeadShown
 from weft.operations.merging import ContextLinearized, SubgraphMerged
+from weft.operations.pending import PendingDelivered, PendingShownAll
+from weft.operations.priority import ProjectContext
+from weft.operations.projects import ProjectsShown
 from weft.operations.raw import RecalledRaw
 from weft.operations.reading import Cited, NodeList, Shown
 from weft.operations.recalling import Recalled
@@ -27,6 +31,7 @@ from weft.operations.setting_up import ConfigShown, Initialised
 from weft.operations.showing import EventShown
 from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
 from weft.operations.viewing import SemanticSearched, ViewExpanded
+from weft.surfaces.cli.batch_lines import batch_lines
 from weft.surfaces.cli.found import (
     explained_lines,
     messages_lines,
@@ -36,6 +41,7 @@ from weft.surfaces.cli.found import (
     similar_lines,
 )
 from weft.surfaces.cli.lines import dim, heading, notes_below, one_line, validity
+from weft.surfaces.cli.place_lines import context_lines, delivered_lines, pending_lines, projects_lines
 from weft.surfaces.cli.view_lines import Viewed, view_lines
 
 
@@ -45,8 +51,13 @@ def render(answer: msgspec.Struct) -> None:
 
 
 def _remembered(answer: Remembered) -> None:
-    click.echo(f"{click.style(answer.status, fg='green')}  {answer.citation}")
-    click.echo(dim(f"id {answer.id}"))
+    colour = "yellow" if answer.candidates else "green"
+    click.echo(f"{click.style(answer.status, fg=colour)}  {answer.citation}".rstrip())
+    if answer.id:
+        click.echo(dim(f"id {answer.id}"))
+    for alike in answer.candidates:
+        differs = f", differs in {alike.differs_in}" if alike.differs_in else ""
+        click.echo(f"{alike.title}  {dim(f'id {alike.id}  {alike.citation}  alike {alike.score:.2f}{differs}')}")
     if answer.supersedes:
         click.echo(dim(f"supersedes {', '.join(answer.supersedes)}"))
     notes_below(answer.notes)
@@ -191,6 +202,7 @@ def _config(answer: ConfigShown) -> None:
 
 def _initialised(answer: Initialised) -> None:
     click.echo(f"wrote {answer.path}: project {answer.project}; memories go to {answer.store}")
+    notes_below(answer.notes)
 
 
 def _ingested(answer: Ingested) -> None:
@@ -246,6 +258,7 @@ def _viewed(answer: Viewed) -> None:
 RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Adopted: _adopted,
     BackedUp: _backed_up,
+    BatchWritten: batch_lines,
     Changed: _changed,
     Cited: _cited,
     ConfigShown: _config,
@@ -259,6 +272,10 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Initialised: _initialised,
     MessagesFound: messages_lines,
     NodeList: _nodes,
+    PendingDelivered: delivered_lines,
+    PendingShownAll: pending_lines,
+    ProjectContext: context_lines,
+    ProjectsShown: projects_lines,
     Rebuilt: _rebuilt,
     Reindexed: _reindexed,
     Recalled: recalled_lines,

@@ -88,7 +88,11 @@ def _why(sources: tuple[Source, ...], score: float) -> str:
 
 def _remembered(answer: Remembered) -> Rendered:
     if answer.status == "duplicate_skip":
-        return Rendered(summary=f"Already kept as {answer.citation}.")
+        where = f" as {answer.citation}" if answer.citation else ""
+        return Rendered(summary=f"Already kept{where}.")
+    if answer.candidates:
+        listed = tuple(f"{alike.id}: {_one_line(alike.title)} (alike {alike.score:.2f})" for alike in answer.candidates)
+        return Rendered(summary="Not written: it is like what stands already.", blocks=listed)
     ended = f" It ends {', '.join(answer.supersedes)}." if answer.supersedes else ""
     return Rendered(summary=f"Saved as {answer.citation}.{ended}")
 

@@ -1,0 +1,180 @@
+"""What the first sentence of an article says of its subject: "Ada Low (8 May 1901 – 1980) was a Danish painter".
+
+From the brackets when somebody was born and died, from what follows "is a" the nationality, the role, where a place
+lies, and when and by whom a work was made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from weft.extract.assertion import HEDGE
+from weft.extract.found import FoundFact, FoundName, Span
+from weft.extract.name_words import DEMONYMS, OCCUPATIONS
+from weft.extract.telling import Telling
+
+MAX_BRACKETS_CHARACTERS: Final = 240
+_BRACKETS = re.compile(rf"\s?\((?P<inside>[^)]{{0,{MAX_BRACKETS_CHARACTERS}}})\)")
+_IS = re.compile(
+    r"(?:,? (?:also|better|commonly|formerly|officially|professionally)? ?(?:known|called|styled|credited|referred to)(?: \w+)?(?: as| simply)?[^,]{0,60},?"
+    r"|, [^,]{2,60},|\s?\([^)]{0,240}\)){0,2}\s?,? (?P<verb>is|was|are|were)(?: also| currently| now)? "
+)
+_DEMONYM = "|".join(sorted(DEMONYMS, key=len, reverse=True))
+_NATION = re.compile(
+    rf"(?:[A-Z]\w+-born )?(?P<nation>(?:South |North |New |Saudi |Puerto |Sri )?(?i:{_DEMONYM})(?:[-–](?i:{_DEMONYM}|Rican|Lankan))*)(?![\w])"
+    r"(?!-(?:language|style|based|speaking|themed|born))(?=,? [a-z0-9]|-)(?! and [A-Z])"
+    rf"|(?P<twice>(?i:{_DEMONYM})) (?=(?:{_DEMONYM})\b)",
+)
+PRAISE = r"(?:(?:former|retired|noted|renowned|famous|late|prominent|well-known|award-winning|acclaimed|leading|early|independent|professional|first|influential|celebrated|semi-retired|contemporary|pioneering|self-taught|upcoming|successful|popular|amazing|great|talented|brilliant|legendary|respected|highly \w+) )*"
+_HEAD = re.compile(rf"(?:an?|the|one of the) (?P<praise>{PRAISE})(?P<year>\d{{4}} )?(?P<middle>{PRAISE})")
+_OCCUPATION = "|".join(sorted(OCCUPATIONS, key=len, reverse=True))
+_ROLE = re.compile(
+    rf"(?:(?:[a-z][\w'-]*|[A-Z]{{2,4}}) ){{0,4}}?(?:{_OCCUPATION})(?:(?:, | and |, and |/)(?:[a-z][\w'-]* ){{0,3}}?(?:{_OCCUPATION}))*(?P<of> of (?:the )?[A-Z][\w'’ -]{{2,40}}?(?=[,.]| from| at| in| who| and|$))?(?![\w'-])"
+)
+_NO_ROLE = re.compile(r"\b(?:by|of|in|for|who|which|that|was|is|with|from|about|on|film|novel|song|album|book|series)\b")
+_WORK = re.compile(
+    r"[^.,;]{0,80}?\b(?:film|novel|album|song|book|series|single|movie|play|opera|comedy|drama|documentary|musical|magazine"
+    r"|novella|memoir|game|soundtrack|EP|sitcom|thriller|western|short|episode|poem|painting|romance|feature)\b"
+)
+_BY = re.compile(
+    r"\b(?:(?:written |produced |co-written |edited |scored |filmed )?(?:,? ?and )?directed by|written(?: and \w+)? by|(?:novel|book|album|song|single|novella|play|poem|opera|memoir|painting|story|series|comedy|drama|musical|film)s? by|composed by|created by|authored by)"
+    r" (?:[a-z]+(?: [a-z]+){0,3} )?(?=[A-Z])"
+)
+_SEVERAL = re.compile(r"(?:,? and |,? & |, )[A-Z]")
+_SITES = (
+    "village|town|city|municipality|community|commune|district|suburb|neighbou?rhood|hamlet|county|parish|settlement|borough"
+    "|province|region|township|locality|river|lake|mountain|island|park|school|university|college|museum|station|airport"
+    "|hospital|church|stadium|bridge|castle|building|street|road|valley|bay|beach|forest|peninsula|creek|hotel|theatre"
+    "|theater|library|company|canyon|peak|hill|cemetery|prison|area|barangay|census-designated place|stream|tributary|volcano"
+)
+_SITE = re.compile(rf"[^.;]{{0,70}}?\b(?:{_SITES})s?\b[^.;]{{0,40}}?,? (?:located |situated |based )?(?:in|within) ")
+_PERSON_KINDS: Final = frozenset(["Person", "Entity"])
+_AT = re.compile(r",? (?:at|for) (?=the [A-Z]|[A-Z])")
+
+
+def biography(telling: Telling) -> Iterator[FoundFact]:
+    """The facts of an article's first sentence; none for any other."""
+    subject = _subject(telling)
+    if subject is None:
+        return
+    at = subject.span[1]
+    if brackets := _BRACKETS.match(telling.sentence, at):
+        yield from _lifetime(telling, subject, brackets)
+    match = _IS.match(telling.sentence, at)
+    if match and not HEDGE.search(telling.sentence[: match.end()]):
+        yield from _being(telling, subject, match)
+
+
+def _subject(telling: Telling) -> FoundName | None:
+    """The name that the sentence begins with."""
+    first = telling.names[0] if telling.names else None
+    if first is None or first.span[0] > 12:
+        return None
+    lead = telling.sentence[: first.span[0]].strip().strip("\"“'‘").rstrip()
+    return first if lead in {"", "The", "A", "An", "Dr.", "Sir", "Lady", "King", "Queen"} else None
+
+
+# ---- brackets
+
+
+_BORN = re.compile(r"(?:.{0,80}[;,] )?\s?(?:born|b\.)(?: [A-Z][\w.'’ -]{2,60},)?(?: on| in)? ")
+_DASH = re.compile(r"\s?(?:–|—|-|to|until)\s?(?:d\. |died )?")
+_IN_PLACE = re.compile(r",? (?:in )?(?=[A-Z])")
+
+
+def _lifetime(telling: Telling, subject: FoundName, brackets: re.Match[str]) -> Iterator[FoundFact]:
+    start, stop = brackets.span("inside")
+    dates = [date for date in telling.dates if start <= date.span[0] and date.span[1] <= stop]
+    if not dates:
+        return
+    inside = brackets["inside"]
+    if _BORN.match(inside):
+        yield telling.fact(subject.span, "born_on", dates[0].span, 0.95)
+        yield from _place_after(telling, subject, dates[0].span[1], stop, "born_in")
+        return
+    if len(dates) != 2 or inside[: dates[0].span[0] - start].strip(" cfl.") or "film" in inside:
+        return
+    between = telling.sentence[dates[0].span[1] : dates[1].span[0]]
+    if not re.search(r"[–—]|\s-\s|^-$|--", between) or subject.kind not in _PERSON_KINDS | {"Place"}:
+        return
+    yield telling.fact(subject.span, "born_on", dates[0].span, 0.9)
+    yield from _place_after(telling, subject, dates[0].span[1], dates[1].span[0], "born_in")
+    yield telling.fact(subject.span, "died_on", dates[1].span, 0.9)
+    yield from _place_after(telling, subject, dates[1].span[1], stop, "died_in")
+
+
+def _place_after(telling: Telling, subject: FoundName, at: int, stop: int, predicate: str) -> Iterator[FoundFact]:
+    gap = _IN_PLACE.match(telling.sentence, at, stop)
+    place = telling.place_at(gap.end()) if gap else None
+    if place and place[1] <= stop:
+        yield telling.fact(subject.span, predicate, place, 0.85)
+
+
+# ---- is a …
+
+
+def _being(telling: Telling, subject: FoundName, match: re.Match[str]) -> Iterator[FoundFact]:
+    sentence = telling.sentence
+    head = _HEAD.match(sentence, match.end())
+    if head is None:
+        return
+    at = head.end()
+    is_work = _WORK.match(sentence, at) is not None
+    if head["year"] and is_work:
+        yield telling.fact(subject.span, "released_on", (head.start("year"), head.end("year") - 1), 0.9)
+    nation = _NATION.match(sentence, at)
+    if nation and nation[0][0].isupper():
+        group = "nation" if nation["nation"] else "twice"
+        if not nation[group].lower().startswith(("western", "eastern", "native", "latin", "roman", "christian", "catholic")):
+            yield telling.fact(subject.span, "nationality", nation.span(group), 0.9)
+        at = nation.end()
+        at += len(sentence[at:]) - len(sentence[at:].lstrip())
+    if is_work:
+        yield from _maker(telling, subject, at)
+        return
+    yield from _occupation(telling, subject, at)
+    yield from _site(telling, subject, at)
+
+
+def _maker(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
+    match = _BY.search(telling.sentence, at)
+    name = telling.name_at(match.end()) if match else None
+    if match and name and not _SEVERAL.match(telling.sentence, name.span[1]):
+        yield telling.fact(subject.span, "creator", name.span, 0.85)
+
+
+def _occupation(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
+    sentence = telling.sentence
+    praise = re.compile(PRAISE).match(sentence, at)
+    at = praise.end() if praise else at
+    role = _ROLE.match(sentence, at)
+    if role is None or subject.kind == "Organization":
+        return
+    words = sentence[role.start() : role.start("of") if role["of"] else role.end()]
+    if _NO_ROLE.search(words) or words in {"player", "model", "host", "count", "general", "executive"} or _goes_on(sentence, role.end()):
+        return
+    yield telling.fact(subject.span, "role", role.span(), 0.85)
+    if (place := _AT.match(sentence, role.end())) and (name := telling.name_at(place.end())):
+        yield telling.fact(subject.span, "works_at", name.span, 0.85)
+
+
+def _goes_on(sentence: str, at: int) -> bool:
+    """Whether the noun goes on behind the role: "an actress award"."""
+    return re.compile(r"[ -](?!who|and|from|at|in|for|of|with|best|known|born|active|based|whose|that|or|by|on|as|during|to|which|currently|working|noted|famous|living|since|but|he|she)[a-z]").match(sentence, at) is not None
+
+
+def _site(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
+    match = _SITE.match(telling.sentence, at)
+    if match is None or subject.kind == "Person":
+        return
+    place = _inner_place(telling, match.end())
+    if place:
+        yield telling.fact(subject.span, "located_in", place, 0.85)
+
+
+def _inner_place(telling: Telling, at: int) -> Span | None:
+    """The place named here, past "the province of"."""
+    past = re.compile(r"(?:the )?(?:[A-Za-z]+ ){0,3}?(?:(?:province|state|county|district|city|town|region|municipality|republic|island|borough|suburb|village|prefecture|department) of )?").match(telling.sentence, at)
+    return telling.place_at(at) or (telling.place_at(past.end()) if past else None)

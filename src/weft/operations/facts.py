@@ -1,0 +1,275 @@
+"""Facts: that something holds of something, for a time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
+
+from weft.append import Appended
+from weft.errors import Invalid
+from weft.kinds import RECORD_KINDS
+from weft.lexical import name_key
+from weft.log.draft import Draft
+from weft.log.kinds import graph
+from weft.loom import Loom
+from weft.operations.committing import Choice, decided
+from weft.operations.fields import KindName, Moment, Name
+from weft.operations.gate import reinforcement
+from weft.operations.moments import check_interval
+from weft.operations.predicates import Cardinality, is_single, predicate_of
+from weft.operations.proposals import PROPOSAL, proposal_draft
+from weft.operations.references import (
+    ALWAYS,
+    ambiguous,
+    covers,
+    entity_id,
+    is_thing,
+    merged_into,
+    resolve_reference,
+    same_rights,
+    unknown,
+)
+from weft.operations.registry import Operation
+from weft.operations.remembering import REPEATED, Remembered
+from weft.operations.standing import FACT, Standing, Statement, candidate, fact_payload, fence_of, stand
+from weft.operations.values import is_denied, is_hedged, relation
+from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
+from weft.retrieval.cognitive import FEEDBACK_KIND
+from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
+
+SURE: Final = 0.5  # a contradiction that is less sure waits for somebody to decide
+BESIDE: Final = "it says what the value is not, or that it is unknown: kept beside what stands, which it does not end"
+
+
+class AddFact(WriteOptions, frozen=True, kw_only=True):
+    """Input of `add_fact`."""
+
+    subject: Annotated[Name, Meta(description="what the fact is about")]
+    predicate: Annotated[Name, Meta(description="which of its properties, such as lives_in")]
+    object: Annotated[Name, Meta(description="the value")]
+    subject_entity: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=1024)] | None,
+        Meta(description="the subject as it is known: its id, or a name that only one thing has"),
+    ] = None
+    subject_kind: Annotated[
+        KindName | None, Meta(description="kind of thing the subject is; the one of that name that is known, or Entity")
+    ] = None
+    valid_from: Annotated[Moment | None, Meta(description="since when it holds; now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    cardinality: Annotated[
+        Cardinality | None, Meta(description="may it have several values at a time? known predicates say")
+    ] = None
+    confidence: Annotated[float, Meta(ge=0.0, le=1.0, description="how sure it is, from 0 to 1")] | None = None
+
+
+def add_fact(loom: Loom, given: AddFact) -> Remembered:
+    """Records that something holds of something, from a moment on.
+
+    Where a property has one value at a time, a newer value ends the older one where it begins; both stay askable
+    with --as-of and --known-at. The same value again strengthens the one that is there; one that only says more
+    ("Paris", then "Paris, France") becomes its new version. A contradiction that is less than half sure ends nothing:
+    it waits as a proposal (`weft proposal-list`). The fact is joined to its subject in the entity view.
+    """
+    said, subject = statement_of(loom, given)
+    if given.request_id is not None and (before := _written_before(loom, said, loom.new_id(given.request_id))):
+        return before
+    unsure = is_hedged(given.object) or (given.confidence is not None and given.confidence < SURE)
+    props = props_of(given) | ({} if given.confidence is None else {"confidence": given.confidence})
+    extras = _Extras(
+        props=props, focus=focus_of(loom, given), subject=subject, record=loom.new_id(given.request_id), unsure=unsure
+    )
+    told, done = decided(loom, lambda pos: _choose(loom, said, extras, pos), request_id=given.request_id)
+    beside = (BESIDE,) if not said.single and _would_be_single(loom, given, said) else ()
+    return _answer(told, done, beside)
+
+
+class _Extras(Struct, frozen=True, kw_only=True):
+    """What a statement carries that decides nothing."""
+
+    props: dict[str, Any]
+    focus: str | None
+    subject: graph.NodeAssertion | None
+    record: str
+    unsure: bool
+
+
+def _choose(loom: Loom, said: Statement, extras: _Extras, pos: int) -> Choice[Remembered]:
+    """What to do with a statement as things stand."""
+    found = stand(loom, said)
+    fence = fence_of(said, pos)
+    if found.verdict == "same" and found.fact is not None:
+        told = Remembered(status="duplicate_skip", id=found.fact.id, notes=_known_note(found.fact))
+        return Choice(
+            told=told, drafts=(reinforcement(loom, found.fact, "surfaced", record=extras.record),), fence=fence
+        )
+    if found.verdict == "finer" and found.fact is not None:
+        payload = replace(
+            fact_payload(said, found.fact.id, extras.subject), props=_refined(found.fact, said, extras.props)
+        )
+        told = Remembered(status="saved", id=found.fact.id, notes=(_finer_note(found.fact),))
+        again = reinforcement(loom, found.fact, "surfaced", record=extras.record)
+        return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload), again), fence=fence)
+    if found.verdict == "other" and extras.unsure and found.fact is not None:
+        draft = proposal_draft(loom, said, found.fact, proposal=extras.record, props=extras.props)
+        told = Remembered(
+            status="manual_review",
+            id=extras.record,
+            candidates=(candidate(loom, found.fact),),
+            notes=("not sure enough to end what stands; `weft proposal-review` accepts or rejects it",),
+        )
+        return Choice(told=told, drafts=(draft,), fence=fence)
+    older = tuple(row.id for row in found.ended)
+    payload = fact_payload(said, extras.record, extras.subject, supersedes=older)
+    payload = replace(payload, props=payload.props | extras.props, focus=extras.focus)
+    told = Remembered(
+        status="superseded" if older else "saved", id=extras.record, supersedes=older, notes=_standing_notes(found)
+    )
+    return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload),), fence=fence)
+
+
+def _answer(told: Remembered, done: Appended | None, beside: tuple[str, ...]) -> Remembered:
+    if done is None:
+        return told
+    notes = (*told.notes, *beside, *((REPEATED,) if done.repeated else ()), *((done.note,) if done.note else ()))
+    status = "duplicate_skip" if done.repeated else told.status
+    return replace(told, status=status, citation=done.events[0].citation, notes=notes)
+
+
+# ---- what is said
+
+
+def statement_of(loom: Loom, given: AddFact) -> tuple[Statement, graph.NodeAssertion | None]:
+    """What the caller says, with everything resolved, and its subject if that is new.
+
+    Raises Invalid for what is not a fact, NotFound or Invalid for a subject that cannot be told.
+    """
+    begin, end = check_interval(given.valid_from, given.valid_to)
+    predicate = predicate_of(given.predicate)
+    if not name_key(given.subject) or not predicate or not given.object.strip():
+        raise Invalid(
+            "a fact needs a subject and a predicate with at least one letter or digit, and a value",
+            hint="say what holds of what: add_fact Mira lives_in Oslo",
+        )
+    guard = guard_of(loom, given)
+    entity, name, fresh = _subject(loom, given, guard)
+    single = is_single(predicate, cardinality=given.cardinality, extra=loom.settings.single_valued)
+    if given.cardinality is None and is_denied(given.object):
+        single = False
+    said = Statement(
+        entity=entity,
+        subject=name,
+        predicate=predicate,
+        words=" ".join(name_key(given.predicate).replace("_", " ").split()),
+        value=given.object.strip(),
+        single=single,
+        guard=guard,
+        begin=begin,
+        end=end,
+    )
+    return said, fresh
+
+
+def _would_be_single(loom: Loom, given: AddFact, said: Statement) -> bool:
+    return given.cardinality is None and is_single(said.predicate, extra=loom.settings.single_valued)
+
+
+def _subject(loom: Loom, given: AddFact, guard: Guard) -> tuple[str, str, graph.NodeAssertion | None]:
+    """The id and the name of what a fact is about, and the thing itself if it is not known yet."""
+    if given.subject_entity is not None:
+        node = resolve_reference(loom, given.subject_entity)
+        if node is None:
+            raise unknown(given.subject_entity, "thing")
+        return _checked(node, guard), node.name or given.subject, None
+    rights = replace(guard, project=None)  # a thing belongs to no one project: facts about it do
+    if given.subject_kind in RECORD_KINDS:
+        raise Invalid(f"{given.subject_kind} is weft's own kind of record", hint="choose another kind, such as Entity")
+    known = _known(loom, given, guard, rights)
+    if known is not None:
+        return _checked(known, guard), given.subject, None
+    kind = given.subject_kind or "Entity"
+    node_id = entity_id(kind, name_key(given.subject), rights)
+    # A thing has no known beginning.
+    thing = graph.NodeAssertion(id=node_id, kind=kind, name=given.subject, **asdict(rights), valid_from=ALWAYS)
+    return node_id, given.subject, thing
+
+
+def _known(loom: Loom, given: AddFact, guard: Guard, rights: Guard) -> NodeVersion | None:
+    """The thing of that name and these rights. Only the very name counts; of several, the kind must be said."""
+    if given.subject_kind is not None:
+        node_id = entity_id(given.subject_kind, name_key(given.subject), rights)
+        found = merged_into(loom, loom.store.nodes(loom.viewer, NOW, [node_id]))
+        return found[0] if found else None
+    find = Find(names=(given.subject,), projects=(guard.project, None))
+    named = loom.store.find(loom.viewer, NOW, find, limit=MAX_LIMIT).nodes
+    things = [node for node in named if is_thing(node.kind) and same_rights(node.guard, guard)]
+    found = merged_into(loom, things)
+    if len(found) > 1:
+        raise ambiguous(given.subject, found)
+    return found[0] if found else None
+
+
+def _checked(node: NodeVersion, guard: Guard) -> str:
+    """The id of a subject, which all who read the fact will read too."""
+    if node.kind in RECORD_KINDS:
+        raise Invalid(f"{node.id[:80]!r} is a {node.kind}, weft's own kind of record", hint="name what it is about")
+    if not covers(node.guard, guard):
+        raise Invalid(
+            f"the fact would be seen by some who may not see {node.id[:80]!r}",
+            hint=f"write it with scope {node.guard.scope} and the same agents, or leave subject_entity out",
+        )
+    return node.id
+
+
+def _refined(fact: NodeVersion, said: Statement, props: dict[str, Any]) -> dict[str, Any]:
+    return {**fact.props, **props, "object": said.value}
+
+
+def _known_note(fact: NodeVersion) -> tuple[str, ...]:
+    return (f"known already: {fact.text[:120]}; it was strengthened",)
+
+
+def _finer_note(fact: NodeVersion) -> str:
+    return f"says more of the same than {fact.props.get('object')!s:.80}: a new version of that fact"
+
+
+def _standing_notes(found: Standing) -> tuple[str, ...]:
+    if not found.taken:
+        return ("it holds at no moment: what stands there was said for that very time, or began later",)
+    return ("what it ends holds again behind it",) if found.goes_on else ()
+
+
+def _written_before(loom: Loom, said: Statement, record: str) -> Remembered | None:
+    """The same statement under the same request id: what it found to resolve is different the second time."""
+    found = loom.store.history(loom.viewer, record, limit=1)
+    if not found:
+        return None
+    first = found[0]
+    about = first.props.get("about") if first.kind == FEEDBACK_KIND else first.id
+    facts = loom.store.history(loom.viewer, str(about), limit=MAX_LIMIT)
+    if not any(_says(fact, said) for fact in facts):
+        return None
+    citation = loom.store.citations(loom.viewer, [first.event]).get(first.event, "")
+    return Remembered(status="duplicate_skip", id=str(about), citation=citation, notes=(REPEATED,))
+
+
+def _says(node: NodeVersion, said: Statement) -> bool:
+    same_place = (node.props.get("subject"), node.props.get("predicate")) == (said.entity, said.predicate)
+    if node.kind not in (FACT, PROPOSAL) or not same_place:
+        return False
+    return relation(said.predicate, str(node.props.get("object", "")), said.value) in ("same", "coarser")
+
+
+OPERATIONS = (
+    Operation(
+        name="add_fact",
+        summary="record that something holds of something, from a moment on",
+        input=AddFact,
+        output=Remembered,
+        effect="write",
+        toolset="memory",
+        run=add_fact,
+        arguments=("subject", "predicate", "object"),
+    ),
+)

@@ -1,0 +1,288 @@
+"""Gathers what a structured write makes: nodes that are named are found, or made along with it, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec.structs import asdict, replace
+
+from weft.errors import Invalid, TooLarge
+from weft.kinds import VIEWS
+from weft.lexical import name_key
+from weft.log.canonical import check_text
+from weft.log.draft import Draft
+from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
+from weft.log.kinds.memory import Remembered as MemoryRemembered
+from weft.loom import Loom
+from weft.operations.planned import EdgeKey, Planned, SoFar
+from weft.operations.references import (
+    ALWAYS,
+    MERGES_INTO,
+    ambiguous,
+    assertion_of,
+    by_id,
+    covers,
+    entity_id,
+    is_thing,
+    looks_like_id,
+    merged_into,
+    named,
+    resolve_reference,
+    same_rights,
+    same_words,
+    unknown,
+)
+from weft.types import MAX_IDS_PER_READ, NOW, EdgeVersion, Guard, Neighbour, NodeVersion, When
+
+MAX_WORDS: Final = 1_000_000  # characters of a description
+UNSPECIFIED: Final = "Entity"  # the kind of a thing of which no more is known
+
+
+class Making:
+    """Gathers what one write makes. Things that are named and not there yet are made along with it."""
+
+    def __init__(self, loom: Loom, guard: Guard, so_far: SoFar, *, when: When = NOW) -> None:
+        self.loom, self.guard, self.when, self._so_far = loom, guard, when, so_far
+        self._projects = tuple(dict.fromkeys((guard.project, None)))
+        self.nodes: dict[str, NodeAssertion] = {}
+        self.edges: dict[EdgeKey, EdgeAssertion] = {}
+        self.notes: list[str] = []
+        self._events: dict[str, int] = {}  # node -> the event that asserted what stands
+        self._keys: set[str] = set()
+        self._kinds: set[str] = set()
+
+    # Finding
+
+    def thing(self, written: str, *, kind: str = UNSPECIFIED) -> str:
+        """The id of an entity (or code) by id, name or alias; one that is not there is made, with this kind.
+
+        What not all who may see the write may see is passed over. Raises Invalid for a name of several things.
+        """
+        if (known := self.standing(written)) is not None:
+            if not is_thing(known.kind):
+                raise Invalid(
+                    f"{written[:80]!r} is a {known.kind}, not an entity", hint="give the name or the id of an entity"
+                )
+            return known.id
+        found = self.things(written)
+        open_to_all = [node for node in found if covers(guard_in(node), self.guard)]
+        node = _one(written, open_to_all, self.guard)
+        if node is not None:
+            return node.id
+        if looks_like_id(written):
+            raise unknown(written, "node")
+        if found:
+            self.notes.append(
+                f"{written[:80]!r} is known to fewer than may see this ({found[0].id}): another was made beside it"
+            )
+        return self.new_thing(written, kind).id
+
+    def things(self, written: str, *, follow: bool = True) -> list[NodeAssertion]:
+        """Every entity (or code) that goes by a name, those of this commit first."""
+        key = self._look_for(written, VIEWS["entity"])
+        made = [node for node in self._called(key) if is_thing(node.kind) and name_key(node.name) == key]
+        if follow:
+            made = [self.node_made(each) for node in made for each in self._merged(node.id)]
+        if key not in self._so_far.things:
+            self._so_far.things[key] = named(
+                self.loom, written, is_thing, when=self.when, projects=self._projects, follow=False
+            )
+        found = self._so_far.things[key]
+        if follow and found:
+            found = merged_into(self.loom, found, self.when)
+        stood = [self.known(node) for node in found]
+        return list({node.id: node for node in (*made, *stood)}.values())
+
+    def standing(self, written: str) -> NodeAssertion | None:
+        """The node with this id, made by this commit or there already, and as what it was merged into."""
+        if (made := self.nodes.get(written) or self._so_far.nodes.get(written)) is not None:
+            return made
+        node = by_id(self.loom, written, self.when)
+        return None if node is None else self.known(merged_into(self.loom, [node], self.when)[0])
+
+    def node(self, written: str, *, kinds: frozenset[str] | None = None, what: str = "node") -> NodeAssertion:
+        """A node of any kind, or of these, that must be there. Raises NotFound, and Invalid for one of several."""
+        made = self.nodes.get(written) or self._so_far.nodes.get(written)
+        if made is None:
+            key = self._look_for(written, kinds or frozenset())
+            called = [node for node in self._called(key) if kinds is None or node.kind in kinds]
+            if len(called) > 1:
+                raise ambiguous(written, called)
+            made = called[0] if called else None
+        if made is not None and (kinds is None or made.kind in kinds):
+            return made
+        found = resolve_reference(self.loom, written, kinds=kinds, when=self.when, projects=self._projects)
+        if found is None:
+            raise unknown(written, what)
+        return self.known(found)
+
+    def saying(self, kind: str, words: str) -> list[NodeAssertion]:
+        """Nodes of a kind with exactly these words under the guard of this write, oldest first."""
+        key = self._look_for(words, frozenset({kind}))
+        found = same_words(self.loom, words, (kind,), when=self.when, projects=self._projects)
+        stood = [self.known(node) for node in found]
+        made = [node for node in self._called(key) if node.kind == kind and name_key(node.text) == key]
+        return [node for node in (*stood, *made) if guard_in(node) == self.guard]
+
+    def edge_standing(self, src: str, rel: str, dst: str) -> EdgeVersion | EdgeAssertion | None:
+        """The relation as it holds now, if it does."""
+        if (made := self._so_far.edges.get((src, rel, dst))) is not None:
+            return made
+        return next((step.edge for step in self.steps_from(src, rel) if step.edge.dst == dst), None)
+
+    def steps_from(self, src: str, rel: str) -> Sequence[Neighbour]:
+        """Where a relation leads from a node that is there already."""
+        if src not in self._events:  # nothing stands of what was not found
+            return ()
+        found = self.loom.store.neighbours(
+            self.loom.viewer, self.when, [src], rels=(rel,), direction="out", limit=MAX_IDS_PER_READ
+        )
+        return [step for step in found if step.edge.src == src]
+
+    def leads_from(self, ids: Sequence[str], rel: str) -> list[str]:
+        """Where a relation leads from these, in what stands and in what this commit makes."""
+        there = [each for each in ids if each not in self.nodes and each not in self._so_far.nodes]
+        steps = self.loom.store.neighbours(self.loom.viewer, self.when, there, rels=(rel,), direction="out", limit=100)
+        made = [dst for src, name, dst in self._so_far.edges if name == rel and src in ids]
+        return list(dict.fromkeys([*(step.node.id for step in steps), *made]))
+
+    def known(self, node: NodeVersion) -> NodeAssertion:
+        """A node that stands, as what would assert it again."""
+        self._events[node.id] = node.event
+        return assertion_of(node)
+
+    def node_made(self, node_id: str) -> NodeAssertion:
+        """A node that this commit makes, or one that stands."""
+        made = self.nodes.get(node_id) or self._so_far.nodes.get(node_id)
+        if made is None:
+            (found,) = self.loom.store.nodes(self.loom.viewer, self.when, [node_id])
+            made = self.known(found)
+        return made
+
+    # Making
+
+    def new_thing(self, name: str, kind: str, **fields: Any) -> NodeAssertion:
+        """Makes an entity. A thing has no known beginning, and belongs to no one project: what is said of it does."""
+        key = name_key(name)
+        if not key:
+            raise Invalid(f"the name {name[:80]!r} has no letter or digit in it", hint="give it a name to be found by")
+        guard = replace(self.guard, project=None)
+        node_id = self.id_of(entity_id(kind, key, guard))
+        node = NodeAssertion(id=node_id, kind=kind, name=name, **asdict(guard), **{"valid_from": ALWAYS} | fields)
+        self.nodes[node_id] = node
+        return node
+
+    def id_of(self, node_id: str) -> str:
+        """The id of a node known by its name; one of its own where the caller may not see what goes by that name."""
+        hidden = self.guard.sensitive and not self.loom.viewer.sensitive
+        return f"{node_id}~{self.loom.new_id()}" if hidden else node_id
+
+    def edge(self, src: str, rel: str, dst: str, **fields: Any) -> None:
+        """Joins two nodes, once."""
+        made = EdgeAssertion(src=src, rel=rel, dst=dst, **asdict(self.guard) | fields)
+        self.edges.setdefault((src, rel, dst), made)
+
+    def new_edges(self) -> tuple[EdgeAssertion, ...]:
+        """The relations that do not hold already."""
+        return tuple(edge for key, edge in self.edges.items() if self.edge_standing(*key) is None)
+
+    # Done
+
+    def told(
+        self,
+        main: NodeAssertion,
+        before: NodeAssertion | None,
+        linked: Sequence[str],
+        *,
+        occurred_at: int | None = None,
+    ) -> Planned:
+        """The write of one node and what it is joined to: a new one, a new version of the one `before`, or nothing."""
+        if before is None:
+            payload = MemoryRemembered(
+                **{("node_kind" if name == "kind" else name): value for name, value in asdict(main).items()},
+                entities=tuple(self.nodes.values()),
+                edges=tuple(self.edges.values()),
+            )
+            draft = Draft(kind="memory.remembered", payload=payload, occurred_at=occurred_at)
+            return self.planned(main.id, (draft,), linked)
+        changed = () if _says(main) == _says(before) else (main,)
+        nodes, edges = (*self.nodes.values(), *changed), self.new_edges()
+        if changed:
+            self.notes.append("it was there already: this is a new version of it")
+        return self.asserted(main.id, nodes, edges, linked, cites=self._events.get(main.id))
+
+    def asserted(
+        self,
+        node_id: str,
+        nodes: Sequence[NodeAssertion],
+        edges: Sequence[EdgeAssertion],
+        linked: Sequence[str],
+        *,
+        cites: int | None,
+    ) -> Planned:
+        """The write of these, or of nothing if there are none."""
+        drafts: tuple[Draft, ...] = ()
+        if nodes or edges:
+            drafts = (Draft(kind="graph.asserted", payload=Asserted(nodes=tuple(nodes), edges=tuple(edges))),)
+        return self.planned(node_id, drafts, linked, cites=cites)
+
+    def planned(
+        self, node_id: str, drafts: tuple[Draft, ...], linked: Sequence[str], *, cites: int | None = None
+    ) -> Planned:
+        """What the write comes to."""
+        return Planned(
+            id=node_id,
+            drafts=drafts,
+            linked=tuple(dict.fromkeys(linked)),
+            notes=tuple(dict.fromkeys(self.notes)),
+            cites=None if drafts else cites,
+            keys=frozenset(self._keys - {""}),
+            kinds=frozenset(self._kinds),
+        )
+
+    def _look_for(self, written: str, kinds: frozenset[str]) -> str:
+        key = name_key(written)
+        self._keys.add(key)
+        self._kinds |= kinds
+        return key
+
+    def _called(self, key: str) -> list[NodeAssertion]:
+        own = [node for node in self.nodes.values() if key in (name_key(node.name), name_key(node.text))]
+        return [*own, *self._so_far.called(key)] if key else []
+
+    def _merged(self, node_id: str) -> list[str]:
+        """What a node of this commit is merged into, if it is."""
+        edges = (*self.edges, *self._so_far.edges)
+        return [dst for src, rel, dst in edges if (src, rel) == (node_id, MERGES_INTO)] or [node_id]
+
+
+def guard_in(node: NodeAssertion) -> Guard:
+    """Who may see what is asserted."""
+    return Guard(project=node.project, scope=node.scope, agents=node.agents, sensitive=node.sensitive)
+
+
+def check_words(words: str, *, field: str, most: int = MAX_WORDS) -> str:
+    """Words that can be kept and found. Raises Invalid for blank ones and NUL, TooLarge for too many."""
+    if len(words) > most:
+        raise TooLarge(
+            f"{field} is {len(words):,} characters long; the limit is {most:,}",
+            hint="split it, or ingest it as a document",
+        )
+    check_text(words, field=field)
+    if not words.strip():
+        raise Invalid(f"{field} is blank", hint="say it in words")
+    return words
+
+
+def _says(node: NodeAssertion) -> tuple[Any, ...]:
+    return node.name, node.summary, node.text, dict(node.props), node.valid_from, node.valid_to
+
+
+def _one(written: str, found: Sequence[NodeAssertion], guard: Guard) -> NodeAssertion | None:
+    """The thing meant: of those with the same rights before others, of those whose kind is known before others."""
+    nearest = [node for node in found if same_rights(guard_in(node), guard)] or found
+    nearest = [node for node in nearest if node.kind != UNSPECIFIED] or nearest
+    if len(nearest) > 1:
+        raise ambiguous(written, nearest)
+    return nearest[0] if nearest else None

@@ -1,0 +1,155 @@
+"""Two processes that write what excludes each other, at the same moment, round after round."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import weft
+from weft.log.verify import verify
+from weft.types import NOW, Find, NodeVersion
+
+from .fleet import expect, start
+from .racer import opened
+
+LEAD_S = 0.004  # from telling both to the moment they begin
+SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "aeiou")
+Told = dict[str, Any]
+
+
+class Tally(NamedTuple):
+    """How many rounds there were, and in how many both were at it at once."""
+
+    rounds: int
+    at_once: int
+
+
+class Pair:
+    """Two processes on one store."""
+
+    def __init__(self, directory: Path, seed: int) -> None:
+        self.directory, self._chance = directory, random.Random(seed)
+        self._children = [start("racer", directory, name) for name in ("left", "right")]
+        self.rounds = self.at_once = 0
+
+    def race(self, operation: str, left: Told, right: Told) -> list[Told]:
+        """Both at once; what each was told, the one that was written first (or at all) in front."""
+        at_s = time.monotonic() + LEAD_S
+        for child, given in zip(self._children, (left, right), strict=True):
+            assert child.stdin is not None
+            child.stdin.write(json.dumps([operation, given, at_s]) + "\n")
+            child.stdin.flush()
+        told = [self._answer(child) for child in self._children]
+        self.rounds += 1
+        self.at_once += max(each["began_s"] for each in told) < min(each["ended_s"] for each in told)
+        return sorted(told, key=lambda each: (each["status"] != "saved", each["status"]))
+
+    @staticmethod
+    def _answer(child: subprocess.Popen[str]) -> Told:
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        assert line, child.communicate()[1]
+        told: Told = json.loads(line)
+        return told
+
+    def words(self, count: int = 5) -> str:
+        """Words that no other round has."""
+        return " ".join("".join(self._chance.choices(SYLLABLES, k=5)) for _ in range(count))
+
+    def ready(self) -> None:
+        for child in self._children:
+            expect(child, "ready")
+
+    def kill(self) -> None:
+        for child in self._children:
+            child.kill()
+            child.communicate()
+
+
+@contextmanager
+def pair(directory: Path, *, seed: int = 0) -> Iterator[Pair]:
+    """Two processes that are ready, and that are gone in the end."""
+    opened(directory).remember("the store is there")
+    made = Pair(directory, seed)
+    try:
+        made.ready()
+        yield made
+    finally:
+        made.kill()
+
+
+def same_decision(two: Pair) -> None:
+    """The same words: one is saved, the other is told where."""
+    given = {"title": two.words(), "rationale": two.words(8)}
+    first, second = two.race("save_decision", given, given)
+    assert (first["status"], second["status"]) == ("saved", "duplicate_skip"), (first, second)
+    assert (first["id"], first["citation"]) == (second["id"], second["citation"])
+
+
+def alike_decisions(two: Pair) -> None:
+    """Nearly the same title: whoever comes second replaces the first, which is never passed over."""
+    title = two.words()
+    first, second = two.race("save_decision", {"title": title}, {"title": f"{title} {two.words(1)}"})
+    assert (first["status"], second["status"]) == ("saved", "superseded"), (first, second)
+    assert second["supersedes"] == [first["id"]]
+
+
+def contrary_decisions(two: Pair) -> None:
+    """A decision and its opposite: whoever comes second is asked."""
+    title = two.words()
+    first, second = two.race("save_decision", {"title": title}, {"title": f"never {title}"})
+    assert (first["status"], second["status"]) == ("saved", "manual_review"), (first, second)
+    assert [alike["id"] for alike in second["candidates"]] == [first["id"]]
+
+
+def other_decisions(two: Pair) -> None:
+    """Decisions that have nothing to do with each other do not get in each other's way."""
+    told = two.race("save_decision", {"title": two.words()}, {"title": two.words()})
+    assert [each["status"] for each in told] == ["saved", "saved"], told
+
+
+def one_fact(two: Pair, memory: weft.Memory) -> None:
+    """Two values of what has one: the later ends the earlier where it begins; both are in the history."""
+    subject, values = two.words(2), (two.words(2), two.words(2))
+    given = [{"subject": subject, "predicate": "owner", "object": value} for value in values]
+    told = two.race("add_fact", *given)
+    assert [each["status"] for each in told] == ["saved", "superseded"], told
+    first, second = told
+    assert second["supersedes"] == [first["id"]]
+    store, viewer = memory.loom.store, memory.loom.viewer
+    holds = store.find(viewer, NOW, Find(kinds=("Fact",), names=(_fact(memory, second["id"]).name,)), limit=10).nodes
+    assert [node.id for node in holds] == [second["id"]]
+    older, newer = _fact(memory, first["id"]), _fact(memory, second["id"])
+    assert older.interval.valid_to == newer.interval.valid_from
+    assert {older.props["object"], newer.props["object"]} == set(values)
+
+
+def _fact(memory: weft.Memory, node_id: str) -> NodeVersion:
+    """The fact as it is known now, whether it holds or not."""
+    return memory.loom.store.history(memory.loom.viewer, node_id, limit=10)[-1]
+
+
+def run_rounds(directory: Path, rounds: int, *, seed: int = 0) -> Tally:
+    """Runs all sorts of rounds in turn and checks each; then that the log is whole and holds what was said."""
+    with pair(directory, seed=seed) as two, opened(directory) as memory:
+        for number in range(rounds):
+            match number % 6:
+                case 0 | 1:
+                    same_decision(two)
+                case 2:
+                    alike_decisions(two)
+                case 3:
+                    contrary_decisions(two)
+                case 4:
+                    one_fact(two, memory)
+                case _:
+                    other_decisions(two)
+        assert verify(memory.loom.store, memory.loom.operator("check the log")).problem is None
+        assert memory.loom.store.check(memory.loom.operator("check the files")) == ()
+        return Tally(rounds=two.rounds, at_once=two.at_once)

@@ -1,0 +1,196 @@
+"""Facts against a naive replay: one value at a time, at every moment, and what has many values never ends by itself.
+
+The oracle keeps what was told and replays it moment by moment. What adds nothing to what holds is skipped, as `add_fact`
+says; everything else takes the moments that the interval rules give it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule
+
+import weft
+from weft.instants import to_iso
+from weft.operations import OPERATIONS
+from weft.testing.clock import DAY_US, HOUR_US, START_US, ManualClock
+from weft.types import Find, When
+
+from .running import Machine, patient, run
+
+VALUES = ("Paris", "Oslo", "Rome")
+SAID = {"Paris": ("Paris", " paris."), "Oslo": ("Oslo", "OSLO"), "Rome": ("Rome", "the Rome")}
+TICKS = st.none() | st.integers(min_value=-6, max_value=8)
+LENGTHS = st.none() | st.integers(min_value=1, max_value=6)
+FAR = START_US + 3_650 * DAY_US
+
+
+@dataclass(frozen=True)
+class Told:
+    """An assertion of one value for [begin, end), or with `ended` that a fact stops there."""
+
+    id: str
+    value: str
+    begin: int
+    end: int | None
+    ended: bool = False
+
+    def covers(self, moment: int) -> bool:
+        return self.begin <= moment and (self.end is None or moment < self.end)
+
+
+def holder(told: list[Told], moment: int) -> Told | None:
+    """Who holds a moment of the slot, assertion by assertion."""
+    held: Told | None = None
+    for each in told:
+        if each.ended:
+            if held is not None and held.id == each.id and each.begin <= moment:
+                held = None
+        elif takes(each, held, moment):
+            held = each
+    return held
+
+
+def takes(new: Told, held: Told | None, moment: int) -> bool:
+    if not new.covers(moment):
+        return False
+    if new.end is not None or held is None:
+        return True
+    return held.end is None and held.begin <= new.begin
+
+
+class Facts(Machine):
+    """One subject with a property of one value and one of many, and a second subject that must stay as it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = ManualClock()
+        self.memory = weft.open(
+            "memory://",
+            directory=Path("/"),
+            environment={"WEFT_PROJECT": "p", "WEFT_EMBEDDER": "none"},
+            clock=self.clock,
+        )
+        self.memory.add_fact("Bo", "lives_in", "Bergen", valid_from=to_iso(START_US - 30 * DAY_US))
+        self.one: list[Told] = []
+        self.many: list[Told] = []
+        self.pinned: list[tuple[int, int, list[str]]] = []
+
+    # Telling
+
+    def _now(self) -> int:
+        """When the next commit will be recorded."""
+        store, viewer = self.memory.loom.store, self.memory.loom.viewer
+        return max(self.clock.now_us(), store.head(viewer).at + 1)
+
+    def _tell(self, predicate: str, said: str, begin: int | None, length: int | None) -> tuple[Any, int, int | None]:
+        start = self._now() if begin is None else START_US + begin * HOUR_US
+        end = None if length is None else start + length * HOUR_US
+        given: dict[str, Any] = {} if begin is None else {"valid_from": to_iso(start)}
+        if end is not None:
+            given["valid_to"] = to_iso(end)
+        events = self.memory.stats().store.events
+        answer = self.memory.add_fact("Mira", predicate, said, **given)
+        self.claim(self.memory.stats().store.events == events + 1, "a statement left no event of its own")
+        return answer, start, end
+
+    @rule(value=st.sampled_from(VALUES), spelling=st.booleans(), begin=TICKS, length=LENGTHS)
+    def tell_one(self, value: str, spelling: bool, begin: int | None, length: int | None) -> None:
+        before = list(self.one)
+        answer, start, end = self._tell("lives_in", SAID[value][spelling], begin, length)
+        new = Told(answer.id, value, start, end)
+        moments = [at for at in self._moments(new) if takes(new, holder(before, at), at)]
+        adds = any((held := holder(before, at)) is None or held.value != value for at in moments)
+        known = any(held.value == value for at in self._moments(new) if new.covers(at) and (held := holder(before, at)))
+        if answer.status == "duplicate_skip":
+            self.claim(not adds and known, "skipped what says something new", answer, before)
+            return
+        self.claim(adds or not moments, "wrote again what was known", answer, before)
+        contradicted = {h.id for at in moments if (h := holder(before, at)) is not None and h.value != value}
+        self.claim(set(answer.supersedes) <= contradicted, "names as ended what it does not end", answer, contradicted)
+        self.claim((answer.status == "superseded") == bool(answer.supersedes), "a status that says otherwise", answer)
+        self.claim(not contradicted or begin is not None or bool(answer.supersedes), "ended without a word", answer)
+        self.one.append(new)
+
+    @rule(value=st.sampled_from(VALUES), begin=TICKS, length=LENGTHS)
+    def tell_many(self, value: str, begin: int | None, length: int | None) -> None:
+        held = self._held_many(self._now() if begin is None else START_US + begin * HOUR_US)
+        answer, start, end = self._tell("likes", value, begin, length)
+        self.claim(answer.supersedes == (), "one of many values ended another", answer)
+        if answer.status == "duplicate_skip":
+            self.claim(value in held, "skipped a value that did not hold", answer, held)
+        else:
+            self.many.append(Told(answer.id, value, start, end))
+
+    @precondition(lambda self: self.one or self.many)
+    @rule(data=st.data(), at=st.integers(min_value=-6, max_value=8))
+    def invalidate(self, data: st.DataObject, at: int) -> None:
+        told = data.draw(st.sampled_from([each for each in (*self.one, *self.many) if not each.ended]))
+        moment = START_US + at * HOUR_US
+        if not self.memory.loom.store.history(self.memory.loom.viewer, told.id, limit=1):
+            return  # it never got a moment
+        rows = self.memory.loom.store.history(self.memory.loom.viewer, told.id, limit=1_000)
+        if not any(row.retired_at is None for row in rows):
+            return  # all its moments are others' now
+        self.memory.run(OPERATION, {"id": told.id, "at": to_iso(moment)})
+        ending = Told(told.id, told.value, moment, None, ended=True)
+        (self.one if told in self.one else self.many).append(ending)
+
+    @rule(hours=st.integers(min_value=0, max_value=5))
+    def move_clock(self, hours: int) -> None:
+        self.clock.step(hours * HOUR_US)
+
+    # Asking
+
+    def _moments(self, *more: Told) -> list[int]:
+        """Every moment at which an answer may change, and the one before."""
+        edges = {each for told in (*self.one, *self.many, *more) for each in (told.begin, told.end) if each is not None}
+        return sorted(edges | {edge - 1 for edge in edges} | {FAR})
+
+    def _held_many(self, moment: int) -> set[str]:
+        ends = {each.id: [e.begin for e in self.many if e.ended and e.id == each.id] for each in self.many}
+        told = [each for each in self.many if not each.ended and each.covers(moment)]
+        return {each.value for each in told if not any(end <= moment for end in ends[each.id])}
+
+    def _values(self, predicate: str, moment: int, known_at: int | None = None) -> list[str]:
+        viewer = self.memory.loom.viewer
+        found = self.memory.loom.store.find(
+            viewer, When(valid_at=moment, known_at=known_at), Find(kinds=("Fact",)), limit=1_000
+        )
+        said = [str(n.props["object"]) for n in found.nodes if n.props["predicate"] == predicate]
+        return sorted(value for each in said for value in (*VALUES, "Bergen") if value.casefold() in each.casefold())
+
+    @invariant()
+    def one_value_at_every_moment(self) -> None:
+        for moment in self._moments():
+            held = holder(self.one, moment)
+            expected = sorted(([held.value] if held else []) + ["Bergen"])
+            found = self._values("lives_in", moment)
+            self.claim(found == expected, "not what was told", moment, found, expected, self.one)
+
+    @invariant()
+    def many_values_stay(self) -> None:
+        for moment in self._moments():
+            found = self._values("likes", moment)
+            self.claim(set(found) == self._held_many(moment), "not what was told of many", moment, found, self.many)
+
+    @invariant()
+    def the_past_stays_as_it_was_known(self) -> None:
+        known = self.memory.loom.store.head(self.memory.loom.viewer).at
+        self.pinned += [(known, moment, self._values("lives_in", moment, known)) for moment in self._moments()[:3]]
+        for at, moment, then in self.pinned[-12:]:
+            self.claim(self._values("lives_in", moment, at) == then, "an answer about the past changed", at, moment)
+
+    def teardown(self) -> None:
+        self.memory.close()
+
+
+OPERATION = next(each for each in OPERATIONS if each.name == "memory_invalidate")
+
+
+@patient
+def test_facts_against_a_naive_replay() -> None:
+    run(Facts, share=0.5)
