@@ -27,9 +27,11 @@ from weft.loom import Loom, Progress, no_progress
 from weft.models import embedder_from, reranker_from
 from weft.models.chat import chat_from
 from weft.operations import (
+    alike,
     answering,
     concepts,
     entities,
+    explained,
     explaining,
     facts,
     finding,
@@ -40,7 +42,9 @@ from weft.operations import (
     recalling,
     recording,
     remembering,
+    revising,
     setting_up,
+    tending,
     upkeep,
 )
 from weft.operations.registry import Operation, read_input
@@ -179,6 +183,18 @@ class Memory:
         given = {"kind": kind, "text": text, **more}
         return self._call(memory_write.OPERATIONS, "memory_write", given, remembering.Remembered)
 
+    def correct(self, id: str, text: str, **more: Any) -> remembering.Remembered:  # noqa: A002
+        """Says that a memory was wrong all along, and what is right."""
+        return self._call(revising.OPERATIONS, "correct", {"id": id, "text": text, **more}, remembering.Remembered)
+
+    def forget(self, id: str, **more: Any) -> remembering.Remembered:  # noqa: A002
+        """Takes a memory out of sight; with `undo` it comes back."""
+        return self._call(revising.OPERATIONS, "forget", {"id": id, **more}, remembering.Remembered)
+
+    def compile_truth(self, entity: str, **more: Any) -> tending.TruthCompiled:
+        """Sums up what is true of a thing today, with its sources."""
+        return self._call(tending.OPERATIONS, "compile_truth", {"entity": entity, **more}, tending.TruthCompiled)
+
     def recall(self, query: str, **more: Any) -> recalling.Recalled:
         """Finds memories, best first, each with its citation."""
         return self._call(recalling.OPERATIONS, "recall", {"query": query, **more}, recalling.Recalled)
@@ -187,19 +203,19 @@ class Memory:
         """An earlier answer again, exactly, from its receipt."""
         return self._call(answering.OPERATIONS, "answer", {"id": receipt}, recalling.Recalled)
 
-    def explain(self, query: str, id: str | None = None, **more: Any) -> explaining.Explained:  # noqa: A002
+    def explain(self, query: str, id: str | None = None, **more: Any) -> explained.Explained:  # noqa: A002
         """Why a node has its rank in an answer, or why it is not there."""
         given = {"query": query, "id": id, **more}
-        return self._call(explaining.OPERATIONS, "explain", given, explaining.Explained)
+        return self._call(explaining.OPERATIONS, "explain", given, explained.Explained)
 
     def conversation_search(self, query: str, **more: Any) -> finding.MessagesFound:
         """What was said in conversations, with the turns around it."""
         given = {"query": query, **more}
         return self._call(finding.OPERATIONS, "conversation_search", given, finding.MessagesFound)
 
-    def find_similar(self, id: str | None = None, **more: Any) -> finding.SimilarFound:  # noqa: A002
+    def find_similar(self, id: str | None = None, **more: Any) -> alike.SimilarFound:  # noqa: A002
         """What is most like a node, or with `text`, like a text."""
-        return self._call(finding.OPERATIONS, "find_similar", {"id": id, **more}, finding.SimilarFound)
+        return self._call(alike.OPERATIONS, "find_similar", {"id": id, **more}, alike.SimilarFound)
 
     def recent(self, **more: Any) -> reading.NodeList:
         """What was written last."""

@@ -12,10 +12,8 @@ from weft.backends.memory import MemoryStore
 from weft.errors import Invalid
 from weft.log.chain import commit_genesis
 from weft.loom import Loom
-from weft.operations.asking import Hit, read_ask
+from weft.operations.asking import read_ask
 from weft.operations.recalling import Recall
-from weft.operations.searching import Found, Related, fitted
-from weft.operations.showing import NodeShown
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Answer, run
 from weft.retrieval.recipes import Plan, compose
@@ -249,43 +247,3 @@ def test_every_named_recipe_answers(loom: Loom) -> None:
         assert call(loom, "recall", query=OUTAGE, recipe=name)["hits"], name
     with pytest.raises(Invalid, match="no recipe"):
         call(loom, "recall", query=OUTAGE, recipe="secret")
-
-
-# ---- bounds
-
-
-def shown(number: int, text: str, related: int) -> Found:
-    node = NodeShown(
-        id=f"n{number}", kind="Note", name="", text=text, citation="weft://s/events/1#00", valid_from="2020"
-    )
-    steps = tuple(Related(direction="out", rel="TO", id=f"r{at}", kind="Note", name="x" * 100) for at in range(related))
-    return Found(hit=Hit(score=1.0 / (number + 1), node=node), related=steps)
-
-
-def size(results: tuple[Found, ...]) -> int:
-    import msgspec
-
-    return sum(len(msgspec.json.encode(each).decode()) for each in results)
-
-
-def test_what_is_related_goes_first_then_the_last_results() -> None:
-    few = tuple(shown(number, "word " * 100, 3) for number in range(10))
-    assert fitted(few) == (few, ())
-    related = tuple(shown(number, "word " * 200, 20) for number in range(40))
-    kept, notes = fitted(related)
-    assert [each.hit for each in kept] == [each.hit for each in related]
-    assert kept[0].related == related[0].related
-    assert not kept[-1].related
-    assert size(kept) <= 80_000
-    assert len(notes) == 1
-    assert "related items" in notes[0]
-    long = tuple(shown(number, "w" * 9_000, 5) for number in range(20))
-    kept, notes = fitted(long)
-    assert 0 < len(kept) < 20
-    assert not any(each.related for each in kept)
-    assert size(kept) <= 80_000
-    assert len(notes) == 2
-    huge, notes = fitted((shown(0, "w" * 900_000, 2),))
-    assert len(huge) == 1
-    assert size(huge) <= 80_010
-    assert any("cut" in note for note in notes)

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
 from weft.config import load_settings
-from weft.errors import Misconfigured
+from weft.errors import Misconfigured, NotFound
 from weft.log.chain import commit_genesis
+from weft.log.draft import Draft
 from weft.loom import Loom
 from weft.testing.clock import ManualClock
-from weft.testing.scribe import Scribe, memory_of
-from weft.testing.viewers import ANN
+from weft.testing.scribe import Scribe, edge, memory_of, node
+from weft.testing.viewers import ANN, OPERATOR
 
 from .small_worlds import PROJECT, SETTINGS, WordEmbedder, loom_over
 from .views_world import call
@@ -70,6 +71,106 @@ def test_untagged_memories_are_found_through_keywords_only(loom: Loom) -> None:
     assert through[0] == "open"
     assert {"open", "tagged"} <= set(through) <= {"open", "tagged", "apart"}
     assert found(following(loom, "FERRIES"))[0] in ("tagged", "open")
+
+
+def write(loom: Loom, *drafts: Draft) -> None:
+    """By somebody who may, in this order."""
+    for draft in drafts:
+        replace(loom, viewer=OPERATOR).append([draft])
+
+
+def test_a_topic_shows_what_fits_it_and_nothing_that_stands_beside(loom: Loom) -> None:
+    said = {"part_of": "p/s1", "conversation": "p/s1"}
+    write(
+        loom,
+        node("p/s1", "", kind="Session", agents=("ann",), project=PROJECT),
+        node("p/s1#0001", "where is the lighthouse key", kind="Message", agents=("ann",), project=PROJECT, props=said),
+        node("p/s1#0002", "under the mat, tell nobody", kind="Message", project=PROJECT, props=said),
+    )
+    ann = following(loom, "tides")
+    for operation in ("recall", "memory_search"):
+        answer = call(ann, operation, query="where is the lighthouse key", min_score=0.0)
+        hits = answer["hits"] if operation == "recall" else [each["hit"] for each in answer["results"]]
+        assert [part["text"] for part in hits[0]["parts"]] == ["where is the lighthouse key"]
+        assert "tell nobody" not in str(answer)
+    with pytest.raises(NotFound, match="that you may see"):
+        call(ann, "explain", query="where is the lighthouse key", id="p/s1#0002")
+    kept = call(ann, "recall", query="where is the lighthouse key", min_score=0.0, receipt=True)
+    told = call(ann, "answer", id=kept["receipt"])
+    assert (told["hits"], told["context"], told.get("notes", ())) == (kept["hits"], kept["context"], ())
+    assert "tell nobody" not in str(call(replace(loom, settings=SETTINGS), "answer", id=kept["receipt"]))
+
+
+def test_what_is_joined_to_a_followed_memory_is_not_told(loom: Loom) -> None:
+    write(
+        loom,
+        memory_of("beside", "Bob keeps the gold of the crossing", project=PROJECT),
+        edge("open", "TELLS_OF", "beside", project=PROJECT),
+    )
+    answer = call(following(loom, "ferry"), "memory_search", query=QUESTION)
+    assert "open" in [each["hit"]["node"]["id"] for each in answer["results"]]
+    assert "gold" not in str(answer)
+
+
+def test_of_a_long_memory_that_is_followed_the_place_is_shown(loom: Loom) -> None:
+    long = "The tide comes in. " * 60 + "The lamp of the pier is lit at seven."
+    write(loom, memory_of("long", long, project=PROJECT))
+    hits = call(following(loom, "tide"), "recall", query="when is the lamp of the pier lit")["hits"]
+    assert hits[0]["node"]["id"] == "long"
+    assert len(hits[0]["parts"]) == 1
+    assert hits[0]["parts"][0]["citation"]
+
+
+# ---- what was replaced
+
+TABLE = "what does the tide table of the pier say"
+
+
+def replaced(loom: Loom, old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[str]]:
+    """What an agent that follows tides gets, with marks, where one memory replaces another."""
+    for node_id, given in (("old", old), ("new", new)):
+        write(loom, memory_of(node_id, **{"project": PROJECT, **given}))
+    write(loom, edge("new", "SUPERSEDES", "old", project=PROJECT))
+    answer = call(following(loom, "tide"), "recall", query=TABLE, min_score=0.0)
+    assert all(hit["node"]["citation"] for hit in answer["hits"])
+    return {hit["node"]["id"]: list(hit.get("marks", ())) for hit in answer["hits"]}
+
+
+NINE, TEN = {"text": "the tide table of the pier says nine"}, {"text": "the tide table of the pier says ten"}
+MINE = {"agents": ("ann",)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(NINE, TEN), (NINE | MINE, TEN), (NINE, TEN | MINE), (NINE, {"text": "ten o'clock"} | MINE)]
+)
+def test_what_was_replaced_gives_way_however_either_was_found(
+    loom: Loom, old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    found = replaced(loom, old, new)
+    assert "old" not in found
+    assert [mark.partition(" of ")[0] for mark in found["new"]] == ["replaces old"]
+
+
+def test_what_replaced_it_is_not_named_where_no_topic_brings_it(loom: Loom) -> None:
+    found = replaced(loom, NINE, {"text": "the gold is moved at ten"})
+    assert "new" not in found
+    assert found["old"] == ["replaced since, by one that no topic followed brings"]
+    answer = call(following(loom, "tide"), "recall", query=TABLE, min_score=0.0, receipt=True)
+    told = call(following(loom, "tide"), "answer", id=answer["receipt"])
+    assert told["hits"] == answer["hits"]
+
+
+# ---- receipts
+
+
+def test_a_receipt_shows_what_a_topic_brought_while_all_its_topics_are_followed(loom: Loom) -> None:
+    before = call(following(loom, "ferry"), "recall", query=QUESTION, receipt=True)
+    receipt = before["receipt"]
+    brought = [hit["node"]["id"] for hit in before["hits"]]
+    assert "open" in brought
+    for keywords, seen in ((("ferry",), brought), (("tides", "ferry"), brought), (("tides",), []), ((), [])):
+        told = call(following(loom, *keywords), "answer", id=receipt)
+        assert [hit["node"]["id"] for hit in told["hits"]] == seen
 
 
 def test_the_part_is_named_in_the_explanation(loom: Loom) -> None:

@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 
 import weft
+from weft.append import Fence
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
+from weft.log.draft import Draft
+from weft.log.kinds import graph
 from weft.operations import OPERATIONS
+from weft.operations.committing import MAX_DECISIONS, Choice, decided
 from weft.operations.remembering import Remembered
 from weft.testing.clock import ManualClock
+from weft.types import NOW
 
 from .conftest import Place
 
@@ -74,9 +79,6 @@ def test_title_and_rationale_are_not_run_together(memory: weft.Memory) -> None:
 
 
 def test_a_decision_that_was_deleted_or_ended_can_be_taken_again(memory: weft.Memory) -> None:
-    from weft.log.draft import Draft
-    from weft.log.kinds import graph
-
     first = decide(memory, "Keep sessions in Redis")
     memory.loom.append([Draft(kind="graph.deleted", payload=graph.Deleted(nodes=(first.id,)))])
     second = decide(memory, "Keep sessions in Redis")
@@ -260,6 +262,45 @@ def test_projects_and_levels_are_kept_apart(place: Place) -> None:
 def test_a_scope_that_is_not_held_is_refused(place: Place) -> None:
     with pytest.raises(Forbidden):
         decide(place.open(scopes="public"), "Use Redis", scope="admin")
+
+
+# ---- others write meanwhile
+
+
+def note(text: str) -> Draft:
+    said = graph.NodeAssertion(id=text, kind="Note", text=text)
+    return Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(said,)))
+
+
+def test_what_was_decided_from_an_older_state_is_decided_again(place: Place) -> None:
+    mine, other = place.open(), place.open()
+    seen: list[int] = []
+
+    def choose(pos: int) -> Choice[int]:
+        if not seen:
+            other.loom.append([note("theirs")])
+        seen.append(len(mine.loom.store.nodes(mine.loom.viewer, NOW, ["theirs"])))
+        return Choice(told=len(seen), drafts=[note("mine")], fence=Fence(pos=pos, kinds=("Note",)))
+
+    told, done = decided(mine.loom, choose)
+    assert (told, seen) == (2, [1, 1])
+    assert done is not None
+    assert done.events[0].pos == 2
+
+
+def test_a_write_gives_up_where_others_are_always_faster(place: Place) -> None:
+    mine, other = place.open(), place.open()
+
+    def choose(pos: int) -> Choice[None]:
+        other.loom.append([note(f"theirs {pos}")])
+        return Choice(told=None, drafts=[note("mine")], fence=Fence(pos=pos, kinds=("Note",)))
+
+    with pytest.raises(Conflict, match="nothing was written") as raised:
+        decided(mine.loom, choose)
+    assert raised.type is Conflict
+    assert raised.value.hint
+    assert mine.loom.store.nodes(mine.loom.viewer, NOW, ["mine"]) == ()
+    assert position(mine) == MAX_DECISIONS
 
 
 # ---- requests, entities, input

@@ -10,7 +10,8 @@ import weft
 from weft.errors import Forbidden, Invalid, NotFound
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.operations.finding import MessagesFound, SimilarFound
+from weft.operations.alike import SimilarFound
+from weft.operations.finding import MessagesFound
 from weft.operations.records import ingest_records
 from weft.testing.clock import DAY_US, ManualClock
 

@@ -7,10 +7,14 @@ from pathlib import Path
 import apsw
 import msgspec
 import pytest
+from msgspec.structs import replace
+from tests.retrieval import broken_store as broken
+from tests.retrieval.small_worlds import WordEmbedder
 from tests.retrieval.test_synthesis import Writer
 from tests.retrieval.views_world import story
 
 import weft
+from weft.embedding import Embedding
 from weft.errors import Invalid, NotFound
 from weft.log.draft import Draft
 from weft.log.kinds import graph
@@ -18,7 +22,8 @@ from weft.operations.recalling import Recalled
 from weft.operations.receipts import MAX_BYTES, NO_REASONS, read_receipt
 from weft.operations.records import ingest_records
 from weft.operations.upkeep import OPERATIONS as UPKEEP
-from weft.testing.clock import DAY_US, ManualClock
+from weft.testing.clock import DAY_US, ManualClock, day
+from weft.testing.scribe import edge, memory_of, node
 
 from .conftest import Place
 
@@ -265,6 +270,128 @@ def test_reasons_that_lead_over_what_is_deleted_are_withheld(night: weft.Memory)
     assert {hit.score for hit in after.hits} <= {hit.score for hit in before.hits}
     kept = [part.detail for each in night.explain(receipt).kept for part in each.why]
     assert not [way for way in kept if "Tidebook <-[" in way or "]-> Tidebook" in way]
+
+
+# ---- what is said of a hit and names others
+
+
+@pytest.fixture
+def near(place: Place, clock: ManualClock) -> weft.Memory:
+    """A memory that is asked by meaning too."""
+    memory = place.open()
+    memory.loom = replace(memory.loom, embedding=Embedding(WordEmbedder(), clock))
+    return memory
+
+
+def written(answer: object) -> str:
+    return msgspec.json.encode(answer).decode()
+
+
+@pytest.mark.parametrize("old", ["plan-of-the-heist", "plan of the heist"])
+def test_marks_and_reasons_that_name_a_deleted_memory_go_with_it(memory: weft.Memory, old: str) -> None:
+    for draft in (
+        memory_of(old, "The ferry sails at nine.", project="ferry"),
+        memory_of("now", "At ten the ferry sails.", project="ferry"),
+        edge("now", "SUPERSEDES", old, project="ferry"),
+    ):
+        memory.loom.append([draft])
+    before, receipt = recall(memory, "sails at nine?", explain=True)
+    assert [hit.marks for hit in before.hits] == [(f"replaces {old} of 2026-01-01",)]
+    assert f"in place of {old}" in [part.detail for part in before.hits[0].why]
+    assert memory.answer(receipt) == before
+    delete(memory, old)
+    after = memory.answer(receipt)
+    assert old not in written(after)
+    assert [(hit.node.id, hit.score, hit.marks) for hit in after.hits] == [("now", before.hits[0].score, ())]
+    assert any(note.startswith("2 marks or reasons are withheld: they tell of what is deleted") for note in after.notes)
+    assert old not in written(memory.explain(receipt))
+
+
+def test_marks_of_doubles_go_with_them(memory: weft.Memory) -> None:
+    for node_id in ("one", "two"):
+        memory.loom.append([memory_of(node_id, "The ferry sails at nine.", project="ferry")])
+    before, receipt = recall(memory, "when does the ferry sail?")
+    assert [(hit.node.id, hit.marks) for hit in before.hits] == [("two", ("also kept as one of 2026-01-01",))]
+    assert "also kept as one" in before.context
+    delete(memory, "one")
+    after = memory.answer(receipt)
+    assert [(hit.node.id, hit.marks) for hit in after.hits] == [("two", ())]
+    assert "also kept" not in after.context
+    assert any(note.startswith("1 marks or reasons are withheld") for note in after.notes)
+
+
+def test_marks_of_newer_ones_go_with_them(near: weft.Memory) -> None:
+    for draft in (
+        node("early", "the ferry sails to Ysolde at nine", kind="Memory", at=day(-40), project="ferry"),
+        node("late", "the ferry sails to Ysolde at ten", kind="Memory", at=day(-2), project="ferry"),
+    ):
+        near.loom.append([draft])
+    before, receipt = recall(near, "when does the ferry sail to Ysolde?")
+    assert [mark for hit in before.hits for mark in hit.marks if "newer one says the like: late" in mark]
+    delete(near, "late")
+    after = near.answer(receipt)
+    assert [(hit.node.id, hit.marks) for hit in after.hits] == [("early", ())]
+    assert "late" not in written(after)
+
+
+def test_names_shared_with_a_deleted_text_are_withheld(near: weft.Memory) -> None:
+    for node_id, name, text in (
+        ("d1", "The Lantern Ship", "The Lantern Ship is a film directed by Oda Brandt."),
+        ("d2", "Oda Brandt", "Oda Brandt is a director. She married the cellist Emil Rask."),
+        ("d3", "Harbour Quartet", "The Harbour Quartet was founded in 1974 by Emil Rask."),
+    ):
+        near.loom.append([node(node_id, text, kind="Document", name=name, project="ferry")])
+    question = "Which quartet was founded by the husband of the director of The Lantern Ship?"
+    before, receipt = recall(near, question, explain=True, min_score=0.0)
+    said = [part.detail for hit in before.hits for part in hit.why]
+    assert "Oda Brandt ~[Emil Rask]~ Harbour Quartet" in said
+    assert near.answer(receipt) == before
+    delete(near, "d2")
+    after = near.answer(receipt)
+    assert "d3" in [hit.node.id for hit in after.hits]
+    assert not [part.detail for hit in after.hits for part in hit.why if "Oda Brandt" in part.detail]
+    assert any("marks or reasons are withheld" in note for note in after.notes)
+    assert not [part.detail for each in near.explain(receipt).kept for part in each.why if "Oda" in part.detail]
+
+
+def test_a_way_of_which_nobody_can_tell_whom_it_names_is_not_told_again(night: weft.Memory) -> None:
+    night.loom.append([node("rack", "", kind="Service", name="Rack Seven", project="ferry")])
+    night.loom.append([edge("tidebook", "RUNS]ON", "rack", project="ferry")])
+    before, receipt = recall(night, "who looks after Tidebook?", explain=True, limit=50)
+    ways = [seen.path for hit in before.hits for seen in hit.seen if "RUNS]ON" in seen.path]
+    assert ways
+    after = night.answer(receipt)
+    assert "RUNS]ON" not in written([(hit.why, hit.seen) for hit in after.hits])
+    assert any("whom they tell of could not be kept" in note for note in after.notes)
+    assert [(hit.node, hit.score) for hit in after.hits] == [(hit.node, hit.score) for hit in before.hits]
+
+
+def test_what_is_dropped_is_explained_by_marks_that_name_it_and_not_a_longer_id(memory: weft.Memory) -> None:
+    for node_id, text in (
+        ("m10", "The ferry sails at nine."),
+        ("m11", "The ferry sails at nine."),
+        ("m1", "The ferry sails to Ysolde."),
+        ("m2", "The ferry sails to Ysolde."),
+    ):
+        memory.loom.append([memory_of(node_id, text, project="ferry")])
+    told = memory.explain("when does the ferry sail?", "m1")
+    assert (told.verdict, told.lost_at) == ("dropped", "distinct")
+    assert "m2: also kept as m1 of" in told.reason
+    assert "m10" not in told.reason
+
+
+def test_parts_that_the_store_cannot_serve_are_not_called_deleted(place: Place, gauge: weft.Memory) -> None:
+    before, receipt = recall(gauge)
+    assert any(hit.parts for hit in before.hits)
+    gauge.close()
+    broken.rename("session")(place.scratch / "store")  # what citations are read from
+    with place.open() as again:
+        after, told = again.answer(receipt), again.explain(receipt)
+    assert [hit.node.text for hit in after.hits] == [hit.node.text for hit in before.hits]
+    for notes in (after.notes, told.notes):
+        assert any(note.startswith("the store could not serve all citations and parts") for note in notes)
+        assert any("parts of hits are left out: the store could not serve them" in note for note in notes)
+        assert not any("deleted since" in note for note in notes)
 
 
 def test_what_a_model_wrote_is_kept_and_withheld_with_what_it_was_written_from(place: Place) -> None:

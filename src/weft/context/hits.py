@@ -13,7 +13,7 @@ from weft.context.ties import Ties, ties_of
 from weft.errors import StoreError
 from weft.loom import Loom
 from weft.retrieval.pipeline import VIEW_NAMES, Answer, Candidate, Place
-from weft.retrieval.subscriptions import as_subscriber
+from weft.retrieval.subscriptions import readable
 from weft.types import NodeVersion
 
 PART_CHARACTERS: Final = 240  # on each side of the sentence that is nearest
@@ -57,16 +57,13 @@ def _ties(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[Ti
         return UNKNOWN_TIES, (f"what joins the hits cannot be told, so the context is by score: {problem.message}",)
 
 
-def _parts(
-    loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]
-) -> tuple[dict[str, NodeVersion], tuple[str, ...]]:
+def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[dict[str, NodeVersion], tuple[str, ...]]:
     """The turns or symbols that answer, of wholes, by id; none of an answer from the log, which has none."""
-    reader = as_subscriber(loom)
     ids = [place.id for candidate in ranked for place in candidate.best]
     if answer.degraded or not ids:
         return {}, ()
     try:
-        return {node.id: node for node in reader.store.nodes(reader.viewer, answer.ask.when, ids)}, ()
+        return {node.id: node for node in readable(loom, answer.ask.when, ids, followed=answer.followed)}, ()
     except StoreError as problem:
         return {}, (f"the context is without the parts that answer: {problem.message}",)
 

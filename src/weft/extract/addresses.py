@@ -82,6 +82,8 @@ def _code(sentence: str) -> list[Span]:
         stop = start + len(name)
         if (_PASCAL.fullmatch(name) or _NO_BLANK.fullmatch(name)) and sentence[stop : stop + 1] not in {"(", "`"}:
             continue
+        if sentence.startswith("( ", stop) or (sentence.startswith("(", stop) and name.istitle()):
+            continue  # a bracket in prose, without the blank before it
         at = start
         spans.append((start, stop))
     return spans

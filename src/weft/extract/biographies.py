@@ -11,37 +11,38 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.extract.assertion import HEDGE
-from weft.extract.found import FoundFact, FoundName, Span
+from weft.extract.found import FoundFact, FoundName, NameKind, Span
 from weft.extract.name_words import DEMONYMS, OCCUPATIONS
 from weft.extract.telling import Telling
 
 MAX_BRACKETS_CHARACTERS: Final = 240
 _BRACKETS = re.compile(rf"\s?\((?P<inside>[^)]{{0,{MAX_BRACKETS_CHARACTERS}}})\)")
 _IS = re.compile(
-    r"(?:,? (?:also|better|commonly|formerly|officially|professionally)? ?(?:known|called|styled|credited|referred to)(?: \w+)?(?: as| simply)?[^,]{0,60},?"
+    r"(?:,? (?:also|better|commonly|formerly|officially|professionally)? ?(?:known|called|styled|credited|referred to)(?: \w+)?(?: as| simply)?[^,]{0,60},?|\s"
     r"|, [^,]{2,60},|\s?\([^)]{0,240}\)){0,2}\s?,? (?P<verb>is|was|are|were)(?: also| currently| now)? "
 )
 _DEMONYM = "|".join(sorted(DEMONYMS, key=len, reverse=True))
 _NATION = re.compile(
-    rf"(?:[A-Z]\w+-born )?(?P<nation>(?:South |North |New |Saudi |Puerto |Sri )?(?i:{_DEMONYM})(?:[-–](?i:{_DEMONYM}|Rican|Lankan))*)(?![\w])"
-    r"(?!-(?:language|style|based|speaking|themed|born))(?=,? [a-z0-9]|-)(?! and [A-Z])"
+    rf"(?:[A-Z]\w+- ?born )?(?P<nation>(?:South |North |New |Saudi |Puerto |Sri )?(?i:{_DEMONYM})(?:[-–](?i:{_DEMONYM}|Rican|Lankan))*)(?![\w])"
+    r"(?!-(?:language|style|based|speaking|themed|born)|- born)(?=,? [a-z0-9]|-)(?! and [A-Z])"
     rf"|(?P<twice>(?i:{_DEMONYM})) (?=(?:{_DEMONYM})\b)",
 )
 PRAISE = r"(?:(?:former|retired|noted|renowned|famous|late|prominent|well-known|award-winning|acclaimed|leading|early|independent|professional|first|influential|celebrated|semi-retired|contemporary|pioneering|self-taught|upcoming|successful|popular|amazing|great|talented|brilliant|legendary|respected|highly \w+) )*"
 _HEAD = re.compile(rf"(?:an?|the|one of the) (?P<praise>{PRAISE})(?P<year>\d{{4}} )?(?P<middle>{PRAISE})")
 _OCCUPATION = "|".join(sorted(OCCUPATIONS, key=len, reverse=True))
 _ROLE = re.compile(
-    rf"(?:(?:[a-z][\w'-]*|[A-Z]{{2,4}}) ){{0,4}}?(?:{_OCCUPATION})(?:(?:, | and |, and |/)(?:[a-z][\w'-]* ){{0,3}}?(?:{_OCCUPATION}))*(?P<of> of (?:the )?[A-Z][\w'’ -]{{2,40}}?(?=[,.]| from| at| in| who| and|$))?(?![\w'-])"
+    rf"(?:[A-Za-z][\w'-]* ){{0,4}}?(?:{_OCCUPATION})(?:(?:, | and |, and |/)(?:[a-z][\w'-]* ){{0,3}}?(?:{_OCCUPATION}))*(?P<of> of (?:the )?[A-Z][\w'’ -]{{2,40}}?(?=[,.]| from| at| in| who| and|$))?(?![\w'-])"
 )
 _NO_ROLE = re.compile(r"\b(?:by|of|in|for|who|which|that|was|is|with|from|about|on|film|novel|song|album|book|series)\b")
 _WORK = re.compile(
     r"[^.,;]{0,80}?\b(?:film|novel|album|song|book|series|single|movie|play|opera|comedy|drama|documentary|musical|magazine"
-    r"|novella|memoir|game|soundtrack|EP|sitcom|thriller|western|short|episode|poem|painting|romance|feature)\b"
+    r"|novella|memoir|piece|symphony|composition|game|soundtrack|EP|sitcom|thriller|western|short|episode|poem|painting|romance|feature)\b"
 )
 _BY = re.compile(
     r"\b(?:(?:written |produced |co-written |edited |scored |filmed )?(?:,? ?and )?directed by|written(?: and \w+)? by|(?:novel|book|album|song|single|novella|play|poem|opera|memoir|painting|story|series|comedy|drama|musical|film)s? by|composed by|created by|authored by)"
-    r" (?:[a-z]+(?: [a-z]+){0,3} )?(?=[A-Z])"
+    r" (?:[a-z]+(?: [a-z]+){0,3} )?(?=[^\W\d_a-z])"
 )
+_DIRECTED = re.compile(r"\bdirected by (?:[a-z]+(?: [a-z]+){0,3} )?(?=[^\W\d_a-z])")
 _SEVERAL = re.compile(r"(?:,? and |,? & |, )[A-Z]")
 _SITES = (
     "village|town|city|municipality|community|commune|district|suburb|neighbou?rhood|hamlet|county|parish|settlement|borough"
@@ -50,12 +51,17 @@ _SITES = (
     "|theater|library|company|canyon|peak|hill|cemetery|prison|area|barangay|census-designated place|stream|tributary|volcano"
 )
 _SITE = re.compile(rf"[^.;]{{0,70}}?\b(?:{_SITES})s?\b[^.;]{{0,40}}?,? (?:located |situated |based )?(?:in|within) ")
+_NO_NATIONS: Final = frozenset(
+    "western eastern native latin roman christian catholic protestant muslim islamic hindu buddhist jewish hindi tamil telugu"
+    " malayalam bengali marathi punjabi urdu kannada cantonese mandarin hebrew yiddish victorian byzantine".split()
+)
 _PERSON_KINDS: Final = frozenset(["Person", "Entity"])
 _AT = re.compile(r",? (?:at|for) (?=the [A-Z]|[A-Z])")
 
 
 def biography(telling: Telling) -> Iterator[FoundFact]:
-    """The facts of an article's first sentence; none for any other."""
+    """The facts of a sentence that says what its subject, a name or "she", is; and of roles and works named in passing."""
+    yield from _in_passing(telling)
     subject = _subject(telling)
     if subject is None:
         return
@@ -67,8 +73,59 @@ def biography(telling: Telling) -> Iterator[FoundFact]:
         yield from _being(telling, subject, match)
 
 
+_PRONOUN = re.compile(r"\W*(?P<who>He|She|It)(?= (?:is|was) )")
+_FUNCTION = (
+    "the|an?|and|or|of|by|with|to|in|on|at|from|for|his|her|my|their|our|your|its|as|is|was|are|were|that|who|but|than|named|called"
+    "|former|late|prominent|famous|noted|fellow|first|second|renowned|becoming|became|met|saw|like|including"
+)
+_PASSING = re.compile(
+    rf"(?<![\w-])(?P<nation>(?:(?:South|North|New|Saudi) )?(?:{_DEMONYM}) )?(?P<role>(?:(?!(?:{_FUNCTION})\b)[a-z][\w-]* ){{0,2}}?(?:[a-z]+-)?(?:{_OCCUPATION}))"
+    rf"(?P<gap>,? )$",
+    re.IGNORECASE,
+)
+_YEAR_AFTER = re.compile(r"\"\s?\(\s?(\d{4})(?: film| album| novel| song)?\)")
+_BY_AFTER = re.compile(r"\"(?:\s?\(\s?\d{4}\))?,? by (?=[^\W\d_a-z])")
+
+
+def _in_passing(telling: Telling) -> Iterator[FoundFact]:
+    """The painter Ada Low; "The Lanterns" (1950); "The Lanterns" by Ada Low."""
+    for name in telling.names:
+        start, stop = name.span
+        if telling.sentence.startswith('"', stop):
+            if year := _YEAR_AFTER.match(telling.sentence, stop):
+                yield telling.fact(name.span, "released_on", year.span(1), 0.85)
+            by = _BY_AFTER.match(telling.sentence, stop)
+            maker = telling.name_at(by.end()) if by else None
+            if maker and not _SEVERAL.match(telling.sentence, maker.span[1]):
+                yield telling.fact(name.span, "creator", maker.span, 0.85)
+        elif name.kind == "Person" and start:
+            yield from _apposition(telling, name)
+
+
+def _apposition(telling: Telling, name: FoundName) -> Iterator[FoundFact]:
+    offset = max(0, name.span[0] - 60)
+    last = telling.sentence[offset : name.span[0]].rstrip(", ").rpartition(" ")[2]
+    if last.rpartition("-")[2] not in OCCUPATIONS:
+        return
+    match = _PASSING.search(telling.sentence[offset : name.span[0]])
+    if match is None or not match["role"][0].islower() or HEDGE.search(telling.sentence[:offset]):
+        return
+    if match["gap"] != " " and not telling.sentence.startswith(",", name.span[1]):
+        return  # a list: "a painter, Ada Low and …"
+    yield telling.fact(name.span, "role", _moved(match.span("role"), offset), 0.85)
+    if match["nation"] and match["nation"][0].isupper() and match["nation"].strip().lower() not in _NO_NATIONS:
+        yield telling.fact(name.span, "nationality", _moved((match.start("nation"), match.end("nation") - 1), offset), 0.85)
+
+
+def _moved(span: Span, by: int) -> Span:
+    return (span[0] + by, span[1] + by)
+
+
 def _subject(telling: Telling) -> FoundName | None:
-    """The name that the sentence begins with."""
+    """The name that the sentence begins with, or "he", "she" or "it"."""
+    if pronoun := _PRONOUN.match(telling.sentence):
+        kind: NameKind = "Entity" if pronoun["who"] == "It" else "Person"
+        return FoundName(span=pronoun.span("who"), text=pronoun["who"], kind=kind)
     first = telling.names[0] if telling.names else None
     if first is None or first.span[0] > 12:
         return None
@@ -81,7 +138,7 @@ def _subject(telling: Telling) -> FoundName | None:
 
 _BORN = re.compile(r"(?:.{0,80}[;,] )?\s?(?:born|b\.)(?: [A-Z][\w.'’ -]{2,60},)?(?: on| in)? ")
 _DASH = re.compile(r"\s?(?:–|—|-|to|until)\s?(?:d\. |died )?")
-_IN_PLACE = re.compile(r",? (?:in )?(?=[A-Z])")
+_IN_PLACE = re.compile(r",? (?:in )?(?=[^\W\d_a-z])")
 
 
 def _lifetime(telling: Telling, subject: FoundName, brackets: re.Match[str]) -> Iterator[FoundFact]:
@@ -121,13 +178,13 @@ def _being(telling: Telling, subject: FoundName, match: re.Match[str]) -> Iterat
     if head is None:
         return
     at = head.end()
-    is_work = _WORK.match(sentence, at) is not None
+    is_work = _is_work(sentence, at)
     if head["year"] and is_work:
         yield telling.fact(subject.span, "released_on", (head.start("year"), head.end("year") - 1), 0.9)
     nation = _NATION.match(sentence, at)
     if nation and nation[0][0].isupper():
         group = "nation" if nation["nation"] else "twice"
-        if not nation[group].lower().startswith(("western", "eastern", "native", "latin", "roman", "christian", "catholic")):
+        if nation[group].lower() not in _NO_NATIONS:
             yield telling.fact(subject.span, "nationality", nation.span(group), 0.9)
         at = nation.end()
         at += len(sentence[at:]) - len(sentence[at:].lstrip())
@@ -138,8 +195,19 @@ def _being(telling: Telling, subject: FoundName, match: re.Match[str]) -> Iterat
     yield from _site(telling, subject, at)
 
 
+_NOT_ITS_WORK = re.compile(
+    rf"[ -](?:(?:and|or) [a-z]+ )?(?:{_OCCUPATION}|industry|studio|studios|festival|company|school|career|maker|star|critic)\b"
+)
+
+
+def _is_work(sentence: str, at: int) -> bool:
+    """Whether the first noun of a work here is what the subject is: not in "a film actress"."""
+    work = _WORK.match(sentence, at)
+    return work is not None and _NOT_ITS_WORK.match(sentence, work.end()) is None
+
+
 def _maker(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
-    match = _BY.search(telling.sentence, at)
+    match = _DIRECTED.search(telling.sentence, at) or _BY.search(telling.sentence, at)
     name = telling.name_at(match.end()) if match else None
     if match and name and not _SEVERAL.match(telling.sentence, name.span[1]):
         yield telling.fact(subject.span, "creator", name.span, 0.85)

@@ -10,10 +10,10 @@ from weft.extract.found import FoundCause, Span
 
 MAX_CAUSES: Final = 8  # of one sentence
 MIN_CHARACTERS: Final = 3
-MAX_NOUN_WORDS: Final = 8
+MAX_NOUN_WORDS: Final = 4
 _SUBJECT = (
     r"(?:i|we|you|he|she|it|they|my|our|your|his|her|their|the|this|that|there|a|an|these|those|(?-i:[A-Z]\w+)|be|make|keep|book"
-    r"|choose|pack|feel|don['’]t|let|let['’]s|try|check|consider|take|bring|plan|please|no|having|people|everyone|get|go)"
+    r"|choose|pack|just|feel|don['’]t|let|let['’]s|try|check|consider|take|bring|plan|please|no|having|people|everyone|get|go)"
 )
 # Word → (pattern, whether the cause stands first, how sure it is). The text before the match is the one part, the text
 # after it the other.
@@ -24,7 +24,7 @@ _JOINTS: Final[tuple[tuple[str, re.Pattern[str], bool, float], ...]] = (
     ("thanks to", re.compile(r"(?<=\w),? thanks to "), False, 0.8),
     ("as a result of", re.compile(r",? as a (?:direct )?result of "), False, 0.9),
     ("on account of", re.compile(r",? on account of "), False, 0.9),
-    ("which is why", re.compile(r",? (?:which is|that['’]s|that is|this is) why "), True, 0.95),
+    (" why ", re.compile(r"[,;]? (?:and )?(?:which is|that['’]s|that is|this is) why "), True, 0.95),
     ("lead", re.compile(r",? (?:which )?leading to "), True, 0.85),
     ("led to", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately|soon|later|also) ){0,3}(?:led|leads|leading) to "), True, 0.85),
     ("result", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately) ){0,3}(?:resulted|results|resulting) in "), True, 0.85),
@@ -33,7 +33,7 @@ _JOINTS: Final[tuple[tuple[str, re.Pattern[str], bool, float], ...]] = (
     ("therefore", re.compile(r"(?:[,;]| and) (?:and )?therefore,? "), True, 0.9),
     ("consequently", re.compile(r"(?:[,;]| and) (?:and )?consequently,? "), True, 0.9),
     ("so", re.compile(rf", (?:and )?so (?:now )?(?={_SUBJECT}\b)(?!far\b|that\b|much\b|many\b|i guess|i was wondering|i['’]d|(?:the )?\w+ (?:can|could|will be able|may) )", re.IGNORECASE), True, 0.75),
-    ("since", re.compile(r", since (?=(?:i|we|you|he|she|it|they|my|our|his|her|their|there|that)\b)", re.IGNORECASE), False, 0.7),
+    ("since", re.compile(r", (?:especially |particularly )?since (?=(?:i|we|you|he|she|it|they|my|our|his|her|their|there|that)\b)", re.IGNORECASE), False, 0.7),
 )  # fmt: skip
 _PASSIVE = re.compile(r",? (?:(?:is|was|are|were|been|being|be|gets?|got) )(?:\w+ly )?(?:caused|triggered|brought about) by ")
 _FRONT = re.compile(r"\W*(?:[\w ]{1,30}: )?(?P<word>because(?: of)?|since|due to|as a result of|thanks to|owing to) ", re.IGNORECASE)
@@ -46,7 +46,7 @@ _BACK = re.compile(
 )
 _PERFECT = re.compile(r"\b(?:has|have|had|['’]ve) (?:\w+ )?(?:been|\w+ed)\b|\bhaven['’]t|\bhasn['’]t")
 _CUT_LEFT = re.compile(
-    r"[;:\]]|[.!?] |,? but |, (?:and|although|though|however|yet) | - | – | — |—| (?:said|says|stated|thought|think|thinks|believes?|believed|found|realized|know|mean) that |, (?=(?:I|we|he|she|they|you)\b)| and (?=(?:I|we|he|she|they|it|my)\b)"
+    r"[;:\]]|[.!?] |,? but |, (?:and|although|though|however|yet) | - | – | — |—| (?:said|says|stated|thought|think|thinks|believes?|believed|found|realized|know|mean) that |, (?=(?:I|we|he|she|they|you|which|who)\b)| and (?=(?:I|we|he|she|they|it|my)\b)"
 )
 _CUT_RIGHT = re.compile(
     r"[;\[\]]|[.!?](?:\s|$)|,? but |, (?:so|and so|which|although|though|however|and (?:i|we|he|she|it|they|now|that|this|the)|yet) "
@@ -97,10 +97,16 @@ def refers_back(sentence: str) -> int | None:
     return match.end() if match and not HEDGE.search(sentence) else None
 
 
+_COMMA_SUBJECT = re.compile(r",(?= (?:I|we|he|she|it|they|you|the|my|there|this|that)\b)")
+
+
 def _front(sentence: str) -> FoundCause | None:
     """Because CAUSE, EFFECT."""
     match = _FRONT.match(sentence)
-    comma = sentence.find(",", match.end()) if match else -1
+    comma = -1
+    if match:
+        subject = _COMMA_SUBJECT.search(sentence, match.end())
+        comma = subject.start() if subject else sentence.find(",", match.end())
     if match is None or comma < 0 or HEDGE.search(sentence):
         return None
     word = match["word"].lower()
@@ -128,16 +134,30 @@ def _made(sentence: str, joint: Span, *, cause_first: bool, confidence: float) -
     if not cause_first and sentence[joint[0]] == "," and len(sentence[slice(*left)].split()) <= 4:
         return _middle(sentence, joint[1], confidence)
     if _NOUN_JOINT.search(sentence, *joint):  # noun phrases stand without their article
+        if comma := _COMMA_MORE.search(sentence, *right):
+            right = (right[0], comma.start())
         right = _past_article(sentence, right)
         left = _past_article(sentence, left) if cause_first else left
-    if HEDGE.search(sentence, left[0], right[1]):
-        return None
     cause, effect = (left, right) if cause_first else (right, left)
-    if sentence[joint[0] : joint[1]].lstrip(", ").lower().startswith(("so ", "and so ")) and _ORDERS.match(sentence, left[0]):
+    if HEDGE.search(sentence, *cause) or _IFS.search(sentence, *effect):
+        return None
+    if sentence[joint[0] : joint[1]].lstrip(", ").lower().startswith(("so ", "and so ")) and _is_purpose(sentence, left, right):
         return None  # a purpose: "label the boxes, so we find them"
     if sentence[slice(*joint)].strip(", ").lower() == "since" and _PERFECT.search(sentence, *left):
         return None
     return FoundCause(cause=cause, effect=effect, confidence=confidence)
+
+
+_IFS = re.compile(r"\b(?:if|would|unless|whether|\w+['’]d|wish|maybe|perhaps)\b", re.IGNORECASE)
+_INTENDS = re.compile(r"(?:I|we|you)(?:['’]ll| will|['’]m going to|['’]re going to)\b", re.IGNORECASE)
+_OTHER_SUBJECT = re.compile(r"(?:it|they|he|she|that|the)\b", re.IGNORECASE)
+
+
+def _is_purpose(sentence: str, left: Span, right: Span) -> bool:
+    """Label the boxes, so we find them. I'll polish the shoes, so they look new."""
+    if _ORDERS.match(sentence, left[0]):
+        return True
+    return _INTENDS.match(sentence, left[0]) is not None and _OTHER_SUBJECT.match(sentence, right[0]) is not None
 
 
 _THAT = re.compile(r"^ that ")
@@ -155,6 +175,7 @@ def _middle(sentence: str, at: int, confidence: float) -> FoundCause | None:
 
 
 _RELATIVE = re.compile(r"(?:which|who|whose|where|resulting|leading)\b")
+_COMMA_MORE = re.compile(r",(?= (?:in|on|at|having|an?|the|with|after|during|by|from|for|as|[a-z]+ing)\b| ['`])")
 _NOUN_JOINT = re.compile(r"\b(?:of|to|in|by|caus\w+) $")
 _ARTICLE = re.compile(r"(?:the|an?) ", re.IGNORECASE)
 
@@ -167,7 +188,9 @@ def _past_article(sentence: str, span: Span) -> Span:
 def _left(sentence: str, stop: int) -> Span | None:
     start = 0
     for cut in _CUT_LEFT.finditer(sentence, 0, stop):
-        start = cut.end()
+        inside = sentence.find(")", cut.end(), stop)
+        if inside < 0 or "(" in sentence[cut.end() : inside]:  # not in the middle of brackets
+            start = cut.end()
     return _trimmed(sentence, start, stop)
 
 

@@ -102,7 +102,9 @@ class _Gathered:
             )
             self.facts.append(moved)
         if self.speaker not in _MACHINES:  # a model's tastes are a manner of speech
-            self.preferences += _shifted(preferences(sentence, names, self.speaker), start)
+            for each in preferences(sentence, names, self.speaker):
+                moved_holder = _moved(each.holder_span, start)
+                self.preferences.append(replace(each, span=_moved(each.span, start), holder_span=moved_holder))
         back = refers_back(sentence)
         if back is not None and self.before is not None:
             effect = (start + back, start + len(sentence.rstrip(" .!")))

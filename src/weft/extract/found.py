@@ -61,12 +61,13 @@ class FoundFact(Struct, frozen=True, kw_only=True):
 
 
 class FoundPreference(Struct, frozen=True, kw_only=True):
-    """What somebody likes or dislikes; strength 0 to 1."""
+    """What somebody likes or dislikes; strength 0 to 1. The holder's span is empty where the subject is left out."""
 
     holder: str
     polarity: Polarity
     object: str
     span: Span
+    holder_span: Span
     strength: float
 
 

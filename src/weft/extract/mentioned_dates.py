@@ -8,12 +8,13 @@ a year is the latest that began by then; in a sentence that tells a plan, the ne
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from weft.extract import almanac
 from weft.extract.almanac import DAY_US, Period
 from weft.extract.found import FoundDate
-from weft.extract.periods import PERIOD_RULES
 from weft.extract.time_words import (
     DAY_PARTS,
     HOLIDAYS,
@@ -52,9 +53,10 @@ _LATE_US: Final = parse_instant("2500-10-20")
 _YEARLY: Final = frozenset([*MONTHS, *SEASONS, *HOLIDAYS])
 _YEARS: Final = range(1500, 2100)
 _NO_YEAR_BEFORE: Final = frozenset(
-    "$ € £ # . : / + x × - than over about nearly almost approximately under code room channel page least roughly around"
+    "$ € £ # : / + x × - than over about nearly almost approximately under code room channel page least roughly around"
     " highway route".split()
 )
+_GENERIC_AFTER: Final = frozenset(["months", "season", "seasons"])  # during winter months
 _NO_YEAR_AFTER: Final = frozenset("% . : / × + ° x".split())
 _DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.]\d)")
 
@@ -105,12 +107,16 @@ def _match(reader: Reader, at: int, *, ahead: bool) -> Found | None:
     if word in WEEKDAYS and (day := _weekday(reader, at, ahead=ahead)):
         return day
     found = read_expression(reader, at)
+    if found and (reader.word(found.stop) in _GENERIC_AFTER or _is_compound(reader, found.stop)):
+        return None
+    if found and word in {"last", "past", "previous"} and VAGUE.keys() & set(reader.words[at : found.stop]):
+        return Found(Period(0, 0), "recent", found.stop)
     if found is None:
-        return _bare_year(reader, at) if len(word) == 4 and word.isdigit() else None
-    if ahead and found.period.begin_us <= reader.asked_us:
-        return _next_one(reader, at, found)
+        return _bare_year(reader, at) if 3 <= len(word) <= 4 and word.isdecimal() and word.isascii() else None
     if word in {"tonight", "last"} and found.period.begin_us % DAY_US:  # an evening is told by its day
         return Found(almanac.days(almanac.day_of(found.period.begin_us)), "day", found.stop)
+    if ahead and found.period.begin_us <= reader.asked_us:
+        return _next_one(reader, at, found)
     if word.endswith("00s") and found.kind == "year":  # the 1900s
         return Found(almanac.months(int(word[:4]), 1, 1200), "year", found.stop)
     return found
@@ -119,6 +125,8 @@ def _match(reader: Reader, at: int, *, ahead: bool) -> Found | None:
 def _next_one(reader: Reader, at: int, found: Found) -> Found:
     """Of what comes every year or week, the next, where neither the year nor "last" is said."""
     words = reader.words[at : found.stop]
+    if words == ["weekend"]:
+        return found._replace(period=almanac.calendar_unit(reader.today, "weekend", 0))
     if {"last", "this", "past", "ago", "previous"}.intersection(words):
         return found
     if words[0] in WEEKDAYS or words[0] in SHORT_WEEKDAYS:
@@ -156,18 +164,21 @@ def _next(reader: Reader, at: int) -> Found | None:
     if word == "weekend":
         return Found(almanac.calendar_unit(reader.today, word, -1), "weekend", after + 1)
     if word in MONTHS or word in SEASONS:
-        rule = PERIOD_RULES[word]
-        later = rule(reader.asked(reader.asked_us + 365 * DAY_US), after)
-        if later is None and word in MONTHS:
-            period = almanac.latest(lambda year: almanac.months(year, MONTHS[word]), reader.asked_us + 365 * DAY_US)
-            later = Found(period, "month", after + 1) if period else None
-        return later
+        period = almanac.latest(_of_year(word), reader.asked_us + 365 * DAY_US)
+        return Found(period, "month", after + 1) if period else None
     amount = read_amount(reader, after) if word not in {"a", "an"} else None
     unit = UNITS.get(reader.word(amount[2])) if amount else None
     if amount and unit and unit not in {"hour", "minute"}:
         end = almanac.step_back(reader.today, -amount[1], unit)
         return Found(Period.of_days(reader.today, end + 1), "between", amount[2] + 1)
     return None
+
+
+def _of_year(word: str) -> Callable[[int], Period]:
+    """The month or season of a year."""
+    if word in MONTHS:
+        return lambda year: almanac.months(year, MONTHS[word])
+    return partial(almanac.season, word)
 
 
 def _coming(reader: Reader, at: int) -> Found | None:
@@ -225,6 +236,8 @@ def _counted(reader: Reader, at: int, *, ahead: bool) -> Found | None:
 
 
 _CALENDAR_UNITS = {form: name for form, name in UNITS.items() if name in {"day", "week", "month", "year", "weekend"}}
+_AFTER_DAY_TEXT = "and or but with at in on for was is i we you he she they it to from when since so because then who that if"
+_AFTER_DAY = frozenset(_AFTER_DAY_TEXT.split())
 _COUNTING = frozenset(["a", "an", *NUMBERS, *VAGUE])
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 
@@ -239,9 +252,21 @@ def _century(reader: Reader, at: int) -> Found | None:
     if reader.word(stop) in {"and", "-", "to", "–"} and (second := _ORDINAL.fullmatch(reader.word(stop + 1))):
         last, stop = int(second[1]), stop + 2
     stop += reader.word(stop) == "-"
+    if reader.word(stop + 1) in {"bc", "bce"}:
+        return None
     if reader.word(stop) not in {"century", "centuries"} or not 1 <= number <= last <= 22:
         return None
     return Found(almanac.months(100 * number - 99, 1, 1200 * (last - number + 1)), "year", stop + 1)
+
+
+def _is_compound(reader: Reader, at: int) -> bool:
+    """Halloween-themed."""
+    return reader.joined(at, "-") and reader.raw[at + 1][0].isalpha()
+
+
+def _is_large(reader: Reader, at: int) -> bool:
+    """Written with a capital: "Sunday Riley" is a name."""
+    return at < len(reader.raw) and reader.raw[at][0].isupper() and len(reader.raw[at]) > 1
 
 
 def _weekday(reader: Reader, at: int, *, ahead: bool) -> Found | None:
@@ -253,7 +278,11 @@ def _weekday(reader: Reader, at: int, *, ahead: bool) -> Found | None:
         return None
     if not reader.raw[at][0].isupper() and reader.lead(at) != "on":
         return None
+    if reader.word(at - 1) in {"a", "an", '"'} or after in {":", "*", "|", "-"} or _is_large(reader, at + 1):
+        return None
     stop = at + 2 if after in DAY_PARTS else at + 1
+    if reader.lead(at) != "on" and not reader.ends_clause(stop) and reader.word(stop) not in _AFTER_DAY:
+        return None  # my Saturday morning group
     number, today = WEEKDAYS[reader.word(at)], almanac.weekday_of(reader.today)
     day = reader.today + ((number - today - 1) % 7 + 1 if ahead else -((today - number - 1) % 7 + 1))
     return Found(almanac.days(day), "day", stop)
@@ -276,11 +305,16 @@ _AHEAD_RULES = {
 def _bare_year(reader: Reader, at: int) -> Found | None:
     """A number that is a year by its looks, unless the words around it count with it."""
     year, before, after = int(reader.words[at]), reader.word(at - 1), reader.word(at + 1)
+    if 300 <= year < 1000:  # an early year only where nothing is counted with it
+        early = before in {"in", "from", "until", "since"} and reader.ends_clause(at + 1) and not reader.joined(at + 1, after)
+        return Found(almanac.months(year, 1, 12), "year", at + 1) if early else None
+    if before == "the" and reader.is_capital(at - 1):  # a band
+        return None
     if year not in _YEARS or (before in _NO_YEAR_BEFORE and not _is_spaced_dash(reader, at)):
         return None
     if after in _NO_YEAR_AFTER and reader.joined(at + 1, after):
         return None
-    if after in UNITS or (after.endswith("s") and len(after) > 4 and reader.raw[at + 1].islower()):
+    if after in UNITS or (before not in {"in", "since"} and after.endswith("s") and len(after) > 4 and reader.raw[at + 1].islower()):
         return None
     return Found(almanac.months(year, 1, 12), "year", at + 1)
 

@@ -11,7 +11,9 @@ from typing import Final
 
 from weft.extract.found import FoundName, NameKind, Span, overlaps
 from weft.extract.name_words import (
+    COMPASS,
     DEMONYMS,
+    FIELDS,
     GENERIC,
     GIVEN_NAMES,
     OCCUPATIONS,
@@ -41,23 +43,22 @@ _JOINTS: Final = frozenset(
     f" {joint} "
     for joint in (
         "of", "of the", "de", "de la", "de las", "de los", "del", "la", "le", "von", "von der", "van", "van de",
-        "van der", "van den", "der", "den", "di", "da", "dos", "du", "bin", "ibn", "al", "el", "&", "the", "y", "af",
-        "av", "zu", "ter", "on the", "in the", "for the", "of a", "to the", "from the",
+        "van der", "van den", "der", "den", "di", "da", "dos", "du", "bin", "ibn", "al", "el", "&", "y", "af", "av", "zu",
+        "ter",
     )
-) | {" "}  # fmt: skip
-_TITLE_JOINTS: Final = frozenset({" on the ", " in the ", " for the ", " of a ", " to the ", " from the ", " the "})
+) | {" ", "- "}  # fmt: skip
 _FOR_AFTER: Final = frozenset(
     "committee center centre institute association society award prize foundation campaign department ministry council"
     " movement school office agency".split()
 )
-_POSSESSIVE = re.compile(r"['’]s?(?!\w)")
-_NUMBER = re.compile(r" (?:\d{1,3}(?:\.\d)?)(?![\w.,:/%]|\.\d)(?! ?(?:%|[a-z]+s\b|st|nd|am|pm|million|year|day|week))")
+_NUMBER = re.compile(r" (?:\d{1,3}(?:\.\d)?)(?![\w.,:/%]|\.\d)(?! ?(?:%|[a-z]{3,}s\b|st|nd|am|pm|million|year|day|week))")
 _FIRST_AFTER = re.compile(r"[:.!?*\"“•\])]\W*$|^\W*$|^\W*\d{1,3}[.)]\W*$|^\W{0,4}[\w ]{1,30}: $| [-–—] $")
 _REGNAL = re.compile(r"(?=[,.)]| \(| of\b|$)")
 _TITLED = re.compile(
     r"\W{1,3}(?:\([^)]{0,60}\) )?(?:is|was) (?:an?|the)\b[^.]{0,80}?\b(?:film|novel|album|song|book|series|magazine|play"
-    r"|single|game|show|movie|episode|newspaper|opera|band|poem|story|drama|comedy|musical|sitcom|painting)\b"
+    r"|single|city|town|village|river|community|game|show|movie|episode|newspaper|opera|band|poem|story|drama|comedy|musical|sitcom|painting)\b"
 )
+_LOOSE_QUOTE = re.compile(r"[\w,;)]\" ([A-Z][^\"“”]{1,100})\"")  # as some corpora write them: his film" The Lanterns"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -77,7 +78,8 @@ def _quoted_names(sentence: str, taken: list[Span]) -> list[FoundName]:
     if '"' not in sentence and "“" not in sentence and "'" not in sentence and "‘" not in sentence:
         return []
     found = []
-    for start, stop in quoted_spans(sentence):
+    spans = [*quoted_spans(sentence), *(match.span(1) for match in _LOOSE_QUOTE.finditer(sentence))]
+    for start, stop in spans:
         start += len(sentence[start:stop]) - len(sentence[start:stop].lstrip())
         text = sentence[start:stop].rstrip(" ,.")
         words = _WORD.findall(text)
@@ -85,8 +87,9 @@ def _quoted_names(sentence: str, taken: list[Span]) -> list[FoundName]:
         small = sum(len(word) > 4 and word not in large for word in words)
         enough = large and len(words) <= MAX_NAME_WORDS and not small and len(large) * 2 >= len(words)
         ordinary = len(words) == 1 and is_plain(words[0].lower()) and sentence[start - 1] in "'‘"
-        if enough and not ordinary and text[-1:] not in "!?" and not overlaps((start, start + len(text)), taken):
-            found.append(FoundName(span=(start, start + len(text)), text=text))
+        span = (start, start + len(text))
+        if enough and not ordinary and not overlaps(span, [*taken, *(name.span for name in found)]):
+            found.append(FoundName(span=span, text=text))
     return found
 
 
@@ -105,20 +108,25 @@ def _runs(sentence: str, closed: list[Span]) -> list[list[re.Match[str]]]:
         if word in {"I", "A"} and not (gap == " " and word == "I" and _REGNAL.match(sentence, match.end())):
             end = -1
             continue
-        if gap and len(runs[-1]) < MAX_NAME_WORDS and _joins(gap, runs[-1][-1][0]):
+        if gap and len(runs[-1]) < MAX_NAME_WORDS and _joins(gap, runs[-1], word):
             runs[-1].append(match)
         else:
             runs.append([match])
         end = match.end()
-        if _POSSESSIVE.match(sentence, end) and sentence[end : end + 2] in {"'s", "’s", "' ", "’ "}:
-            end = -1
     return runs
 
 
-def _joins(gap: str, before: str) -> bool:
+def _joins(gap: str, run: list[re.Match[str]], word: str) -> bool:
+    """Whether a word belongs to the run before it, by what stands between them."""
     if gap == " for ":
-        return before.lower() in _FOR_AFTER
-    return gap in _JOINTS and gap not in _TITLE_JOINTS
+        return run[-1][0].lower() in _FOR_AFTER
+    if gap == ", ":
+        return word in {"Inc.", "Inc", "Ltd.", "Ltd", "LLC", "Jr.", "Jr", "Sr."}
+    if gap in {"'s ", "’s "}:  # St John's College
+        return word.lower() in ORGANIZATION_WORDS or word.lower() in PLACE_WORDS
+    if gap == " of the " and run[0][0].lower() in GIVEN_NAMES:
+        return False
+    return gap in _JOINTS
 
 
 def _name_of(sentence: str, run: list[re.Match[str]], speaker: str | None) -> FoundName | None:
@@ -171,7 +179,7 @@ def _opens(words: list[str], at: int, run: list[re.Match[str]], *, initial: bool
 
 
 def _is_name(sentence: str, words: list[str], run: list[re.Match[str]], *, at_start: bool) -> bool:
-    if all(word in DEMONYMS or word in GENERIC or word in TIME_NAMES for word in words):
+    if _is_generic(words):
         return False
     if len(words) == 1:
         word, written = words[0], run[0][0]
@@ -182,13 +190,27 @@ def _is_name(sentence: str, words: list[str], run: list[re.Match[str]], *, at_st
             return False
         if written.isupper() and len(word) > 1:
             return not is_plain(word) or word in PLACES
+        ordinary = all(is_plain(part) for part in hyphened)
         if at_start and not sentence.startswith(" (", run[0].end()):
-            return not all(is_plain(part) for part in hyphened)
-        return word not in OPENERS
+            return not ordinary or _is_titled(sentence, run[0].end())
+        return word not in OPENERS and not (ordinary and _ADJECTIVE.match(sentence[: run[0].start()][::-1]))
     if at_start and all(is_plain(word) for word in words):
         after = sentence[run[-1].end() : run[-1].end() + 3]
         return after[:1] not in {"", ":", "*"} and any(part.islower() for part in sentence.split())
     return True
+
+
+_ADJECTIVE = re.compile(r" (?:a|na)\b")  # read backwards: "a Music director"
+
+
+def _is_generic(words: list[str]) -> bool:
+    """Peoples, languages, fields of study, jobs, abbreviations of common nouns."""
+    if words[-1].removesuffix("s") in DEMONYMS or words[-1] in {"zealander", "zealanders"}:
+        return all(word.removesuffix("s") in DEMONYMS or word in COMPASS or word == words[-1] for word in words)
+    if all(word in DEMONYMS or word in GENERIC or word in TIME_NAMES for word in words):
+        return True
+    common = words[-1] in FIELDS or words[-1] in OCCUPATIONS
+    return common and all(is_plain(word) or word in RANKS for word in words)
 
 
 def _kind(text: str, words: list[str], before: str, after: str, speaker: str | None) -> NameKind:

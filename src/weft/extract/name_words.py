@@ -36,9 +36,9 @@ OPENERS: Final = STOP_WORDS.union(_OPENER_TEXT.split())
 _GENERIC_TEXT = """
 i'm i've i'll i'd i omg lol diy fyi asap tv tvs pc pcs ceo cto cfo coo hr pr id ids ok am pm btw led leds pdf usb dvd
 dvds cd cds rpg faq vip aka n/a idk imo imho ps etc bc ad bce ce ai ml vr ar ui ux api apis url html css gpu cpu ram ssd
-hd uhd wifi wi-fi bbq pov tbh tba tbd atm gps sms ngo ngos iq gpa phd mba bs ba ma msc bsc rsvp eta q&a r&b mr mrs ms dr
+hd uhd mvp fm ep dlc oem cnn rnn nlp uv sci-fi wifi wi-fi bbq pov tbh tba tbd atm gps sms ngo ngos iq gpa phd mba bs ba ma msc bsc rsvp eta q&a r&b mr mrs ms dr
 prof jr sr dad mom mum mommy daddy grandma grandpa god internet web english note tip pros cons step day week part
-option example summary overview conclusion introduction user assistant human system
+option example summary master bachelor masters bachelors overview conclusion introduction user assistant human system
 """
 GENERIC: Final = frozenset(_GENERIC_TEXT.split())
 TIME_NAMES: Final = frozenset([*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), *HOLIDAYS, "eve", "ad", "bc"])
@@ -47,11 +47,19 @@ TITLES: Final = frozenset(
     " duchess pope saint coach judge senator".split()
 )
 
+# What people study: all-plain names that end in these are no names.
+FIELDS: Final = frozenset(
+    "science sciences engineering mathematics physics economics biology chemistry psychology marketing studies literature"
+    " history law arts management administration education learning design language".split()
+)
+# Before a nationality they belong to it.
+COMPASS: Final = frozenset("north south east west northern southern eastern western central middle new puerto sri".split())
+
 # Forms of address and ranks stand before a name and are no part of it.
 RANKS: Final = frozenset(
     "mr mrs ms miss dr prof professor sir lady lord dame king queen prince princess duke duchess count countess earl baron"
     " baroness emperor empress pope president senator judge captain colonel general lieutenant sergeant major admiral"
-    " marquess viscount archduke archduchess tsar sultan minister mayor governor chancellor rev".split()
+    " marquess viscount archduke archduchess tsar sultan minister mayor governor chancellor rev attorney secretary chairman bishop archbishop abbot cardinal palatine khan".split()
 )
 
 _DEMONYM_TEXT = """
@@ -66,8 +74,8 @@ ghanaian senegalese ivorian cameroonian congolese angolan zimbabwean zambian afr
 syrian lebanese israeli palestinian jordanian saudi arab arabian arabic emirati kuwaiti qatari yemeni afghan kazakh uzbek
 georgian armenian azerbaijani mongolian european asian latin hispanic scandinavian mediterranean jewish christian
 catholic protestant muslim islamic hindu buddhist western eastern hindi tamil telugu malayalam bengali marathi punjabi
-urdu kannada cantonese mandarin hebrew yiddish flemish bavarian prussian soviet texan californian native caribbean
-laotian cambodian burmese maltese cypriot luxembourgish moldovan belarusian sephardic victorian roman ottoman byzantine
+urdu sanskrit kannada cantonese mandarin hebrew yiddish flemish bavarian prussian soviet texan californian native caribbean
+laotian cambodian burmese hawaiian uyghur nazi rican lankan kiwi aboriginal inuit maori kurdish tibetan maltese cypriot luxembourgish moldovan belarusian sephardic victorian roman ottoman byzantine
 """
 DEMONYMS: Final = frozenset(_DEMONYM_TEXT.split())
 

@@ -42,18 +42,18 @@ _FAVOURITE = re.compile(
 )
 _IS_FAVOURITE = re.compile(
     r"(?P<object>[^.,;:!?()]{2,80}?) (?:is|are|has always been|have always been)(?: \w+ly| still| also| always)?"
-    r" (?:(?:one|some) of )?my(?: (?:all-time|absolute|personal|all time))* favou?rites?\b"
+    r" (?:(?:one|some) of )?(?P<who>my)(?: (?:all-time|absolute|personal|all time))* favou?rites?\b"
 )
 _BARE_FAVOURITE = re.compile(
-    r"(?<!is )(?<!s for )(?<!are )(?<!was )(?<!of )(?<!be )\b[Mm]y(?: (?:all-time|absolute|personal|all time|new))* favou?rite (?=[a-zA-Z])"
+    r"(?<!is )(?<!s for )(?<!are )(?<!was )(?<!of )(?<!be )\b(?P<who>[Mm]y)(?: (?:all-time|absolute|personal|all time|new))* favou?rite (?=[a-zA-Z])"
 )
 _DROPPED = re.compile(
     r"\W*(?:(?:yeah|yes|yep|oh|wow|same here|totally|definitely|really|absolutely|also|just)\W+){0,3}"
     r"(?P<verb>[Ll]ove|LOVE|[Hh]ate|[Cc]an['’]t stand|[Nn]ot (?:really )?(?:a (?:big |huge )?fan of|into)|[Bb]ig fan of|[Hh]uge fan of)"
     r" (?!the\b|you\b|your\b|this\b|that\b|it\b|is\b)(?=\w)"
 )
-_RATHER = re.compile(r"\b(?:I|[Ww]e)(?:['’]d| would) (?:much |definitely )?rather (?!be\b|not\b)(?=\w)")
-_NEVER = re.compile(r"\b(?:I|[Ww]e)(?:['’]ve| have)? never (?:really |much |actually )?(?:liked|enjoyed|loved|cared for|been into) (?=\w)")
+_RATHER = re.compile(r"\b(?P<who>I|[Ww]e)(?:['’]d| would) (?:much |definitely )?rather (?!be\b|not\b)(?=\w)")
+_NEVER = re.compile(r"\b(?P<who>I|[Ww]e)(?:['’]ve| have)? never (?:really |much |actually )?(?:liked|enjoyed|loved|cared for|been into) (?=\w)")
 _OTHERS = re.compile(
     rf"{_ADVERBS}(?P<not> doesn['’]t| does not)?{_ADVERBS}"
     r" (?P<verb>loves|likes|enjoys|adores|prefers|hates|dislikes|detests|(?:can['’]?t|cannot) stand|love|like|enjoy)"
@@ -89,7 +89,7 @@ class _Told(NamedTuple):
     who: str
     verb: str
     negated: bool
-    start: int
+    holder: Span
     at: int  # where the object begins
 
 
@@ -109,23 +109,23 @@ def _told(sentence: str, names: Sequence[FoundName]) -> list[_Told]:
     told = []
     for pattern in (_VERB, _BEING):
         for match in pattern.finditer(sentence):
-            told.append(_Told("", match["verb"], match["not"] is not None, match.start(), match.end()))
+            told.append(_Told("", match["verb"], match["not"] is not None, match.span("who"), match.end()))
     for pattern, verb in ((_RATHER, "prefer"), (_NEVER, "dislike")):
-        told += [_Told("", verb, negated=False, start=0, at=match.end()) for match in pattern.finditer(sentence)]
+        told += [_Told("", verb, negated=False, holder=match.span("who"), at=match.end()) for match in pattern.finditer(sentence)]
     if dropped := _DROPPED.match(sentence):
         verb = dropped["verb"].lower()
-        told.append(_Told("", verb.removeprefix("not "), verb.startswith("not"), dropped.start("verb"), dropped.end()))
+        told.append(_Told("", verb.removeprefix("not "), verb.startswith("not"), (dropped.start("verb"),) * 2, dropped.end()))
     for name in names:
         match = _OTHERS.match(sentence, name.span[1]) if name.kind in {"Person", "Entity"} else None
         if match and match["verb"] in {"love", "like", "enjoy"} and match["not"] is None:
             continue
         if match:
-            told.append(_Told(name.text, match["verb"], match["not"] is not None, name.span[0], match.end()))
+            told.append(_Told(name.text, match["verb"], match["not"] is not None, name.span, match.end()))
     return told
 
 
 def _made(sentence: str, told: _Told, speaker: str) -> list[FoundPreference]:
-    before = clause_before(sentence, told.start)
+    before = clause_before(sentence, told.holder[0])
     verb = told.verb.lower()
     negative = _DISLIKES.search(verb) is not None
     if HEDGE.search(before) or DENIES.search(before) or (negative and told.negated):  # "I don't hate it" says little
@@ -135,7 +135,12 @@ def _made(sentence: str, told: _Told, speaker: str) -> list[FoundPreference]:
     strength = min(strength, 0.6) if told.negated else strength
     return [
         FoundPreference(
-            holder=told.who or speaker, polarity=polarity, object=sentence[slice(*span)], span=span, strength=strength
+            holder=told.who or speaker,
+            polarity=polarity,
+            object=sentence[slice(*span)],
+            span=span,
+            holder_span=told.holder,
+            strength=strength,
         )
         for span in _objects(sentence, told.at, prefers=verb.startswith("prefer"))
     ]
@@ -204,21 +209,21 @@ def _favourites(sentence: str, speaker: str) -> list[FoundPreference]:
     for match in _FAVOURITE.finditer(sentence):
         if not HEDGE.search(clause_before(sentence, match.start())) and not DENIES.match(sentence, match.end()):
             spans = _objects(sentence, match.end(), prefers=False)
-            found.extend(_favourite(sentence, span, speaker) for span in spans)
+            found.extend(_favourite(sentence, span, speaker, match.span("who")) for span in spans)
     if not found:
         for match in _BARE_FAVOURITE.finditer(sentence):
             spans = _objects(sentence, match.end(), prefers=False)
             told = spans and not re.search(r"\b(?:is|are|was|were|has|have|would)\b", sentence[slice(*spans[0])])
             if told and not HEDGE.search(clause_before(sentence, match.start())):
-                found.append(_favourite(sentence, spans[0], speaker))
+                found.append(_favourite(sentence, spans[0], speaker, match.span("who")))
     for match in _IS_FAVOURITE.finditer(sentence):
         text = re.sub(r"^(?:\W|and |but |so |I think |[A-Z]\w+: )+", "", match["object"])
         start = match.end("object") - len(text)
         if text and not _NO_OBJECT.match(text) and not HEDGE.search(text) and not DENIES.search(match[0]):
             if len(text.split()) <= 8:
-                found.append(_favourite(sentence, (start, match.end("object")), speaker))
+                found.append(_favourite(sentence, (start, match.end("object")), speaker, match.span("who")))
     return found
 
 
-def _favourite(sentence: str, span: Span, speaker: str) -> FoundPreference:
-    return FoundPreference(holder=speaker, polarity="likes", object=sentence[slice(*span)], span=span, strength=1.0)
+def _favourite(sentence: str, span: Span, speaker: str, holder: Span) -> FoundPreference:
+    return FoundPreference(holder=speaker, polarity="likes", object=sentence[slice(*span)], span=span, holder_span=holder, strength=1.0)

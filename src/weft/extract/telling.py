@@ -17,15 +17,15 @@ _VERBS = r"(?:(?:['’](?:m|ve|re|s))|(?: (?:am|is|are|was|were|have|has|had|bee
 _FIRST = re.compile(rf"\b(?P<who>I|[Ww]e)(?:{_VERBS}{_ADVERBS}){{1,2}}$")
 _PRONOUN = re.compile(rf"\b(?P<who>[Hh]e|[Ss]he|[Ii]t|[Tt]hey)(?:{_VERBS}{_ADVERBS}){{1,2}}$")
 _NAME_GAP = re.compile(
-    rf"\s?(?:\([^)]{{0,160}}\)\s?)?(?:,? (?:who|which),?)?(?:, [^,]{{2,60}},)?(?:{_VERBS}{_ADVERBS}){{1,2}}"
+    rf"\s?(?:\([^)]{{0,160}}\)\s?)?(?:,? (?:who|which|that),?)?(?:, [^,]{{2,60}},)?(?:{_VERBS}{_ADVERBS}){{1,2}},?"
 )
 _NOUN = re.compile(
-    rf"(?:^|[,;:.] |\b(?:and|but|that|because|so) )(?P<article>(?:[Tt]he|[Aa]n?) )?(?P<who>(?:(?:[Mm]y|[Oo]ur|[Tt]his|[Hh]is|[Hh]er"
+    rf"(?:.*(?:[,;:.] |\b(?:and|but|that|because|so) ))?(?P<article>(?:[Tt]he|[Aa]n?) )?(?P<who>(?:(?:[Mm]y|[Oo]ur|[Tt]his|[Hh]is|[Hh]er"
     rf"|[Ii]ts|[Tt]heir) )?(?:[a-z][\w'-]* ){{0,3}}[a-z][\w'-]+)(?:{_VERBS}{_ADVERBS}){{1,2}}$"
 )
 _NO_SUBJECTS: Final = frozenset(
     "he she it they we i you there who which that this these those what where when and but or so not if because as in on"
-    " at to of for with from by is was are were been has have had be then also one".split()
+    " at to of for with from by is was are were been being itself himself herself has have had be then also one first later now once still".split()
 )
 _RANK = re.compile(
     r"(?:the )?(?:(?:[A-Z]\w+ )?(?:Dr|Mr|Mrs|Ms|Prof|St)\. |(?:King|Queen|Prince|Princess|President|Sir|Lady|Lord|Count|Countess"
@@ -34,6 +34,7 @@ _RANK = re.compile(
 )
 _OPENING = re.compile(r"\W*(?P<who>I|We|He|She|It|They)\b")
 _AND = re.compile(r"\band(?: (?:was|were|is|are|has|had|later|then|also|now|currently|subsequently|eventually))*$")
+_WHO = re.compile(r"\b(?:is|was) an? [^,.;]{2,80} (?:who|that|which)(?: (?:is|was|also|has))*$")  # … was a painter who was
 MAX_NOUN_WORDS: Final = 6
 _NOUN_END = re.compile(
     r"[.,;:!?()\[\]—–\n\"”]| - | (?:because|since|so|but|when|while|which|who|whom|whose|although|though|after|before|if|as"
@@ -119,9 +120,9 @@ class Telling:
             if len(named) > 1:
                 return None
             return named[0].span if named else (shift + pronoun.start("who"), shift + pronoun.end("who"))
-        if _AND.search(tail) and "," not in tail[-30:]:
+        if (_AND.search(tail) and "," not in tail[-30:]) or _WHO.search(tail):
             return self.main_subject()
-        if noun := _NOUN.search(tail):
+        if noun := _NOUN.match(tail):
             words = noun["who"].lower().split()
             if not _NO_SUBJECTS.intersection(words):
                 return (shift + noun.start("who"), shift + noun.end("who"))
@@ -129,9 +130,9 @@ class Telling:
 
     def _whole_subject(self, name: FoundName) -> Span | None:
         """None for a name inside a phrase, "the mother of Ada", which is not what the verb speaks of."""
-        before = self.sentence[: name.span[0]].rstrip()
+        before = self.sentence[: name.span[0]].rstrip().removesuffix(" the")
         last = before.rpartition(" ")[2].lower()
-        if last in {"of", "in", "at", "from", "to", "with", "for", "by", "and", "or", "on", "near", "than", "like", "&"}:
+        if last in {"of", "in", "at", "from", "to", "with", "for", "by", "and", "or", "on", "near", "than", "like", "&", "across", "along", "over"}:
             return None
         return name.span
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from weft.operations import (
+    alike,
     answering,
     batches,
     concepts,
@@ -51,6 +52,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *raw.OPERATIONS,
     *searching.OPERATIONS,
     *finding.OPERATIONS,
+    *alike.OPERATIONS,
     *explaining.OPERATIONS,
     *answering.OPERATIONS,
     *feedback.OPERATIONS,

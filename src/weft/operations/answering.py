@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.context.hits import context_of
 from weft.extract.question import read_question
@@ -20,17 +20,14 @@ from weft.operations.receipts import WORDS, KeptHit, Receipt, context_hash, read
 from weft.operations.registry import Operation
 from weft.retrieval.pipeline import Answer as Found
 from weft.retrieval.pipeline import Ask, Candidate, Source
-from weft.retrieval.subscriptions import as_subscriber
-from weft.retrieval.views.ground import label
-from weft.types import MAX_LIMIT, Find, NodeVersion
+from weft.retrieval.subscriptions import readable
+from weft.types import MAX_IDS_PER_READ, MAX_LIMIT, NodeVersion
 
-MAX_NAMES = 500
-MAX_NODES = 10_000
 WITHHELD = "(withheld)"
 OTHERWISE = (
     "the context is not word for word as it was: tokens are counted otherwise here, or weft wrote contexts otherwise"
 )
-_ARROW = re.compile(r" (?:-\[[^\]]*\]->|<-\[[^\]]*\]-) ")
+GONE = "deleted since, or not yours to see"
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -51,8 +48,8 @@ class Retold(Struct, frozen=True, kw_only=True):
 def answer(loom: Loom, given: Answer) -> Recalled:
     """Prints an earlier answer again, exactly as it was, whatever has been learnt since.
 
-    A memory that was deleted since, or that is not yours to see, is withheld and counted in a note; one whose words
-    are not those of then is named.
+    A memory that was deleted since, or that is not yours to see, is withheld and counted in a note, and so is what was
+    said of others that names it; a memory whose words are not those of then is named.
     """
     written = given.id.strip()
     kept = read_receipt(loom, written)
@@ -74,14 +71,27 @@ def answer(loom: Loom, given: Answer) -> Recalled:
 
 def retell(loom: Loom, kept: Receipt, *, explain: bool) -> Retold:
     """The hits of a receipt as they were told, as far as the viewer may see them today."""
-    reader = as_subscriber(loom)
-    nodes = {node.id: node for node in loom.store.nodes(reader.viewer, kept.when, [hit.id for hit in kept.hits])}
+    followed = _followed(loom, kept)
+    wanted = [hit.id for hit in kept.hits]
+    nodes = {node.id: node for node in readable(loom, kept.when, wanted, followed=followed)}
+    gone, unknown = _closed(loom, kept, followed)
     there = [hit for hit in kept.hits if hit.id in nodes]
-    found = _found(kept, there, nodes)
+    told = [_without(hit, gone | unknown) for hit in there]
+    found = replace(_found(kept, told, nodes), followed=followed)
     shown, problems = show_hits(loom, found, explain=explain)
-    hits = [_as_told(hit, each) for hit, each in zip(there, shown, strict=True)]
-    doubts = (*_withheld(kept, nodes, shown), *_changed(kept, nodes), *_closed_ways(reader, kept, hits))
+    hits = [_as_told(hit, each) for hit, each in zip(told, shown, strict=True)]
+    doubts = (
+        *_withheld(kept, nodes, shown, served=not problems),
+        *_changed(kept, nodes),
+        *_untold(there, gone, f"they tell of what is {GONE}", explain=explain),
+        *_untold(there, unknown, "whom they tell of could not be kept", explain=explain),
+    )
     return Retold(hits=hits, found=found, problems=problems, doubts=doubts)
+
+
+def _followed(loom: Loom, kept: Receipt) -> frozenset[str]:
+    """What only topics had brought in, as long as all of those topics are followed."""
+    return frozenset(kept.followed if set(kept.keywords) <= set(loom.settings.keywords) else ())
 
 
 def _found(kept: Receipt, hits: Sequence[KeptHit], nodes: Mapping[str, NodeVersion]) -> Found:
@@ -91,7 +101,7 @@ def _found(kept: Receipt, hits: Sequence[KeptHit], nodes: Mapping[str, NodeVersi
             node=nodes[hit.id],
             sources=hit.why or (_in_all(hit, rank),),
             best=hit.parts,
-            marks=tuple(hit.rest.get("marks", ())),
+            marks=hit.marks,
             seen=hit.seen,
         )
         for rank, hit in enumerate(hits, start=1)
@@ -102,7 +112,6 @@ def _found(kept: Receipt, hits: Sequence[KeptHit], nodes: Mapping[str, NodeVersi
         question=read_question(""),
         asked_at=kept.valid_at,
         intent=kept.answer.get("intent") or "WHAT",
-        sightings={"": ()} if kept.tied else {},
         ranked=ranked,
     )
 
@@ -123,42 +132,47 @@ def _as_told(kept: KeptHit, hit: Hit) -> dict[str, Any]:
     return {"parts": found.get("parts", []), "why": why, **kept.rest, "node": node}
 
 
-def _closed_ways(reader: Loom, kept: Receipt, hits: Sequence[dict[str, Any]]) -> list[str]:
-    """Takes the ways out of the reasons that lead over what cannot be seen today, and says so."""
-    ways = [(each, name) for hit in hits for each, name in _ways(hit)]
-    names = list(dict.fromkeys(step for each, name in ways for step in _ARROW.split(each[name])))
-    open_to = {label(node) for node in reader.store.nodes(reader.viewer, kept.when, kept.on_the_way)}
-    for start in range(0, len(names), MAX_NAMES):
-        find = Find(names=tuple(names[start : start + MAX_NAMES]))
-        open_to |= {label(node) for node in reader.store.find(reader.viewer, kept.when, find, limit=MAX_NODES).nodes}
-    closed = [way for way in ways if not all(_is_open(step, open_to) for step in _ARROW.split(way[0][way[1]]))]
-    for each, name in closed:
-        each[name] = WITHHELD
-    told = "reasons are withheld: they tell of what is deleted since, or not yours to see"
-    return [f"{len(closed)} {told}"] if closed else []
+def _closed(loom: Loom, kept: Receipt, followed: Set[str]) -> tuple[set[str], set[str]]:
+    """Marks and reasons that tell of what cannot be seen today, and those of which nobody knows whom they tell of."""
+    ids = sorted({each for named in kept.subjects.values() for each in named or ()})
+    there: set[str] = set()
+    for start in range(0, len(ids), MAX_IDS_PER_READ):
+        some = ids[start : start + MAX_IDS_PER_READ]
+        there |= {node.id for node in readable(loom, kept.when, some, followed=followed)}
+    unknown = {line for line, named in kept.subjects.items() if named is None}
+    return {line for line, named in kept.subjects.items() if not there.issuperset(named or ())}, unknown
 
 
-def _ways(hit: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Where a hit tells of a way over other nodes."""
-    for field, name in (("seen", "path"), ("why", "detail")):
-        for each in hit.get(field, ()):
-            if _ARROW.search(each.get(name, "")):
-                yield each, name
+def _without(hit: KeptHit, closed: Set[str]) -> KeptHit:
+    """A hit without what may not be told of it: marks go, of reasons the numbers stay."""
+    why = tuple(replace(each, detail=WITHHELD) if each.detail in closed else each for each in hit.why)
+    seen = tuple(replace(each, path=WITHHELD) if each.path in closed else each for each in hit.seen)
+    rest = dict(hit.rest)
+    if "marks" in rest:
+        rest["marks"] = [mark for mark in hit.marks if mark not in closed]
+    if "seen" in rest:
+        rest["seen"] = msgspec.to_builtins(seen)
+    return replace(hit, why=why, seen=seen, rest=rest)
 
 
-def _is_open(step: str, open_to: Set[str]) -> bool:
-    """Whether a step of a way may be told; before the first one the views that found it may stand."""
-    return step in open_to or step.partition(": ")[2] in open_to
+def _untold(hits: Sequence[KeptHit], closed: Set[str], because: str, *, explain: bool) -> list[str]:
+    """How many marks and reasons would have been shown, and are not."""
+    said = [mark for hit in hits for mark in hit.marks]
+    said += [each.detail for hit in hits for each in hit.why if explain]
+    said += [each.path for hit in hits for each in hit.seen if "seen" in hit.rest]
+    count = sum(line in closed for line in said)
+    return [f"{count} marks or reasons are withheld: {because}"] if count else []
 
 
-def _withheld(kept: Receipt, nodes: Mapping[str, NodeVersion], shown: Sequence[Hit]) -> list[str]:
+def _withheld(kept: Receipt, nodes: Mapping[str, NodeVersion], shown: Sequence[Hit], *, served: bool) -> list[str]:
     """What was found and cannot be shown."""
     notes = []
     if gone := sum(hit.id not in nodes for hit in kept.hits):
-        notes.append(f"{gone} of {len(kept.hits)} hits are withheld: deleted since, or not yours to see")
+        notes.append(f"{gone} of {len(kept.hits)} hits are withheld: {GONE}")
     parts = sum(len(hit.parts) for hit in kept.hits if hit.id in nodes)
     if gone := parts - sum(len(hit.parts) for hit in shown):
-        notes.append(f"{gone} of {parts} parts of hits are withheld: deleted since, or not yours to see")
+        why = f"withheld: {GONE}" if served else "left out: the store could not serve them"
+        notes.append(f"{gone} of {parts} parts of hits are {why}")
     return notes
 
 

@@ -16,8 +16,7 @@ from weft.operations.fields import KindNames, Label, Limit, Moment, Query
 from weft.operations.moments import read_when
 from weft.operations.showing import NodeShown, show_node
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Sighting, Source
-from weft.retrieval.subscriptions import as_subscriber
-from weft.types import When
+from weft.retrieval.subscriptions import cited, readable
 
 AROUND = 160  # characters shown on each side of the sentence that is nearest
 MAX_MESSAGES = 20
@@ -90,14 +89,13 @@ def show_hits(loom: Loom, answer: Answer, *, explain: bool) -> tuple[tuple[Hit, 
     What the store cannot serve costs that only, and leaves a note.
     """
     ranked = answer.ranked or ()
-    reader = as_subscriber(loom)
     notes: tuple[str, ...] = ()
     citations: Mapping[int, str] = answer.citations
     parts: dict[str, PartShown] = {}
     try:
         if not answer.degraded:
-            citations = reader.store.citations(reader.viewer, [candidate.node.event for candidate in ranked])
-            parts = _parts(reader, answer.ask.when, ranked)
+            citations = cited(loom, [candidate.node for candidate in ranked], followed=answer.followed)
+            parts = _parts(loom, answer, ranked)
     except StoreError as problem:
         notes = (f"the store could not serve all citations and parts: {problem.message}",)
     hits = tuple(
@@ -114,13 +112,13 @@ def show_hits(loom: Loom, answer: Answer, *, explain: bool) -> tuple[tuple[Hit, 
     return hits, notes
 
 
-def _parts(loom: Loom, when: When, ranked: tuple[Candidate, ...]) -> dict[str, PartShown]:
+def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[str, PartShown]:
     """The parts that answer, by id, each cut to what surrounds the sentence that is nearest."""
     places = {place.id: place for candidate in ranked for place in candidate.best}
     if not places:
         return {}
-    nodes = loom.store.nodes(loom.viewer, when, tuple(places))
-    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    nodes = readable(loom, answer.ask.when, tuple(places), followed=answer.followed)
+    citations = cited(loom, nodes, followed=answer.followed)
     found = {}
     for node in nodes:
         shown = show_node(node, citations)

@@ -176,9 +176,10 @@ def _answers(loom: Loom, plans: Sequence[tuple[int, Planned]], done: Committed |
     for index, planned in plans:
         citations = [event.citation for event in itertools.islice(events, len(planned.drafts))]
         one = answer(loom, planned, done, citations[0] if citations else None)
-        if not one.citation:
-            one = replace(one, citation=made.get(planned.id, ""))
-        made.setdefault(planned.id, one.citation)
+        if citations:
+            made[planned.id] = one.citation
+        else:
+            one = replace(one, citation=made.get(planned.id, one.citation))
         told.append(_item(index, one))
     return told
 

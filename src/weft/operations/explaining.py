@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.errors import Invalid, NotFound
+from weft.errors import Invalid, NotFound, StoreError
 from weft.extract.intent import Intent
 from weft.instants import to_iso
 from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.operations.answering import retell
 from weft.operations.asking import Asking, History, read_ask
+from weft.operations.bounds import bounded
+from weft.operations.explained import Explained, Found, Kept, Verdict, explained_by_log
 from weft.operations.fields import NodeName
 from weft.operations.reading import resolve
 from weft.operations.recalling import recipe_named
 from weft.operations.receipts import Receipt, is_receipt, read_receipt
 from weft.operations.registry import Operation
-from weft.operations.showing import NodeShown, show_nodes
+from weft.operations.showing import show_node
+from weft.operations.subjects import names
 from weft.queries import Lead, VectorQuery
-from weft.retrieval.pipeline import Answer, Ask, Candidate, Sighting, Source, Stage, StageTrace, is_wanted, run
+from weft.retrieval.pipeline import Answer, Ask, Candidate, Source, Stage, is_wanted, run
 from weft.retrieval.rank import Rank
-from weft.retrieval.subscriptions import as_subscriber
+from weft.retrieval.subscriptions import as_subscriber, cited, readable
 from weft.types import NodeVersion
 
 MAX_RANKED = 10_000
-Verdict = Literal["answered", "beyond the limit", "too weak", "dropped", "not chosen", "not found", "not asked about"]
 
 
 class Explain(Asking, frozen=True, kw_only=True):
@@ -41,51 +43,6 @@ class Explain(Asking, frozen=True, kw_only=True):
     recipe: Annotated[str, Meta(max_length=64, description="how to rank, by name")] = "default"
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """A source that found the node: at which place, of how many, with what score of its own."""
-
-    source: str
-    place: int
-    of: int
-    score: float
-
-
-class Kept(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A hit of a receipt: its place, its score, and what that was made of."""
-
-    rank: int
-    id: str
-    score: float
-    why: tuple[Source, ...] = ()
-
-
-class Explained(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a node came in an answer and why.
-
-    `verdict` says it in a word, `reason` in a sentence. `rank` counts among all candidates, `of` so many; the parts in
-    `why` add up to `score`. `found_by` are the sources that found it, `seen` the views of the graph that lead to it;
-    `came_in` and `lost_at` name stages. For a receipt `kept` holds its hits.
-    """
-
-    query: str
-    verdict: str
-    reason: str
-    valid_at: str
-    known_at: str
-    rank: int | None = None
-    of: int = 0
-    score: float = 0.0
-    node: NodeShown | None = None
-    why: tuple[Source, ...] = ()
-    found_by: tuple[Found, ...] = ()
-    seen: tuple[Sighting, ...] = ()
-    came_in: str = ""
-    lost_at: str = ""
-    kept: tuple[Kept, ...] = ()
-    stages: tuple[StageTrace, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def explain(loom: Loom, given: Explain) -> Explained:
     """Says why a node has its rank in the answer to a question, or why it is not among the answers.
 
@@ -93,17 +50,23 @@ def explain(loom: Loom, given: Explain) -> Explained:
     question may be a receipt: then the scores are those that were kept, and without a node all of them are listed.
     """
     if is_receipt(given.query.strip()):
-        return _explain_receipt(loom, given)
+        return bounded(_explain_receipt(loom, given), "kept")
     if given.id is None or not given.id.strip():
         raise Invalid("say which node to explain", hint="give an id, a name or a citation after the question")
-    recipe, ask = recipe_named(given.recipe), _ask(loom, given)
-    return _explained(loom, ask, recipe, _node(loom, ask, given.id.strip()))
+    recipe, ask, written = recipe_named(given.recipe), _ask(loom, given), given.id.strip()
+    try:
+        pinned = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+        told = _explained(loom, pinned, recipe, _node(loom, pinned, written))
+    except StoreError:
+        answer = run(recipe, loom, ask)
+        if not answer.degraded:  # it can be asked, and what this takes beside cannot be read
+            raise
+        told = explained_by_log(answer, written)
+    return bounded(told, "kept")
 
 
 def _ask(loom: Loom, given: Explain) -> Ask:
-    """The question, pinned to a moment."""
-    ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
-    return replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+    return read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
 
 
 def _node(loom: Loom, ask: Ask, written: str) -> NodeVersion:
@@ -153,7 +116,7 @@ class _Trail:
 
     def _named_by(self, answer: Answer, gone: str) -> list[str]:
         """What others say of it that stayed: a double is named on the one that is kept."""
-        return [f"{kept}: {mark}" for kept, marks in answer.pool.marks.items() for mark in marks if gone in mark]
+        return [f"{kept}: {mark}" for kept, marks in answer.pool.marks.items() for mark in marks if names(mark, gone)]
 
 
 class _Watched(Struct, frozen=True):
@@ -184,7 +147,7 @@ class _Standing(Struct, frozen=True):
 def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion) -> Explained:
     trail = _Trail(node)
     answer = run([_Watched(stage, trail) for stage in recipe], loom, ask)
-    if trail.last is None and not loom.store.nodes(loom.viewer, ask.when, [node.id]):
+    if not readable(loom, ask.when, [node.id], followed=answer.followed):
         raise _not_there(node.id)  # a topic that is followed shows what it brings, and nothing else
     standing = _standing(loom, trail, answer)
     found_by = _found_by(answer, trail)
@@ -204,13 +167,14 @@ def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion)
         rank=None if trail.lost_at else standing.rank,
         of=standing.of,
         score=0.0 if candidate is None else candidate.score,
-        node=show_nodes(as_subscriber(loom), [node])[0],
+        node=show_node(node, cited(loom, [node], followed=answer.followed)),
         why=() if candidate is None else candidate.sources,
         found_by=found_by,
         seen=() if candidate is None else candidate.seen or tuple(answer.sightings.get(candidate.node.id, ())),
         came_in=trail.came_in,
         lost_at=trail.lost_at,
         stages=answer.trace,
+        degraded=answer.degraded,
         notes=notes,
     )
 
@@ -331,7 +295,12 @@ def _explain_receipt(loom: Loom, given: Explain) -> Explained:
         )
         for hit in again.hits
     )
-    notes = (f"ranked by recipe {receipt.recipe} of weft {receipt.weft}", *receipt.notes, *again.doubts)
+    notes = (
+        f"ranked by recipe {receipt.recipe} of weft {receipt.weft}",
+        *receipt.notes,
+        *again.problems,
+        *again.doubts,
+    )
     told = Explained(
         query=receipt.query,
         verdict="answered" if kept else "not found",
@@ -358,7 +327,7 @@ def _explain_kept(loom: Loom, told: Explained, receipt: Receipt, kept: Sequence[
             rank=hit.rank,
             score=hit.score,
             why=hit.why,
-            node=show_nodes(as_subscriber(loom), [node])[0],
+            node=show_node(node, cited(loom, [node], followed={node.id})),  # told among the hits, so it may be cited
         )
     asked = {name: value for name, value in receipt.arguments.items() if name in Explain.__struct_fields__}
     again = msgspec.convert({**asked, "id": node.id, "as_of": None, "known_at": None}, Explain)

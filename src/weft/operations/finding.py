@@ -1,4 +1,4 @@
-"""Finding by other ways than a question to all memories: what was said in conversations, what is like something."""
+"""Finding what was said in conversations, with the turns around it."""
 
 from __future__ import annotations
 
@@ -8,29 +8,25 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.errors import Forbidden, Invalid, NotFound
+from weft.errors import Forbidden, Invalid, NotFound, StoreError
 from weft.instants import parse_instant, to_iso
-from weft.kinds import RECORD_KINDS
-from weft.lexical import content_hash, query_terms, text_to_embed
 from weft.loom import Loom
+from weft.operations.asking import notes_of
+from weft.operations.bounds import bounded
 from weft.operations.conversations import conversation_id
-from weft.operations.fields import KindNames, Label, Limit, Moment, Name, NodeName, Query
+from weft.operations.fields import Label, Limit, Moment, Name, Query
 from weft.operations.moments import read_when
-from weft.operations.reading import resolve
 from weft.operations.registry import Operation
-from weft.operations.showing import NodeShown, show_nodes
-from weft.queries import Lead, TextQuery, VectorQuery
+from weft.operations.showing import NodeShown, show_cited
 from weft.retrieval import recipes
 from weft.retrieval.flow import turn_beside
-from weft.retrieval.pipeline import Ask, Candidate, Stage, run
+from weft.retrieval.from_log import search_log
+from weft.retrieval.pipeline import Answer, Ask, Candidate, run
 from weft.retrieval.within import MAX_MESSAGES, messages_of, within
-from weft.types import MAX_IDS_PER_READ, MAX_QUERY_CHARACTERS, NodeVersion, When
+from weft.types import MAX_IDS_PER_READ, NodeVersion, When
 
 MAX_NEIGHBOURS = 3  # turns on each side of one that was found
 MESSAGE = "Message"
-FETCHED = 5  # times the limit: parts of the thing itself are found and left out
-MAX_FETCHED = 2_000
-NO_WORDS = content_hash("", "", "")
 
 Anywhere = Annotated[bool, Meta(description="search every project")]
 OtherProject = Annotated[Label | None, Meta(description="another project than this directory's")]
@@ -79,13 +75,14 @@ class MessageFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MessagesFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Messages, best first."""
+    """Messages, best first. `degraded` says why the graph could not answer and the log did."""
 
     query: str
     messages: tuple[MessageFound, ...]
     valid_at: str
     known_at: str
     session: str = ""
+    degraded: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -95,47 +92,61 @@ def conversation_search(loom: Loom, given: ConversationSearch) -> MessagesFound:
     With --session one conversation only, of which every message is compared. Public agents search their own session
     and no other.
     """
-    _check_text(given.query, "conversation_search: query")
-    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
-    conversation = _conversation(loom, given.session)
+    check_text(given.query, "conversation_search: query")
+    conversations, unsure = _conversations(loom, given.session)
     ask = Ask(
         query=given.query,
-        when=when,
+        when=read_when(loom, as_of=given.as_of, known_at=given.known_at),
         limit=given.limit,
-        projects=_projects(loom, given.project, everywhere=given.everywhere or conversation is not None),
+        projects=projects_asked(loom, given.project, everywhere=given.everywhere or conversations is not None),
         kinds=(MESSAGE,),
         min_score=given.min_score,
         asked_at=None if given.asked_at is None else parse_instant(given.asked_at, field="asked_at"),
     )
-    recipe, notes = _recipe(loom, when, conversation)
-    answer = run(recipe, loom, ask)
-    ranked = [each for each in answer.ranked or () if conversation in (None, each.node.props.get("conversation"))]
-    notes += tuple(dict.fromkeys(filter(None, (*answer.notes, answer.skip))))
-    if not ranked and not notes:
-        notes = ("no message that you may see matches",)
-    return MessagesFound(
+    answer, notes = _searched(loom, ask, conversations)
+    ranked = [
+        each
+        for each in answer.ranked or ()
+        if conversations is None or each.node.props.get("conversation") in conversations
+    ][: given.limit]
+    messages, unserved = _with_neighbours(loom, answer, ranked, given.neighbours)
+    when = answer.ask.when
+    found = MessagesFound(
         query=given.query,
-        messages=_with_neighbours(loom, when, ranked, given.neighbours),
+        messages=messages,
         valid_at=to_iso(when.valid_at or 0),
         known_at=to_iso(when.known_at or 0),
-        session=conversation or "",
-        notes=notes,
+        session="" if conversations is None else conversations[0],
+        degraded=answer.degraded,
+        notes=(*unsure, *notes, *notes_of(loom, answer, ranked), *unserved),
     )
+    return bounded(found, "messages", beside={"turns around messages": ("before", "after")})
 
 
-def _recipe(loom: Loom, when: When, conversation: str | None) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
-    """How to search, and notes on what that leaves out."""
-    if conversation is None:
-        return recipes.RECIPES["default"], ()
-    messages = messages_of(loom, when, conversation)
-    notes: tuple[str, ...] = () if messages else (f"the session {conversation!r} has no messages",)
+def _searched(loom: Loom, ask: Ask, conversations: Sequence[str] | None) -> tuple[Answer, tuple[str, ...]]:
+    """What was found, and notes on where. All of a conversation is searched, in the log too where the graph is away."""
+    if conversations is None:
+        return run(recipes.RECIPES["default"], loom, ask), ()
+    try:
+        ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+        messages = [each for name in conversations for each in messages_of(loom, ask.when, name)]
+    except StoreError as problem:
+        return _in_log(loom, ask, problem.message), ()
+    notes: tuple[str, ...] = () if messages else (f"the session {conversations[0]!r} has no messages",)
     if len(messages) >= MAX_MESSAGES:
         notes = (f"the session is long: its latest {MAX_MESSAGES:,} messages were searched",)
-    return within(messages), notes
+    answer = run(within(messages), loom, ask)
+    return (_in_log(loom, ask, answer.degraded) if answer.degraded else answer), notes
 
 
-def _conversation(loom: Loom, session: str | None) -> str | None:
-    """The id of the one conversation to search, None for all.
+def _in_log(loom: Loom, ask: Ask, problem: str) -> Answer:
+    """From the log many more than are asked for: those of other conversations are among them."""
+    return search_log(loom, replace(ask, limit=MAX_MESSAGES), problem=problem)
+
+
+def _conversations(loom: Loom, session: str | None) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """The id of the one conversation to search, None for all, and a note where the graph cannot tell of it: then there
+    are two, what was written and what it would be in this project.
 
     Raises Forbidden where a public viewer names another than its own, NotFound for one that the viewer cannot see.
     """
@@ -147,25 +158,34 @@ def _conversation(loom: Loom, session: str | None) -> str | None:
         conversation = conversation_id(project, own)
         if written not in (None, own, conversation):
             raise Forbidden("public agents search their own session only", hint="leave session out")
-        return conversation
+        return (conversation,), ()
     if written is None:
-        return None
-    for conversation in (written, conversation_id(project, written)):
-        versions = loom.store.history(loom.viewer, conversation, limit=1)
-        if versions and versions[0].kind == "Session":
-            return conversation
+        return None, ()
+    either = (written, conversation_id(project, written))
+    try:
+        for conversation in either:
+            versions = loom.store.history(loom.viewer, conversation, limit=1)
+            if versions and versions[0].kind == "Session":
+                return (conversation,), ()
+    except StoreError as problem:
+        return either, (f"whether there is a session {written[:80]!r} cannot be told: {problem.message}",)
     raise NotFound(
         f"there is no session {written[:80]!r} that you may see", hint="`weft recall` tells where a thing was said"
     )
 
 
-def _with_neighbours(loom: Loom, when: When, ranked: Sequence[Candidate], neighbours: int) -> tuple[MessageFound, ...]:
+def _with_neighbours(
+    loom: Loom, answer: Answer, ranked: Sequence[Candidate], neighbours: int
+) -> tuple[tuple[MessageFound, ...], tuple[str, ...]]:
+    """The messages, and notes on what beside them the store cannot serve: the turns around them, citations."""
     steps = [*range(-neighbours, 0), *range(1, neighbours + 1)]
     beside = {each.node.id: {step: turn_beside(each.node.id, step) for step in steps} for each in ranked}
     wanted = [turn for turns in beside.values() for turn in turns.values() if turn is not None]
-    around = {node.id: node for node in _nodes(loom, when, wanted) if node.kind == MESSAGE}
+    around, alone = _around(loom, answer, wanted)
     nodes = {each.node.id: each.node for each in ranked} | around
-    shown = {each.id: _turn(nodes[each.id], each) for each in show_nodes(loom, tuple(nodes.values()))}
+    degraded = bool(answer.degraded)
+    cited, uncited = show_cited(loom, tuple(nodes.values()), degraded=degraded, citations=answer.citations)
+    shown = {each.id: _turn(nodes[each.id], each) for each in cited}
 
     def turns(found: NodeVersion, chosen: Iterable[int]) -> tuple[TurnShown, ...]:
         ids = [beside[found.id][step] for step in chosen]
@@ -174,7 +194,7 @@ def _with_neighbours(loom: Loom, when: When, ranked: Sequence[Candidate], neighb
             shown[each] for each in ids if each in around and around[each].props.get("conversation") == session
         )
 
-    return tuple(
+    found = tuple(
         MessageFound(
             score=each.score,
             session=str(each.node.props.get("conversation") or ""),
@@ -184,9 +204,21 @@ def _with_neighbours(loom: Loom, when: When, ranked: Sequence[Candidate], neighb
         )
         for each in ranked
     )
+    return found, (*alone, *uncited)
 
 
-def _nodes(loom: Loom, when: When, ids: Sequence[str]) -> list[NodeVersion]:
+def _around(loom: Loom, answer: Answer, ids: Sequence[str]) -> tuple[dict[str, NodeVersion], tuple[str, ...]]:
+    """The turns beside messages, by id; none of an answer from the log, which has told why."""
+    if answer.degraded:
+        return {}, ()
+    try:
+        return {node.id: node for node in read_nodes(loom, answer.ask.when, ids) if node.kind == MESSAGE}, ()
+    except StoreError as problem:
+        return {}, (f"the turns around messages cannot be told: {problem.message}",)
+
+
+def read_nodes(loom: Loom, when: When, ids: Sequence[str]) -> list[NodeVersion]:
+    """However many nodes, in reads of what one may hold."""
     distinct = list(dict.fromkeys(ids))
     pages = range(0, len(distinct), MAX_IDS_PER_READ)
     return [
@@ -208,154 +240,17 @@ def _turn(node: NodeVersion, shown: NodeShown) -> TurnShown:
     )
 
 
-def _projects(loom: Loom, project: str | None, *, everywhere: bool) -> tuple[str | None, ...] | None:
+def projects_asked(loom: Loom, project: str | None, *, everywhere: bool) -> tuple[str | None, ...] | None:
+    """The projects to search, with what is kept for all of them; None for every one."""
     return None if everywhere else (project or loom.settings.project, None)
 
 
-def _check_text(text: str, field: str) -> None:
+def check_text(text: str, field: str) -> None:
+    """Raises Invalid for what is no text to look for."""
     if "\x00" in text:
         raise Invalid(f"{field} holds a NUL character", hint="remove it: NUL is not text")
     if not text.strip():
         raise Invalid(f"{field} is empty", hint="say what to look for")
-
-
-# Alike
-
-
-class FindSimilar(Struct, frozen=True, kw_only=True):
-    """Input of `find_similar`: a node, or a text."""
-
-    id: NodeName | None = None
-    text: (
-        Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="words, not a node")] | None
-    ) = None
-    limit: Limit = 10
-    kinds: KindNames | None = None
-    min_score: Annotated[float, Meta(ge=0.0, le=1.0, description="least likeness")] = 0.0
-    project: OtherProject = None
-    everywhere: Anywhere = False
-    as_of: AsOf = None
-    known_at: KnownAt = None
-
-
-class Similar(Struct, frozen=True, kw_only=True):
-    """A node and how alike it is: the cosine, or the share of words where there are no vectors."""
-
-    score: float
-    node: NodeShown
-
-
-class SimilarFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is alike, most alike first. `id` is the node that was compared with, if it was one."""
-
-    hits: tuple[Similar, ...]
-    id: str = ""
-    notes: tuple[str, ...] = ()
-
-
-class _Like(Struct, frozen=True, kw_only=True):
-    """What to compare with: words, and the node whose words they are."""
-
-    words: str
-    node: NodeVersion | None = None
-
-
-def find_similar(loom: Loom, given: FindSimilar) -> SimilarFound:
-    """Finds what is most like a node, or like a text: by meaning, and by words where there is no embedder.
-
-    The node itself and its own parts are left out. Scores are cosines; --min-score leaves out what is less alike.
-    """
-    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
-    like = _like(loom, given, when)
-    kept: list[tuple[Lead, float]] = []
-    notes: tuple[str, ...] = ()
-    for fetched in (FETCHED * given.limit, MAX_FETCHED):  # parts of the thing itself may be most of what is near
-        found, notes = _alike(loom, given, when, like, fetched)
-        kept = [
-            (lead, min(score, 1.0))
-            for lead, score in found
-            if score >= given.min_score
-            and lead.content_hash != NO_WORDS
-            and _is_other(lead, like.node)
-            and (given.kinds or lead.kind not in RECORD_KINDS)
-        ][: given.limit]
-        if len(kept) == given.limit or len(found) < fetched:
-            break
-    scores = {lead.id: score for lead, score in kept}
-    nodes = _nodes(loom, when, tuple(scores))
-    hits = tuple(
-        Similar(score=scores[node.id], node=shown) for node, shown in zip(nodes, show_nodes(loom, nodes), strict=True)
-    )
-    if not hits:
-        notes += ("nothing that you may see is like it",)
-    return SimilarFound(hits=hits, id="" if like.node is None else like.node.id, notes=notes)
-
-
-def _alike(
-    loom: Loom, given: FindSimilar, when: When, like: _Like, limit: int
-) -> tuple[list[tuple[Lead, float]], tuple[str, ...]]:
-    """The nearest by meaning, or by words; and notes on how."""
-    projects = _projects(loom, given.project, everywhere=given.everywhere)
-    data, problem = _vector(loom, like)
-    if data is None or loom.embedding.model is None:
-        found = _by_words(loom, when, like, TextQuery(terms=(), projects=projects, kinds=given.kinds), limit)
-        return found, (f"{problem}; compared by words: a score is a share of the most that there could be",)
-    query = VectorQuery(model=loom.embedding.model, data=data, projects=projects, kinds=given.kinds)
-    matches = loom.store.search_vector(loom.viewer, when, query, limit=limit)
-    notes = matches.notes
-    if matches.pending:
-        notes += (f"{matches.pending} texts have no vector yet and are not compared: `weft reindex`",)
-    return [(hit.node, hit.cosine) for hit in matches.hits], notes
-
-
-def _like(loom: Loom, given: FindSimilar, when: When) -> _Like:
-    if (given.id is None) == (given.text is None):
-        raise Invalid("give either an id or a text", hint="find_similar compares with one thing")
-    if given.text is not None:
-        _check_text(given.text, "find_similar: text")
-        return _Like(words=given.text)
-    written = (given.id or "").strip()
-    nodes = loom.store.nodes(loom.viewer, when, [resolve(loom, written, when)]) if written else ()
-    if not nodes:
-        raise NotFound(
-            f"there is no node {written[:80]!r} that you may see and that holds then",
-            hint="`weft recall` finds nodes by their words",
-        )
-    (node,) = nodes
-    words = text_to_embed(node.name, node.summary, node.text)
-    if not words.strip():
-        raise Invalid(f"{node.id[:80]!r} has no words of its own", hint="give one of its parts, or a text")
-    return _Like(words=words, node=node)
-
-
-def _vector(loom: Loom, like: _Like) -> tuple[bytes | None, str]:
-    """The vector that is kept of a node, else one made of the words now; None and why where there is none."""
-    model = loom.embedding.model
-    if like.node is not None and model is not None:
-        kept = loom.store.vectors(loom.viewer, model, [like.node.content_hash]).get(like.node.content_hash)
-        if kept is not None:
-            import numpy as np
-
-            row = np.frombuffer(kept, "<f2").astype("<f4")
-            return (row / max(float(np.linalg.norm(row)), 1e-9)).astype("<f4").tobytes(), ""
-    return loom.embedding.query(like.words)
-
-
-def _by_words(loom: Loom, when: When, like: _Like, query: TextQuery, limit: int) -> list[tuple[Lead, float]]:
-    """What shares the most words, each as a share of what the words themselves would score."""
-    matches = loom.store.search_text(loom.viewer, when, replace(query, terms=query_terms(like.words)), limit=limit)
-    own = like.node.id if like.node is not None else None
-    best = max((hit.score for hit in matches.hits if hit.node.id == own), default=0.0)
-    best = best or max((hit.score for hit in matches.hits), default=0.0) or 1.0
-    return [(hit.node, hit.score / best) for hit in matches.hits]
-
-
-def _is_other(lead: Lead, node: NodeVersion | None) -> bool:
-    """Neither the node itself nor a part of it: a turn of a session, a symbol of a file, a section of a document."""
-    if node is None:
-        return True
-    inside = lead.id.startswith((f"{node.id}#", f"{node.id}::"))
-    return lead.id != node.id and not inside and node.id not in (lead.whole, lead.conversation)
 
 
 OPERATIONS = (
@@ -368,15 +263,5 @@ OPERATIONS = (
         toolset="memory",
         run=conversation_search,
         arguments=("query",),
-    ),
-    Operation(
-        name="find_similar",
-        summary="find what is most like a node or a text",
-        input=FindSimilar,
-        output=SimilarFound,
-        effect="read",
-        toolset="memory",
-        run=find_similar,
-        arguments=("id",),
     ),
 )

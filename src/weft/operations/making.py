@@ -48,7 +48,7 @@ class Making:
         self.nodes: dict[str, NodeAssertion] = {}
         self.edges: dict[EdgeKey, EdgeAssertion] = {}
         self.notes: list[str] = []
-        self._events: dict[str, int] = {}  # node -> the event that asserted what stands
+        self._events = so_far.events
         self._keys: set[str] = set()
         self._kinds: set[str] = set()
 
@@ -82,17 +82,17 @@ class Making:
         """Every entity (or code) that goes by a name, those of this commit first."""
         key = self._look_for(written, VIEWS["entity"])
         made = [node for node in self._called(key) if is_thing(node.kind) and name_key(node.name) == key]
-        if follow:
-            made = [self.node_made(each) for node in made for each in self._merged(node.id)]
-        if key not in self._so_far.things:
-            self._so_far.things[key] = named(
+        asked = (key, self._projects, self.when)
+        if asked not in self._so_far.things:
+            self._so_far.things[asked] = named(
                 self.loom, written, is_thing, when=self.when, projects=self._projects, follow=False
             )
-        found = self._so_far.things[key]
+        stood = self._so_far.things[asked]
+        found = {node.id: node for node in (*map(self.known, stood), *made)}
         if follow and found:
-            found = merged_into(self.loom, found, self.when)
-        stood = [self.known(node) for node in found]
-        return list({node.id: node for node in (*made, *stood)}.values())
+            onward = {node.id: merged_into(self.loom, [node], self.when) for node in stood}
+            found = {each.id: each for node in found.values() for each in self._merged(node, onward.get(node.id, ()))}
+        return list(found.values())
 
     def standing(self, written: str) -> NodeAssertion | None:
         """The node with this id, made by this commit or there already, and as what it was merged into."""
@@ -148,9 +148,9 @@ class Making:
         return list(dict.fromkeys([*(step.node.id for step in steps), *made]))
 
     def known(self, node: NodeVersion) -> NodeAssertion:
-        """A node that stands, as what would assert it again."""
+        """A node that stands, as what would assert it again; as this commit has it, if it makes a version of it."""
         self._events[node.id] = node.event
-        return assertion_of(node)
+        return self.nodes.get(node.id) or self._so_far.nodes.get(node.id) or assertion_of(node)
 
     def node_made(self, node_id: str) -> NodeAssertion:
         """A node that this commit makes, or one that stands."""
@@ -251,10 +251,12 @@ class Making:
         own = [node for node in self.nodes.values() if key in (name_key(node.name), name_key(node.text))]
         return [*own, *self._so_far.called(key)] if key else []
 
-    def _merged(self, node_id: str) -> list[str]:
-        """What a node of this commit is merged into, if it is."""
+    def _merged(self, node: NodeAssertion, onward: Sequence[NodeVersion]) -> list[NodeAssertion]:
+        """What a node is merged into, by what stands (`onward`) and by this commit; itself, if into nothing."""
+        stood = [self.known(each) for each in onward if each.id != node.id]
         edges = (*self.edges, *self._so_far.edges)
-        return [dst for src, rel, dst in edges if (src, rel) == (node_id, MERGES_INTO)] or [node_id]
+        now = [dst for src, rel, dst in edges if (src, rel) == (node.id, MERGES_INTO)]
+        return [*stood, *map(self.node_made, now)] or [node]
 
 
 def guard_in(node: NodeAssertion) -> Guard:

@@ -6,22 +6,26 @@ again, as its viewer may see it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from weft.context.arrange import Line
 from weft.context.linearise import BUDGET_TOKENS, linearise
-from weft.context.ties import ties_of
+from weft.context.ties import Ties, ties_of
+from weft.errors import StoreError
 from weft.extract.intent import Intent
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
-from weft.operations.view_nodes import AsOf, KnownAt, NodeId, Sight, ViewNode, moments, resolve, show_sights
+from weft.operations.showing import show_cited
+from weft.operations.view_nodes import AsOf, KnownAt, NodeId, Sight, ViewNode, moments, resolve, show_sights, unread
 from weft.retrieval.pipeline import View
 from weft.retrieval.views.ground import MAX_NODES
 from weft.retrieval.views.merge import BOOST, merge
-from weft.types import MAX_LIMIT
+from weft.types import MAX_LIMIT, NodeVersion, When
 
 MAX_SCORE = 1_000.0
 
@@ -68,8 +72,11 @@ def subgraph_merge(loom: Loom, given: SubgraphMerge) -> SubgraphMerged:
 
     Its score is the mean of the views' scores times `multi_view_boost` for each view beyond the first.
     """
-    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
-    found, notes = resolve(loom, when, [node.id for view in given.views for node in view.nodes], None)
+    try:
+        when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+        found, notes = resolve(loom, when, [node.id for view in given.views for node in view.nodes], None)
+    except StoreError as problem:
+        return SubgraphMerged(nodes=(), valid_at="", known_at="", notes=(unread(problem),))
     seen = [
         (view.view, found[node.id].id, node.score) for view in given.views for node in view.nodes if node.id in found
     ]
@@ -80,8 +87,12 @@ def subgraph_merge(loom: Loom, given: SubgraphMerge) -> SubgraphMerged:
     if merged.over:
         notes += (f"{merged.over} are left out: the best {given.max_nodes} are kept",)
     sights = [Sight(node=by_id[each.id], score=each.score, views=each.views) for each in merged.nodes]
+    shown, uncited = show_sights(loom, sights)
+    if not shown and not notes:
+        notes = ("no view has a node to merge",)
     valid_at, known_at = moments(when)
-    return SubgraphMerged(nodes=show_sights(loom, sights), valid_at=valid_at, known_at=known_at, notes=notes)
+    answer = SubgraphMerged(nodes=shown, valid_at=valid_at, known_at=known_at, notes=(*notes, *uncited))
+    return bounded(answer, "nodes")
 
 
 class MergedNode(Struct, frozen=True, kw_only=True):
@@ -125,16 +136,21 @@ def linearize_context(loom: Loom, given: LinearizeContext) -> ContextLinearized:
     WHY puts every cause before its effects, WHEN goes by time, WHO by entity, others by score. Each line carries its
     views, its date and its source.
     """
-    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
-    found, notes = resolve(loom, when, [node.id for node in given.nodes], None)
+    try:
+        when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+        found, notes = resolve(loom, when, [node.id for node in given.nodes], None)
+    except StoreError as problem:
+        return _unwritten(given, unread(problem))
     nodes = list({node.id: node for node in found.values()}.values())
-    cited = {each.id: each.citation for each in show_sights(loom, [Sight(node=node, score=0.0) for node in nodes])}
+    shown, uncited = show_cited(loom, nodes)
+    cited = {each.id: each.citation for each in shown}
     lines = [
         Line(node=found[each.id], score=each.score, views=each.views, citation=cited[found[each.id].id])
         for each in given.nodes
         if each.id in found
     ]
-    written = linearise(lines, intent=given.intent, ties=ties_of(loom, when, nodes), budget_tokens=given.max_tokens)
+    ties, untied = _ties(loom, when, nodes)
+    written = linearise(lines, intent=given.intent, ties=ties, budget_tokens=given.max_tokens)
     valid_at, known_at = moments(when)
     return ContextLinearized(
         text=written.text,
@@ -143,7 +159,22 @@ def linearize_context(loom: Loom, given: LinearizeContext) -> ContextLinearized:
         left_out=written.left_out,
         valid_at=valid_at,
         known_at=known_at,
-        notes=notes,
+        notes=(*notes, *uncited, *untied),
+    )
+
+
+def _ties(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> tuple[Ties, tuple[str, ...]]:
+    """What joins the nodes, or that it is unknown, and why."""
+    try:
+        return ties_of(loom, when, nodes), ()
+    except StoreError as problem:
+        return Ties(known=False), (f"what joins the nodes cannot be told, so they are by score: {problem.message}",)
+
+
+def _unwritten(given: LinearizeContext, why: str) -> ContextLinearized:
+    """The context of nodes that cannot be read."""
+    return ContextLinearized(
+        text="", tokens=0, line_count=0, left_out=len(given.nodes), valid_at="", known_at="", notes=(why,)
     )
 
 

@@ -46,7 +46,8 @@ class SoFar:
     def __init__(self) -> None:
         self.nodes: dict[str, NodeAssertion] = {}
         self.edges: dict[EdgeKey, EdgeAssertion] = {}
-        self.things: dict[str, tuple[NodeVersion, ...]] = {}  # by name, as the store gave them
+        self.events: dict[str, int] = {}  # nodes that stand, and the event that asserted each
+        self.things: dict[tuple[Any, ...], tuple[NodeVersion, ...]] = {}  # by what was asked, as the store gave them
         self._by_key: dict[str, list[str]] = {}
 
     def add(self, node: NodeAssertion) -> None:

@@ -1,13 +1,13 @@
 """Receipts: an answer kept so that it can be printed again exactly, whatever is learnt later.
 
 A receipt holds which versions were found, at which moment, with which scores, and not what they say: that is read
-from them again, past the guards of today. It does hold the reasons of scores, which may name things on the way to a
-hit, and what a language model wrote: both are told again only while everything they may tell of can be seen.
+from them again, past the guards of today. It does hold marks and the reasons of scores, which may name other nodes, and
+what a language model wrote: they are told again only while everything that they tell of can be seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Set
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +21,11 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.rights import write_guard
+from weft.operations.subjects import Subjects, subjects_of
 from weft.retrieval.pipeline import Answer, Candidate, Place, Sighting, Source
-from weft.retrieval.subscriptions import as_subscriber
-from weft.retrieval.views.ground import label
-from weft.types import MAX_IDS_PER_READ, When
+from weft.retrieval.subscriptions import readable
+from weft.retrieval.superseded import BY_ANOTHER, Superseded
+from weft.types import When
 from weft.version import __version__
 
 if TYPE_CHECKING:  # recalling keeps receipts, so it cannot be imported from here
@@ -53,12 +54,18 @@ class KeptHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: tuple[Source, ...] = ()
     seen: tuple[Sighting, ...] = ()
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What there was to know of it."""
+        return tuple(self.rest.get("marks", ()))
+
 
 class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One answer. `answer` is all of it but the hits and their context, of which there is the hash.
 
-    `explained` says that it showed the reasons of its scores, `tied` that it looked at what joins the hits;
-    `on_the_way` are nodes that reasons may name.
+    `explained` says that it showed the reasons of its scores. `subjects` are the nodes that marks and reasons name, by
+    what they say, None where they could not be told. `followed` are nodes that only topics had brought in, of those in
+    `keywords`.
     """
 
     query: str
@@ -69,11 +76,12 @@ class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     arguments: dict[str, Any]
     answer: dict[str, Any]
     hits: tuple[KeptHit, ...]
+    subjects: dict[str, tuple[str, ...] | None]
     context_hash: str = ""
     budget_tokens: int = 0
     explained: bool = False
-    tied: bool = False
-    on_the_way: tuple[str, ...] = ()
+    followed: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     @property
@@ -91,9 +99,10 @@ def keep_receipt(loom: Loom, given: Struct, recalled: Recalled, found: Answer, *
     whole = msgspec.to_builtins(recalled)
     ranked, when = found.ranked or (), found.ask.when
     places = [place.id for candidate in ranked for place in candidate.best]
-    visible = {node.id for node in loom.store.nodes(as_subscriber(loom).viewer, when, places)}
+    visible = {node.id for node in readable(loom, when, places, followed=found.followed)}
     pairs = zip(ranked, whole.pop("hits"), strict=True)
     hits = tuple(_kept(candidate, shown, visible) for candidate, shown in pairs)[:MAX_HITS]
+    subjects = _subjects(loom, found, hits)
     receipt = Receipt(
         query=recalled.query,
         recipe=recipe,
@@ -105,13 +114,15 @@ def keep_receipt(loom: Loom, given: Struct, recalled: Recalled, found: Answer, *
         budget_tokens=getattr(given, "max_tokens", 0),
         answer=whole,
         hits=hits,
+        subjects=dict(subjects),
         explained=any(hit.why for hit in recalled.hits),
-        tied=bool(found.sightings),
-        on_the_way=_on_the_way(found, ranked),
+        followed=tuple(sorted(found.followed)),
+        keywords=loom.settings.keywords if found.followed else (),
     )
     if len(canonical(msgspec.to_builtins(receipt))) > MAX_BYTES:
         bare = tuple(replace(hit, why=()) for hit in hits)
-        receipt = replace(receipt, hits=bare, notes=(NO_REASONS,))
+        left = {line: subjects[line] for line in _lines(bare) if line in subjects}
+        receipt = replace(receipt, hits=bare, subjects=left, notes=(NO_REASONS,))
     receipt_id = f"{PREFIX}{loom.new_id()}"
     guard = write_guard(loom, scope=None, agents=(), sensitive=loom.viewer.sensitive, project=loom.settings.project)
     node = graph.NodeAssertion(id=receipt_id, kind=KIND, props=msgspec.to_builtins(receipt), **asdict(guard))
@@ -144,10 +155,17 @@ def _kept(candidate: Candidate, shown: dict[str, Any], visible: Set[str]) -> Kep
     )
 
 
-def _on_the_way(found: Answer, ranked: Sequence[Candidate]) -> tuple[str, ...]:
-    """The candidates that are named on a way to a hit."""
-    ways = [seen.path for candidate in ranked for seen in candidate.seen if seen.depth]
-    return tuple(node.id for node in found.pool.nodes if any(label(node) in way for way in ways))[:MAX_IDS_PER_READ]
+def _subjects(loom: Loom, found: Answer, hits: Iterable[KeptHit]) -> Subjects:
+    """Whom marks and reasons of hits tell of."""
+    naming = {mark for hit in hits for mark in hit.marks if mark != BY_ANOTHER}
+    naming |= {source.detail for hit in hits for source in hit.why if source.name == Superseded().name}
+    return subjects_of(loom, found, naming=naming, telling=_lines(hits))
+
+
+def _lines(hits: Iterable[KeptHit]) -> dict[str, None]:
+    """All that is said of hits, each once."""
+    said = [(*hit.marks, *(each.detail for each in hit.why), *(each.path for each in hit.seen)) for hit in hits]
+    return dict.fromkeys(line for each in said for line in each if line)
 
 
 def context_hash(context: str) -> str:

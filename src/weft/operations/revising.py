@@ -36,7 +36,7 @@ class EditMemory(Struct, frozen=True, kw_only=True):
         None
     )
     name: Annotated[Annotated[str, Meta(max_length=512)] | None, Meta(description="its title")] = None
-    props: Annotated[Props | None, Meta(max_length=64, description="properties to set; null removes one")] = None
+    props: Annotated[Props, Meta(max_length=64, description="properties to set; null removes one")] | None = None
     reason: Reason = ""
     request_id: RequestId = None
 

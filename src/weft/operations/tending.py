@@ -89,13 +89,18 @@ def tag(loom: Loom, given: Tag) -> Remembered:
 def _changed(
     before: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...], most: int, what: str
 ) -> tuple[str, ...]:
-    gone = {each.casefold() for each in remove}
-    kept = [each for each in before if each.casefold() not in gone]
-    have = {each.casefold() for each in kept}
-    kept += [each for each in dict.fromkeys(add) if each.casefold() not in have]
+    """Those that were there and those that come, without those that go. Topics are alike in capitals or not."""
+
+    def key(word: str) -> str:
+        return word if what == "agents" else word.casefold()
+
+    gone = {key(each) for each in remove}
+    kept: dict[str, str] = {}
+    for each in (*(word for word in before if key(word) not in gone), *add):
+        kept.setdefault(key(each), each)
     if len(kept) > most:
         raise Invalid(f"it would have {len(kept)} {what}; the limit is {most}", hint=f"remove some {what} first")
-    return tuple(sorted(kept)) if what == "agents" else tuple(kept)
+    return tuple(sorted(kept.values())) if what == "agents" else tuple(kept.values())
 
 
 def _retagged(loom: Loom, node: NodeVersion, agents: tuple[str, ...], props: dict[str, Any]) -> tuple[Draft, ...]:

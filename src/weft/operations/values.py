@@ -43,7 +43,7 @@ def relation(predicate: str, old: str, new: str) -> Relation:
 
 def value_key(value: str) -> str:
     """The form in which values are compared: folded, single-spaced, no outer punctuation, no article before it."""
-    return _ARTICLE.sub("", _JOINS.sub(" ", name_key(value)))
+    return _ARTICLE.sub("", _JOINS.sub(" ", name_key(value))) or value.strip()
 
 
 def is_denied(value: str) -> bool:

@@ -8,12 +8,12 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.context.wording import cut
-from weft.errors import Invalid
+from weft.errors import Invalid, StoreError
 from weft.instants import to_iso
 from weft.lexical import name_key
 from weft.loom import Loom
 from weft.operations.fields import Moment
-from weft.operations.showing import show_nodes
+from weft.operations.showing import show_cited
 from weft.retrieval.pipeline import View
 from weft.retrieval.views.ground import ENTITY_KINDS, Ground, label
 from weft.retrieval.views.seeds import Seeds, seeds_from
@@ -74,10 +74,12 @@ class Sight(Struct, frozen=True, kw_only=True):
     links: tuple[str, ...] = ()
 
 
-def show_sights(loom: Loom, sights: Sequence[Sight]) -> tuple[ViewNode, ...]:
-    """Nodes of views with their citations."""
-    shown = show_nodes(loom, [each.node for each in sights])
-    return tuple(
+def show_sights(
+    loom: Loom, sights: Sequence[Sight], *, degraded: bool = False, citations: Mapping[int, str] = {}
+) -> tuple[tuple[ViewNode, ...], tuple[str, ...]]:
+    """Nodes of views with their citations, as `show_cited` takes them; a note where the store has none to serve."""
+    shown, notes = show_cited(loom, [each.node for each in sights], degraded=degraded, citations=citations)
+    nodes = tuple(
         ViewNode(
             id=node.id,
             score=round(sight.score, 6),
@@ -94,6 +96,7 @@ def show_sights(loom: Loom, sights: Sequence[Sight]) -> tuple[ViewNode, ...]:
         )
         for sight, node in zip(sights, shown, strict=True)
     )
+    return nodes, notes
 
 
 def show_entities(nodes: Sequence[NodeVersion]) -> tuple[EntityShown, ...]:
@@ -176,3 +179,8 @@ def begin(loom: Loom, when: When, written: Sequence[str], projects: tuple[str | 
 def moments(when: When) -> tuple[str, str]:
     """The two clocks of an answer, written out."""
     return to_iso(when.valid_at or 0), to_iso(when.known_at or 0)
+
+
+def unread(problem: StoreError) -> str:
+    """The note of an answer that is empty because the graph cannot be read."""
+    return f"the graph cannot be read, so this is empty: {problem.message}; {problem.hint or 'run `weft doctor`'}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.errors import Invalid
+from weft.errors import Invalid, StoreError
 from weft.extract.intent import MAX_DEPTH
 from weft.instants import MAX_INSTANT_US, parse_instant
 from weft.loom import Loom
+from weft.operations.asking import notes_of
+from weft.operations.bounds import bounded
 from weft.operations.fields import Label, Moment, Query
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
@@ -25,15 +28,16 @@ from weft.operations.view_nodes import (
     moments,
     show_entities,
     show_sights,
+    unread,
 )
 from weft.retrieval import recipes
-from weft.retrieval.pipeline import Ask, View, run
+from weft.retrieval.pipeline import Answer, Ask, View, run
 from weft.retrieval.views.causal import Towards, expand_causes
 from weft.retrieval.views.entity import expand_entities
 from weft.retrieval.views.ground import MAX_NODES, Expanded, Ground, distinct, ids_of, thin
-from weft.retrieval.views.seeds import LEAST_SCORE, TOP, best_matches, match_scores, seeds_from
+from weft.retrieval.views.seeds import LEAST_SCORE, TOP, Seeds, best_matches, match_scores, seeds_from
 from weft.retrieval.views.temporal import Window, expand_times
-from weft.types import MAX_LIMIT, When
+from weft.types import MAX_LIMIT, NodeVersion
 
 Depth = Annotated[int, Meta(ge=1, le=MAX_DEPTH, description="how many steps from the seeds, 1 to 5")]
 Project = Annotated[Label | None, Meta(description="another project than this directory's")]
@@ -49,6 +53,8 @@ NO_SEEDS = (
     " its nodes to linearize_context."
 )
 
+WITHOUT_GRAPH = "The graph cannot be read for now, so there is nothing to expand: answer from the matches."
+
 
 class SemanticSearch(Struct, frozen=True, kw_only=True):
     """Input of `semantic_search`."""
@@ -63,7 +69,10 @@ class SemanticSearch(Struct, frozen=True, kw_only=True):
 
 
 class SemanticSearched(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the other views begin, then the matches that led there, best first; scores are from 0 to 1."""
+    """Where the other views begin, then the matches that led there, best first; scores are from 0 to 1.
+
+    `degraded` says why the graph could not answer and the log did: then scores are shares of the question's words.
+    """
 
     seed_entity_ids: tuple[str, ...]
     seed_entity_count: int
@@ -72,6 +81,7 @@ class SemanticSearched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed_entities: tuple[EntityShown, ...]
     valid_at: str
     known_at: str
+    degraded: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -90,25 +100,44 @@ def semantic_search(loom: Loom, given: SemanticSearch) -> SemanticSearched:
         projects=_projects(loom, given.project, everywhere=given.everywhere),
     )
     answer = run([stage for stage in recipes.DEFAULT if stage.name not in BY_RELATION], loom, ask)
-    match = dict(zip(answer.pool.places, match_scores(answer).tolist(), strict=True)) if answer.pool.nodes else {}
-    ranked = [(each.node, match.get(each.node.id, 0.0)) for each in answer.ranked or ()]
-    ranked.sort(key=lambda pair: -pair[1])
-    chosen, weak = best_matches(ranked, top=given.top_k, least=given.min_score)
-    when = answer.ask.when
-    seeds = seeds_from(Ground(loom=loom, when=when, projects=ask.projects), [node for node, _ in chosen])
+    chosen, weak = _matches(answer, given)
+    seeds, unled = _seeds(loom, answer, [node for node, _ in chosen])
     sights = [Sight(node=node, score=score, links=seeds.links.get(node.id, ())) for node, score in chosen]
+    shown, uncited = show_sights(loom, sights, degraded=bool(answer.degraded), citations=answer.citations)
     ids = tuple(ids_of(seeds.entities))
-    valid_at, known_at = moments(when)
-    return SemanticSearched(
+    valid_at, known_at = moments(answer.ask.when)
+    searched = SemanticSearched(
         seed_entity_ids=ids,
         seed_entity_count=len(ids),
-        instruction=WITH_SEEDS if ids else NO_SEEDS,
-        matches=show_sights(loom, sights),
+        instruction=WITHOUT_GRAPH if answer.degraded or unled else WITH_SEEDS if ids else NO_SEEDS,
+        matches=shown,
         seed_entities=show_entities([each.node for each in seeds.entities]),
         valid_at=valid_at,
         known_at=known_at,
-        notes=distinct([*answer.notes, *weak, *(() if chosen else ("nothing that you may see matches",))]),
+        degraded=answer.degraded,
+        notes=distinct([*notes_of(loom, answer, chosen), *weak, *unled, *uncited]),
     )
+    return bounded(searched, "matches")
+
+
+def _matches(answer: Answer, given: SemanticSearch) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
+    """The best by how well they match; of the log those it has, whose scores `min_score` is no measure for."""
+    if answer.degraded:
+        return [(each.node, each.score) for each in answer.ranked or ()][: given.top_k], ()
+    match = dict(zip(answer.pool.places, match_scores(answer).tolist(), strict=True)) if answer.pool.nodes else {}
+    ranked = [(each.node, match.get(each.node.id, 0.0)) for each in answer.ranked or ()]
+    ranked.sort(key=lambda pair: -pair[1])
+    return best_matches(ranked, top=given.top_k, least=given.min_score)
+
+
+def _seeds(loom: Loom, answer: Answer, nodes: Sequence[NodeVersion]) -> tuple[Seeds, tuple[str, ...]]:
+    """Where matches lead; nowhere, with a note, if the graph cannot tell."""
+    if answer.degraded:
+        return Seeds(), ()
+    try:
+        return seeds_from(Ground(loom=loom, when=answer.ask.when, projects=answer.ask.projects), nodes), ()
+    except StoreError as problem:
+        return Seeds(), (f"which entities the matches are about cannot be told: {problem.message}",)
 
 
 class EntityLookup(Struct, frozen=True, kw_only=True):
@@ -139,8 +168,9 @@ class ViewExpanded(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def entity_lookup(loom: Loom, given: EntityLookup) -> ViewExpanded:
     """Who and what the seed entities are related to, nearest first, each with the relations that lead to it."""
-    begun = _begin(loom, given)
-    return _shown(loom, begun, expand_entities(begun.ground, begun.seeds.entities, given.depth))
+    return _expanded(
+        loom, given, "entity", lambda begun: expand_entities(begun.ground, begun.seeds.entities, given.depth)
+    )
 
 
 class TemporalExpand(Struct, frozen=True, kw_only=True):
@@ -161,8 +191,9 @@ class TemporalExpand(Struct, frozen=True, kw_only=True):
 def temporal_expand(loom: Loom, given: TemporalExpand) -> ViewExpanded:
     """What happened to the seed entities, and then to those who were in it too, in order of time."""
     window = _window(given.start, given.end)
-    begun = _begin(loom, given)
-    return _shown(loom, begun, expand_times(begun.ground, begun.seeds, given.depth, window))
+    return _expanded(
+        loom, given, "temporal", lambda begun: expand_times(begun.ground, begun.seeds, given.depth, window)
+    )
 
 
 class CausalExpand(Struct, frozen=True, kw_only=True):
@@ -179,31 +210,42 @@ class CausalExpand(Struct, frozen=True, kw_only=True):
 
 def causal_expand(loom: Loom, given: CausalExpand) -> ViewExpanded:
     """What led to what affects the seed entities, and what came of it: causes before their effects, chains as ids."""
-    begun = _begin(loom, given)
-    return _shown(loom, begun, expand_causes(begun.ground, begun.seeds, given.depth, given.direction))
+    return _expanded(
+        loom, given, "causal", lambda begun: expand_causes(begun.ground, begun.seeds, given.depth, given.direction)
+    )
 
 
 def _projects(loom: Loom, project: str | None, *, everywhere: bool) -> tuple[str | None, ...] | None:
     return None if everywhere else (project or loom.settings.project, None)
 
 
-def _begin(loom: Loom, given: EntityLookup | TemporalExpand | CausalExpand) -> Begun:
-    when: When = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
-    return begin(loom, when, given.entity_ids, _projects(loom, given.project, everywhere=given.everywhere))
+def _expanded(
+    loom: Loom, given: EntityLookup | TemporalExpand | CausalExpand, view: View, expand: Callable[[Begun], Expanded]
+) -> ViewExpanded:
+    """What a view finds from the entities given; nothing, and a note that says why, if the graph cannot be read."""
+    try:
+        when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+        begun = begin(loom, when, given.entity_ids, _projects(loom, given.project, everywhere=given.everywhere))
+        return _shown(loom, begun, expand(begun))
+    except StoreError as problem:
+        notes = (unread(problem),)
+        return ViewExpanded(view=view, nodes=(), seed_entity_ids=(), valid_at="", known_at="", notes=notes)
 
 
 def _shown(loom: Loom, begun: Begun, found: Expanded) -> ViewExpanded:
     sights = [Sight(node=each.node, score=each.score, depth=each.depth, path=each.path) for each in found.nodes]
+    shown, uncited = show_sights(loom, sights)
     valid_at, known_at = moments(begun.ground.when)
-    return ViewExpanded(
+    expanded = ViewExpanded(
         view=found.view,
-        nodes=show_sights(loom, sights),
+        nodes=shown,
         seed_entity_ids=tuple(ids_of(begun.seeds.entities)),
         valid_at=valid_at,
         known_at=known_at,
         chains=found.chains,
-        notes=distinct(filter(None, [*begun.notes, *found.notes, thin(found.view, len(found.nodes))])),
+        notes=distinct(filter(None, [*begun.notes, *found.notes, thin(found.view, len(found.nodes)), *uncited])),
     )
+    return bounded(expanded, "nodes")
 
 
 def _window(start: str | None, end: str | None) -> Window:

@@ -135,9 +135,10 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     `query` is the question as it is worked with: as asked, with what it refers to written out, or with a name in it
     spelt as the names here are. `expansions` are other wordings of it, with weights; `expanded` what they found, by
-    words and by meaning. `skip` says why there is nothing to search for. `sightings` are by node id. `unserved` are the
-    stages that the store refused, and what it said. `degraded` says why the graph could not answer and the log did;
-    `citations` are those of such an answer, by event.
+    words and by meaning. `skip` says why there is nothing to search for. `sightings` are by node id. `followed` are
+    those that only a topic that is followed brought in: the viewer may see these very nodes, and nothing around them.
+    `unserved` are the stages that the store refused, and what it said. `degraded` says why the graph could not answer
+    and the log did; `citations` are those of such an answer, by event.
     """
 
     ask: Ask
@@ -164,6 +165,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     expanded: tuple[tuple[str, float, TextMatches | None, VectorMatches | None], ...] = ()
     skip: str = ""
     sightings: Mapping[str, tuple[Sighting, ...]] = {}
+    followed: frozenset[str] = frozenset()
     degraded: str = ""
     unserved: Mapping[str, str] = {}
     citations: Mapping[int, str] = {}

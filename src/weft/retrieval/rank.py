@@ -77,7 +77,8 @@ def _best(pool: Pool, at: int) -> tuple[Place, ...]:
     leads.sort(key=lambda lead: -pool.best_sentence(lead.content_hash))
     places = {lead.id: _place(pool, lead.id, lead.content_hash) for lead in leads[:PARTS_SHOWN]}
     if pool.shapes[at] == "session" and (follows := turn_beside(leads[0].id, 1)) is not None:
-        places.setdefault(follows, Place(id=follows, start=0, end=0))  # an answer follows its question
+        # An answer follows its question. Whether it is there, and the viewer's to see, the reading of places decides.
+        places.setdefault(follows, Place(id=follows, start=0, end=0))
     return tuple(places[each] for each in sorted(places))
 
 

@@ -1,10 +1,13 @@
 """Topics an agent follows: what is tagged with them, or tells of them, is looked at for every question.
 
-An agent that sees only what is tagged for it sees here what is tagged for nobody too, never what is tagged for others.
-Following a topic is no answer by itself: what it brings counts by how near it is to the question.
+An agent that sees only what is tagged for it sees here what is tagged for nobody too, never what is tagged for others:
+just the nodes that fit a keyword, and nothing that belongs to them or stands beside them. Following a topic is no
+answer by itself: what it brings counts by how near it is to the question.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +17,8 @@ from weft.loom import Loom
 from weft.queries import TextMatches, TextQuery
 from weft.retrieval.gather import joined
 from weft.retrieval.pipeline import Answer, kinds_to_search
-from weft.types import Find
+from weft.retrieval.pool import Pool
+from weft.types import Find, NodeVersion, When
 
 EACH = 50  # found by one keyword, and by tags
 TAGGED = 1.0  # a tag is an exact match; words count against the best of them
@@ -23,6 +27,21 @@ TAGGED = 1.0  # a tag is an exact match; words count against the best of them
 def as_subscriber(loom: Loom) -> Loom:
     """The same caller while its own keywords are looked up; the very same if it follows none."""
     return replace(loom, viewer=replace(loom.viewer, subscribes=True)) if loom.settings.keywords else loom
+
+
+def readable(loom: Loom, when: When, ids: Sequence[str], *, followed: Set[str]) -> tuple[NodeVersion, ...]:
+    """These nodes as far as they may be shown: past the viewer's own guards, or `followed` and past a subscriber's."""
+    nodes = loom.store.nodes(loom.viewer, when, ids)
+    there = {node.id for node in nodes}
+    only = [each for each in ids if each in followed and each not in there]
+    return (*nodes, *loom.store.nodes(as_subscriber(loom).viewer, when, only)) if only else nodes
+
+
+def cited(loom: Loom, nodes: Sequence[NodeVersion], *, followed: Set[str]) -> Mapping[int, str]:
+    """The citations of what `readable` gave, by event."""
+    found = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    only = [node.event for node in nodes if node.id in followed]
+    return {**found, **loom.store.citations(as_subscriber(loom).viewer, only)} if only else found
 
 
 class Subscriptions(Struct, frozen=True):
@@ -40,8 +59,9 @@ class Subscriptions(Struct, frozen=True):
         fits = self._fits(follower, answer)
         if not fits:
             return answer
-        answer = _with_words(follower, answer, fits)
         pool = joined(follower, answer, fits)
+        answer = replace(answer, followed=_only_followed(loom, answer, pool))
+        answer = _with_words(follower, answer, fits.keys() & pool.places.keys())
         held = {hit.node.id for hit in answer.text.hits} if answer.text is not None else set()
         near = [
             max(pool.best_sentence(node.content_hash), 0.0) if answer.vector is not None else float(node.id in held)
@@ -74,7 +94,16 @@ class Subscriptions(Struct, frozen=True):
         return fits | {node.id: TAGGED for node in tagged.nodes}
 
 
-def _with_words(follower: Loom, answer: Answer, fits: dict[str, float]) -> Answer:
+def _only_followed(loom: Loom, answer: Answer, pool: Pool) -> frozenset[str]:
+    """What joined the pool and would not be the viewer's to see without a topic."""
+    came = [node.id for node in pool.nodes[len(answer.pool.nodes) :]]
+    if not came or not loom.viewer.tagged_only:
+        return answer.followed
+    own = {node.id for node in loom.store.nodes(loom.viewer, answer.ask.when, came)}
+    return answer.followed.union(each for each in came if each not in own)
+
+
+def _with_words(follower: Loom, answer: Answer, fits: Set[str]) -> Answer:
     """With what the question's own words say of the nodes that only a subscriber may find."""
     if not follower.viewer.tagged_only or not answer.terms:
         return answer

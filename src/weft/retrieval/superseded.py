@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,10 +12,12 @@ from weft.loom import Loom
 from weft.retrieval.factors import asked_by_id, best_rows, without_rows
 from weft.retrieval.gather import joined
 from weft.retrieval.pipeline import Answer
-from weft.types import NodeVersion
+from weft.retrieval.subscriptions import as_subscriber, readable
+from weft.types import Neighbour, NodeVersion
 
 RELATION = "SUPERSEDES"
 MAX_STEPS = 5  # from one that was replaced to what stands today
+BY_ANOTHER = "replaced since, by one that no topic followed brings"
 
 
 class Superseded(Struct, frozen=True):
@@ -23,6 +25,7 @@ class Superseded(Struct, frozen=True):
 
     The newer one scores at least as much as the one it replaces, and joins the pool if it was not found. Where it may
     not (of a kind or project not asked for), or where the question is the older one's id, the older one stays, marked.
+    What a topic brought may be replaced by what the viewer may not see: then it stays, and the newer one is not named.
     """
 
     name: str = "superseded"
@@ -37,13 +40,17 @@ class Superseded(Struct, frozen=True):
         if not newer:
             return answer
         kept = {answer.pool.nodes[at].id for at in asked_by_id(answer.pool)}
-        pool = joined(loom, answer, [node.id for old, node in newer.items() if old not in kept])
+        reader = as_subscriber(loom) if answer.followed else loom
+        pool = joined(reader, answer, [node.id for old, node in newer.items() if node is not None and old not in kept])
         places, added = pool.places, np.zeros(len(pool.nodes) - len(scores))
         scores = np.concatenate([scores, added])
         evidence = None if answer.evidence is None else np.concatenate([answer.evidence, added])
         raised, marks, gone = np.zeros(len(scores)), dict(pool.marks), set()
         stands: dict[int, str] = {}
         for old, node in newer.items():
+            if node is None:
+                marks[old] = (*marks.get(old, ()), BY_ANOTHER)
+                continue
             here, there = places[old], places.get(node.id)
             if there is None or old in kept:
                 marks[old] = (*marks.get(old, ()), f"replaced by {node.id} of {_day(node)}")
@@ -60,29 +67,50 @@ class Superseded(Struct, frozen=True):
         return without_rows(answer, gone) if gone else answer
 
 
-def _newer(loom: Loom, answer: Answer, ids: Sequence[str]) -> dict[str, NodeVersion]:
-    """For each that was replaced, what stands in its place today: at the end of the line, which no circle has."""
+def _newer(loom: Loom, answer: Answer, ids: Sequence[str]) -> dict[str, NodeVersion | None]:
+    """For each that was replaced, what stands in its place today: at the end of the line, which no circle has.
+
+    None where nothing that the viewer may see stands there.
+    """
     latest: dict[str, NodeVersion] = {}
     asked, ask_next = set(ids), list(ids)
     for _ in range(MAX_STEPS):
         if not ask_next:
             break
-        steps = loom.store.neighbours(loom.viewer, answer.ask.when, ask_next, rels=(RELATION,), direction="in")
-        for step in steps:
+        for step in _steps(loom, answer, ask_next):
             before = latest.get(step.start)
             if step.node.id != step.start and (before is None or _order(step.node) > _order(before)):
                 latest[step.start] = step.node
         ask_next = [node.id for node in latest.values() if node.id not in asked]
         asked.update(ask_next)
-    found = {}
+    hidden = _hidden(loom, answer, latest.values())
+    found: dict[str, NodeVersion | None] = {}
     for old in ids:
-        node, passed = latest.get(old), {old}
-        while node is not None and node.id in latest and node.id not in passed:
-            passed.add(node.id)
-            node = latest[node.id]
-        if node is not None and node.id not in passed:
-            found[old] = node
+        line, passed = [latest[old]] if old in latest else [], {old}
+        while line and line[-1].id in latest and line[-1].id not in passed:
+            passed.add(line[-1].id)
+            line.append(latest[line[-1].id])
+        if line and line[-1].id not in passed:
+            found[old] = next((node for node in reversed(line) if node.id not in hidden), None)
     return found
+
+
+def _steps(loom: Loom, answer: Answer, ids: Sequence[str]) -> tuple[Neighbour, ...]:
+    """What replaces these; a relation at whose end is what a topic brought is read as a subscriber."""
+    when = answer.ask.when
+    steps = loom.store.neighbours(loom.viewer, when, ids, rels=(RELATION,), direction="in")
+    if not answer.followed:
+        return steps
+    more = loom.store.neighbours(as_subscriber(loom).viewer, when, ids, rels=(RELATION,), direction="in")
+    return (*steps, *(step for step in more if answer.followed & {step.start, step.node.id}))
+
+
+def _hidden(loom: Loom, answer: Answer, nodes: Iterable[NodeVersion]) -> set[str]:
+    """Which of these only a subscriber sees, without a topic having brought them."""
+    ids = list(dict.fromkeys(node.id for node in nodes)) if answer.followed else []
+    if not ids:
+        return set()
+    return set(ids) - {node.id for node in readable(loom, answer.ask.when, ids, followed=answer.followed)}
 
 
 def _order(node: NodeVersion) -> tuple[int, int]:

@@ -120,7 +120,8 @@ class FenceContract(StoreCase):
         assert (again.repeated, again.events) == (True, first.events)
 
     def test_more_than_can_be_looked_at_counts_as_moved(self, scribe: Scribe) -> None:
-        scribe.write(*(node(f"n{number}") for number in range(MAX_TOUCHED + 1)))
+        scribe.write(node("first"))
+        scribe.write(*(node(f"n{number}") for number in range(MAX_TOUCHED)))
         nothing = Fence(pos=0, kinds=("Note",), concerns=lambda _found: False)
         with pytest.raises(Moved):
             scribe.write(node("late"), fence=nothing)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from weft.operations.alike import SimilarFound
 from weft.operations.asking import Hit, PartShown
-from weft.operations.explaining import Explained
-from weft.operations.finding import MessagesFound, SimilarFound
+from weft.operations.explained import Explained
+from weft.operations.finding import MessagesFound
 from weft.operations.raw import RecalledRaw
 from weft.operations.recalling import Recalled
 from weft.operations.searching import Searched

@@ -11,9 +11,10 @@ import msgspec
 from weft.adopt import Adopted
 from weft.bench.retrieval import RetrievalBenched
 from weft.log.verify import Verified
+from weft.operations.alike import SimilarFound
 from weft.operations.batches import BatchWritten
-from weft.operations.explaining import Explained
-from weft.operations.finding import MessagesFound, SimilarFound
+from weft.operations.explained import Explained
+from weft.operations.finding import MessagesFound
 from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
 from weft.operations.logbook import Events, Exported, HeadShown
@@ -21,6 +22,7 @@ from weft.operations.merging import ContextLinearized, SubgraphMerged
 from weft.operations.pending import PendingDelivered, PendingShownAll
 from weft.operations.priority import ProjectContext
 from weft.operations.projects import ProjectsShown
+from weft.operations.proposals import ProposalList
 from weft.operations.raw import RecalledRaw
 from weft.operations.reading import Cited, NodeList, Shown
 from weft.operations.recalling import Recalled
@@ -29,6 +31,7 @@ from weft.operations.remembering import Remembered
 from weft.operations.searching import Searched
 from weft.operations.setting_up import ConfigShown, Initialised
 from weft.operations.showing import EventShown
+from weft.operations.tending import TruthCompiled
 from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
 from weft.operations.viewing import SemanticSearched, ViewExpanded
 from weft.surfaces.cli.batch_lines import batch_lines
@@ -42,6 +45,7 @@ from weft.surfaces.cli.found import (
 )
 from weft.surfaces.cli.lines import dim, heading, notes_below, one_line, validity
 from weft.surfaces.cli.place_lines import context_lines, delivered_lines, pending_lines, projects_lines
+from weft.surfaces.cli.truth_lines import proposals_lines, truth_lines
 from weft.surfaces.cli.view_lines import Viewed, view_lines
 
 
@@ -276,6 +280,7 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     PendingShownAll: pending_lines,
     ProjectContext: context_lines,
     ProjectsShown: projects_lines,
+    ProposalList: proposals_lines,
     Rebuilt: _rebuilt,
     Reindexed: _reindexed,
     Recalled: recalled_lines,
@@ -288,6 +293,7 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     SimilarFound: similar_lines,
     Stats: _stats,
     SubgraphMerged: _viewed,
+    TruthCompiled: truth_lines,
     TurnsRecorded: _turns_recorded,
     Verified: _verified,
     ViewExpanded: _viewed,

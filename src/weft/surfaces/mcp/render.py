@@ -11,9 +11,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from weft.operations.alike import SimilarFound
 from weft.operations.asking import Hit
-from weft.operations.explaining import Explained
-from weft.operations.finding import MessagesFound, SimilarFound, TurnShown
+from weft.operations.explained import Explained
+from weft.operations.finding import MessagesFound, TurnShown
 from weft.operations.merging import ContextLinearized, SubgraphMerged
 from weft.operations.raw import RecalledRaw
 from weft.operations.reading import Cited
@@ -90,6 +91,9 @@ def _remembered(answer: Remembered) -> Rendered:
     if answer.status == "duplicate_skip":
         where = f" as {answer.citation}" if answer.citation else ""
         return Rendered(summary=f"Already kept{where}.")
+    if answer.candidates and answer.id:
+        stands = "; ".join(f"{alike.id}: {_one_line(alike.title)}" for alike in answer.candidates)
+        return Rendered(summary=f"It contradicts what stands, and waits for review as {answer.id}.", blocks=(stands,))
     if answer.candidates:
         listed = tuple(f"{alike.id}: {_one_line(alike.title)} (alike {alike.score:.2f})" for alike in answer.candidates)
         return Rendered(summary="Not written: it is like what stands already.", blocks=listed)

@@ -1,0 +1,229 @@
+"""Finding what is most like a node or a text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from weft.errors import Invalid, NotFound, StoreError
+from weft.kinds import RECORD_KINDS
+from weft.lexical import content_hash, query_terms, text_to_embed
+from weft.loom import Loom
+from weft.operations.bounds import bounded
+from weft.operations.fields import KindNames, Limit, NodeName
+from weft.operations.finding import Anywhere, AsOf, KnownAt, OtherProject, check_text, projects_asked, read_nodes
+from weft.operations.moments import read_when
+from weft.operations.reading import resolve
+from weft.operations.registry import Operation
+from weft.operations.showing import NodeShown, show_cited, show_node
+from weft.queries import Lead, TextQuery, VectorQuery
+from weft.retrieval.from_log import search_log
+from weft.retrieval.pipeline import Ask
+from weft.types import MAX_QUERY_CHARACTERS, NodeVersion, When
+
+FETCHED = 5  # times the limit: parts of the thing itself are found and left out
+MAX_FETCHED = 2_000
+NO_WORDS = content_hash("", "", "")
+NOTHING = "nothing that you may see is like it"
+
+
+class FindSimilar(Struct, frozen=True, kw_only=True):
+    """Input of `find_similar`: a node, or a text."""
+
+    id: NodeName | None = None
+    text: (
+        Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="words, not a node")] | None
+    ) = None
+    limit: Limit = 10
+    kinds: KindNames | None = None
+    min_score: Annotated[float, Meta(ge=0.0, le=1.0, description="least likeness")] = 0.0
+    project: OtherProject = None
+    everywhere: Anywhere = False
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class Similar(Struct, frozen=True, kw_only=True):
+    """A node and how alike it is: the cosine, or the share of words where there are no vectors, or from the log."""
+
+    score: float
+    node: NodeShown
+
+
+class SimilarFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is alike, most alike first. `id` is the node that was compared with, if it was one.
+
+    `degraded` says why the graph could not answer and the log did.
+    """
+
+    hits: tuple[Similar, ...]
+    id: str = ""
+    degraded: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class _Like(Struct, frozen=True, kw_only=True):
+    """What to compare with: words, and the node whose words they are."""
+
+    words: str
+    node: NodeVersion | None = None
+
+    @property
+    def id(self) -> str:
+        return "" if self.node is None else self.node.id
+
+
+def find_similar(loom: Loom, given: FindSimilar) -> SimilarFound:
+    """Finds what is most like a node, or like a text: by meaning, and by words where there is no embedder.
+
+    The node itself and its own parts are left out. Scores are cosines; --min-score leaves out what is less alike.
+    """
+    try:
+        when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+        like = _like(loom, given, when)
+    except StoreError as problem:
+        if given.text is None:
+            raise _unreadable(problem) from problem
+        return bounded(_in_log(loom, given, _Like(words=given.text), problem), "hits")
+    try:
+        found = _in_graph(loom, given, when, like)
+    except StoreError as problem:
+        found = _in_log(loom, given, like, problem)
+    return bounded(found, "hits")
+
+
+def _unreadable(problem: StoreError) -> StoreError:
+    hint = f"give its words as a text, which the log is searched for; {problem.hint or 'run `weft doctor`'}"
+    return type(problem)(f"the node to compare with cannot be read: {problem.message}", hint=hint)
+
+
+def _in_graph(loom: Loom, given: FindSimilar, when: When, like: _Like) -> SimilarFound:
+    kept: list[tuple[Lead, float]] = []
+    notes: tuple[str, ...] = ()
+    for fetched in (FETCHED * given.limit, MAX_FETCHED):  # parts of the thing itself may be most of what is near
+        found, notes = _alike(loom, given, when, like, fetched)
+        kept = [
+            (lead, min(score, 1.0))
+            for lead, score in found
+            if score >= given.min_score
+            and lead.content_hash != NO_WORDS
+            and _is_other(like.node, lead.id, lead.whole, lead.conversation)
+            and (given.kinds or lead.kind not in RECORD_KINDS)
+        ][: given.limit]
+        if len(kept) == given.limit or len(found) < fetched:
+            break
+    scores = {lead.id: score for lead, score in kept}
+    nodes = read_nodes(loom, when, tuple(scores))
+    shown, uncited = show_cited(loom, nodes)
+    hits = tuple(Similar(score=scores[each.id], node=each) for each in shown)
+    return SimilarFound(hits=hits, id=like.id, notes=(*notes, *(() if hits else (NOTHING,)), *uncited))
+
+
+def _in_log(loom: Loom, given: FindSimilar, like: _Like, problem: StoreError) -> SimilarFound:
+    """What shares words with it, from the log itself. Raises StoreError if that cannot be read either."""
+    ask = Ask(
+        query=like.words[:MAX_QUERY_CHARACTERS],
+        when=read_when(loom, as_of=given.as_of, known_at=given.known_at),
+        limit=MAX_FETCHED,
+        projects=projects_asked(loom, given.project, everywhere=given.everywhere),
+        kinds=given.kinds,
+    )
+    answer = search_log(loom, ask, problem=problem.message)
+    found = [
+        each
+        for each in answer.ranked or ()
+        if each.score >= given.min_score
+        and _is_other(like.node, each.node.id, each.node.props.get("part_of"), each.node.props.get("conversation"))
+    ][: given.limit]
+    hits = tuple(Similar(score=each.score, node=show_node(each.node, answer.citations)) for each in found)
+    notes = (*answer.notes, *(() if hits else (NOTHING,)))
+    return SimilarFound(hits=hits, id=like.id, degraded=answer.degraded, notes=notes)
+
+
+def _alike(
+    loom: Loom, given: FindSimilar, when: When, like: _Like, limit: int
+) -> tuple[list[tuple[Lead, float]], tuple[str, ...]]:
+    """The nearest by meaning, or by words; and notes on how."""
+    projects = projects_asked(loom, given.project, everywhere=given.everywhere)
+    try:
+        data, problem = _vector(loom, like)
+        if data is not None and loom.embedding.model is not None:
+            query = VectorQuery(model=loom.embedding.model, data=data, projects=projects, kinds=given.kinds)
+            matches = loom.store.search_vector(loom.viewer, when, query, limit=limit)
+            notes = matches.notes
+            if matches.pending:
+                notes += (f"{matches.pending} texts have no vector yet and are not compared: `weft reindex`",)
+            return [(hit.node, hit.cosine) for hit in matches.hits], notes
+    except StoreError as unserved:
+        problem = f"the store could not compare meanings: {unserved.message}"
+    found = _by_words(loom, when, like, TextQuery(terms=(), projects=projects, kinds=given.kinds), limit)
+    return found, (f"{problem}; compared by words: a score is a share of the most that there could be",)
+
+
+def _like(loom: Loom, given: FindSimilar, when: When) -> _Like:
+    if (given.id is None) == (given.text is None):
+        raise Invalid("give either an id or a text", hint="find_similar compares with one thing")
+    if given.text is not None:
+        check_text(given.text, "find_similar: text")
+        return _Like(words=given.text)
+    written = (given.id or "").strip()
+    nodes = loom.store.nodes(loom.viewer, when, [resolve(loom, written, when)]) if written else ()
+    if not nodes:
+        raise NotFound(
+            f"there is no node {written[:80]!r} that you may see and that holds then",
+            hint="`weft recall` finds nodes by their words",
+        )
+    (node,) = nodes
+    words = text_to_embed(node.name, node.summary, node.text)
+    if not words.strip():
+        raise Invalid(f"{node.id[:80]!r} has no words of its own", hint="give one of its parts, or a text")
+    return _Like(words=words, node=node)
+
+
+def _vector(loom: Loom, like: _Like) -> tuple[bytes | None, str]:
+    """The vector that is kept of a node, else one made of the words now; None and why where there is none."""
+    model = loom.embedding.model
+    if like.node is not None and model is not None:
+        kept = loom.store.vectors(loom.viewer, model, [like.node.content_hash]).get(like.node.content_hash)
+        if kept is not None:
+            import numpy as np
+
+            row = np.frombuffer(kept, "<f2").astype("<f4")
+            return (row / max(float(np.linalg.norm(row)), 1e-9)).astype("<f4").tobytes(), ""
+    return loom.embedding.query(like.words)
+
+
+def _by_words(loom: Loom, when: When, like: _Like, query: TextQuery, limit: int) -> list[tuple[Lead, float]]:
+    """What shares the most words, each as a share of what the words themselves would score."""
+    matches = loom.store.search_text(loom.viewer, when, replace(query, terms=query_terms(like.words)), limit=limit)
+    own = like.node.id if like.node is not None else None
+    best = max((hit.score for hit in matches.hits if hit.node.id == own), default=0.0)
+    best = best or max((hit.score for hit in matches.hits), default=0.0) or 1.0
+    return [(hit.node, hit.score / best) for hit in matches.hits]
+
+
+def _is_other(node: NodeVersion | None, other: str, *wholes: object) -> bool:
+    """Neither the node itself nor a part of it: a turn of a session, a symbol of a file, a section of a document.
+
+    `wholes` are what the other is a part of.
+    """
+    if node is None:
+        return True
+    inside = other.startswith((f"{node.id}#", f"{node.id}::"))
+    return other != node.id and not inside and node.id not in wholes
+
+
+OPERATIONS = (
+    Operation(
+        name="find_similar",
+        summary="find what is most like a node or a text",
+        input=FindSimilar,
+        output=SimilarFound,
+        effect="read",
+        toolset="memory",
+        run=find_similar,
+        arguments=("id",),
+    ),
+)

@@ -1,0 +1,97 @@
+"""What marks and reasons tell of: the nodes that a line names, worked out while all of them can be seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from weft.loom import Loom
+from weft.retrieval.pipeline import VIEW_NAMES, Answer
+from weft.retrieval.subscriptions import readable
+from weft.retrieval.views.ground import label
+from weft.types import MAX_IDS_PER_READ, Find, NodeVersion
+
+Subjects = Mapping[str, tuple[str, ...] | None]
+Called = dict[str, set[str]]
+
+MAX_NAMES: Final = 500
+MAX_NODES: Final = 10_000
+SHORT_WORDS: Final = 24  # of a line in which an id of several words is looked for
+ID_WORDS: Final = 6
+_LINK = re.compile(r" (?:-\[[^\]]*\]->|<-\[[^\]]*\]-|~\[[^\]]*\]~) ")
+_LINK_SIGNS: Final = ("]->", "<-[", "]~")
+_VIEWS = re.compile(rf"(?:{'|'.join(VIEW_NAMES)})(?: \+ (?:{'|'.join(VIEW_NAMES)}))*: ")
+_WEIGHED = re.compile(r"; x [\d.]+ by profile .*$")
+_AMOUNT = re.compile(r"-?\d+\.\d+[,:;]?")
+
+
+def subjects_of(loom: Loom, found: Answer, *, naming: Collection[str], telling: Collection[str]) -> Subjects:
+    """The ids of what these lines name, by line; None where a line names something and it cannot be told what.
+
+    Lines that are `naming` always name a node, by its id; those that are `telling` may. Of several that go by one name
+    all are meant. Lines that name nothing are left out.
+    """
+    links = [line for line in telling if line not in naming and any(sign in line for sign in _LINK_SIGNS)]
+    plain = [line for line in dict.fromkeys((*naming, *telling)) if line not in links]
+    called: Called = {}
+    _call(called, found.pool.nodes)
+    ways = {line: _steps(line) for line in links}
+    steps = {each for way in ways.values() for step in way for each in step}
+    spans = {each for line in plain for each in _spans(line)}
+    _call(called, _by_id(loom, found, steps | spans))
+    _call(called, _by_name(loom, found, sorted(steps)))
+    subjects: dict[str, tuple[str, ...] | None] = {}
+    for line, way in ways.items():
+        ends = [set().union(*(called.get(each, ()) for each in step)) for step in way]
+        subjects[line] = tuple(sorted(set().union(*ends))) if all(ends) else None
+    for line in plain:
+        ids = {each for word, ids in called.items() if names(line, word) for each in ids}
+        if ids or line in naming:
+            subjects[line] = tuple(sorted(ids)) or None
+    return subjects
+
+
+def names(line: str, word: str) -> bool:
+    """Whether an id or a name stands in a line as a whole, and not as the beginning or end of another."""
+    return word in line and re.search(rf"(?<!\S){re.escape(word)}(?=[,:;.]?(?:\s|$))", line) is not None
+
+
+def _call(called: Called, nodes: Iterable[NodeVersion]) -> None:
+    """Adds nodes under all that a line may call them."""
+    for node in nodes:
+        for word in {node.id, node.name, label(node)} - {""}:
+            called.setdefault(word, set()).add(node.id)
+
+
+def _steps(way: str) -> list[tuple[str, ...]]:
+    """The ends of each relation of a way, as they may be called: the views that found it may stand before the first."""
+    first, *others = _LINK.split(_WEIGHED.sub("", way))
+    return [(first, _VIEWS.sub("", first, count=1)), *((each,) for each in others)]
+
+
+def _spans(line: str) -> Iterator[str]:
+    """All that may be an id in a line: its words, and a few words on end in a short one. Amounts are none."""
+    words = line.split()
+    most = ID_WORDS if len(words) <= SHORT_WORDS else 1
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + most, len(words)) + 1):
+            if _AMOUNT.fullmatch(words[end - 1]):
+                break
+            span = " ".join(words[start:end])
+            yield span
+            if span[-1] in ",:;." and span[:-1]:
+                yield span[:-1]
+
+
+def _by_id(loom: Loom, found: Answer, ids: Collection[str]) -> Iterator[NodeVersion]:
+    wanted = sorted(ids)
+    for start in range(0, len(wanted), MAX_IDS_PER_READ):
+        some = wanted[start : start + MAX_IDS_PER_READ]
+        yield from readable(loom, found.ask.when, some, followed=found.followed)
+
+
+def _by_name(loom: Loom, found: Answer, written: Sequence[str]) -> Iterator[NodeVersion]:
+    for start in range(0, len(written), MAX_NAMES):
+        find = Find(names=tuple(written[start : start + MAX_NAMES]))
+        yield from loom.store.find(loom.viewer, found.ask.when, find, limit=MAX_NODES).nodes

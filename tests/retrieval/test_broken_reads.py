@@ -1,0 +1,255 @@
+"""Every operation that reads, on stores broken for real: it answers, or says why it cannot, and loses nothing silently.
+
+A store is broken while none has it open, as in `test_graph_down`. Parts of one are broken at a single read by a stand
+in front of a real store, which is the only way to have a disk fail in the midst of an answer.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from tests.retrieval import broken_store as broken
+from tests.retrieval.broken_store import Break
+from tests.retrieval.test_graph_down import OTHERS, WITHOUT_NODES, WITHOUT_WORDS, memory_at
+from tests.retrieval.views_world import CHAIN, call, story
+
+from weft.backends.sqlite.store import SqliteStore
+from weft.errors import Corrupt, NotFound, StoreError, WeftError
+from weft.loom import Loom
+from weft.operations import OPERATIONS
+from weft.operations.registry import Operation
+
+SERVED = ("core", "memory", "magma")
+QUESTION = "why could nobody book a crossing?"
+SAID = "Mira: the bookings are down again"
+READS = {each.name: each for each in OPERATIONS if each.effect == "read" and each.toolset in SERVED}
+BY_VIEW = ("entity_lookup", "temporal_expand", "causal_expand")
+FROM_GRAPH = (*BY_VIEW, "subgraph_merge", "linearize_context")
+FROM_LOG: dict[str, str] = {  # those that the log can answer, and where they tell it
+    "recall": "hits",
+    "recall_raw": "merged",
+    "memory_search": "results",
+    "conversation_search": "messages",
+    "find_similar": "hits",
+    "semantic_search": "matches",
+}
+BREAKS: dict[str, Break] = {
+    **WITHOUT_NODES,
+    **WITHOUT_WORDS,
+    **{name: broke for name, (broke, _) in OTHERS.items()},
+    **{f"{table} dropped": broken.drop(table) for table in ("event", "session", "commits")},
+}
+
+
+class World:
+    """A closed store, and the arguments with which every reading operation has something to tell of it."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        with memory_at(store, by_meaning=True) as memory:
+            for draft in story({"project": "quay", "scope": "public"}):
+                memory.loom.append([draft])
+            memory.record_turns("standup", [SAID, "Jon: who repairs them?"])
+            kept = memory.remember("Bookings are taken by phone while Tidebook is down.")
+            receipt = memory.recall(QUESTION, receipt=True).receipt
+        nodes = [{"id": each, "score": 0.9} for each in CHAIN]
+        asking = {"query": QUESTION}
+        self.arguments: dict[str, dict[str, Any]] = {
+            **dict.fromkeys(("recall", "recall_raw", "memory_search", "semantic_search", "project_context"), asking),
+            "conversation_search": {"query": "are the bookings down?"},
+            "find_similar": {"text": "bookings are down"},
+            "explain": {**asking, "id": "c5-outage"},
+            "answer": {"id": receipt},
+            "entity_lookup": {"entity_ids": ["tidebook"]},
+            "temporal_expand": {"entity_ids": ["tidebook"]},
+            "causal_expand": {"entity_ids": ["tidebook"]},
+            "subgraph_merge": {"views": [{"view": "causal", "nodes": nodes}]},
+            "linearize_context": {"nodes": nodes, "intent": "WHY"},
+            "show": {"id": "tidebook"},
+            "cite": {"citation": kept.citation},
+            **{name: {} for name in ("recent", "diff", "proposal_list", "pending_list", "project_list")},
+        }
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return World(tmp_path_factory.mktemp("world") / "store")
+
+
+@pytest.fixture
+def store(world: World, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(world.store, tmp_path / "store"))
+
+
+def told(answer: dict[str, Any]) -> dict[str, Any]:
+    """What an answer holds beside what it says about itself."""
+    about = ("notes", "query", "status", "stages", "valid_at", "known_at", "intent", "retrieval_class", "depths")
+    return {name: value for name, value in answer.items() if name not in about and value}
+
+
+def ran(loom: Loom, operation: Operation, given: dict[str, Any]) -> dict[str, Any] | WeftError:
+    """What it answered, or how it failed. Anything but an error of weft's own is not caught."""
+    try:
+        return call(loom, operation.name, **given)
+    except WeftError as problem:
+        return problem
+
+
+def test_every_operation_that_reads_is_asked_here(world: World) -> None:
+    assert set(world.arguments) == set(READS)
+    with memory_at(world.store, by_meaning=True) as memory:
+        for name, operation in READS.items():
+            answer = ran(memory.loom, operation, world.arguments[name])
+            assert isinstance(answer, dict), (name, answer)
+            if name not in ("proposal_list", "pending_list", "project_list"):
+                assert told(answer), name
+
+
+@pytest.mark.parametrize("by_meaning", [False, True], ids=["words", "words and meaning"])
+@pytest.mark.parametrize("broke", BREAKS.values(), ids=BREAKS.keys())
+def test_no_read_fails_but_with_an_error_of_weft_and_none_is_silently_empty(
+    world: World, store: Path, broke: Break, by_meaning: bool
+) -> None:
+    with memory_at(world.store, by_meaning=by_meaning) as memory:
+        whole = {name: ran(memory.loom, each, world.arguments[name]) for name, each in READS.items()}
+    broke(store)
+    with memory_at(store, by_meaning=by_meaning) as memory:
+        for name, operation in READS.items():
+            answer, before = ran(memory.loom, operation, world.arguments[name]), whole[name]
+            if isinstance(answer, WeftError):
+                assert isinstance(answer, StoreError), (name, answer)
+                assert answer.hint, (name, answer)
+                continue
+            assert isinstance(before, dict)
+            lists = [field for field, value in told(before).items() if isinstance(value, list | str)]
+            if any(answer.get(field) for field in lists) or not lists:
+                continue
+            assert answer.get("notes"), f"{name} has nothing to tell, and does not say why"
+
+
+@pytest.mark.parametrize("broke", WITHOUT_NODES.values(), ids=WITHOUT_NODES.keys())
+def test_without_a_graph_searches_are_answered_by_the_log_and_views_say_why_they_are_empty(
+    world: World, store: Path, broke: Break
+) -> None:
+    broke(store)
+    with memory_at(store, by_meaning=True) as memory:
+        for name, rows in FROM_LOG.items():
+            answer = call(memory.loom, name, **world.arguments[name])
+            assert answer["degraded"], name
+            assert answer[rows], name
+            assert "weft://" in msgspec.json.encode(answer[rows]).decode(), f"{name} cites nothing"
+            assert any(note.startswith("the graph cannot answer") for note in answer["notes"]), name
+        for name in FROM_GRAPH:
+            answer = call(memory.loom, name, **world.arguments[name])
+            assert not answer.get("nodes"), name
+            assert not answer.get("text"), name
+            assert any("the graph cannot be read" in note for note in answer["notes"]), name
+        (found, *_) = call(memory.loom, "conversation_search", **world.arguments["conversation_search"])["messages"]
+        assert found["message"]["text"] == SAID
+        with pytest.raises(StoreError, match="cannot be read") as unreadable:
+            call(memory.loom, "find_similar", id="tidebook")
+        assert "as a text" in unreadable.value.hint
+
+
+def test_a_conversation_is_searched_in_the_log_and_no_other(store: Path) -> None:
+    with memory_at(store) as memory:
+        memory.record_turns("lunch", [f"Ann: bookings bookings bookings {n}" for n in range(30)])
+    broken.drop("node_version")(store)
+    with memory_at(store) as memory:
+        for session in ("standup", "quay/standup"):
+            found = memory.conversation_search("bookings", session=session, limit=1)
+            assert [each.message.text for each in found.messages] == [SAID]
+            assert found.degraded
+        assert not memory.conversation_search("bookings", session="nowhere").messages
+        public = {"WEFT_AUDIENCE": "public", "WEFT_SESSION": "visit", "WEFT_SCOPES": "public", "WEFT_ROLE": "agent"}
+    with memory_at(store, **public) as memory:
+        assert not memory.conversation_search("bookings").messages
+
+
+@pytest.mark.parametrize("table", ["event", "session"])
+def test_without_citations_everything_is_told_all_the_same(world: World, store: Path, table: str) -> None:
+    with memory_at(world.store, by_meaning=True) as memory:
+        whole = {name: call(memory.loom, name, **world.arguments[name]) for name in (*FROM_LOG, *BY_VIEW)}
+    broken.drop(table)(store)
+    with memory_at(store, by_meaning=True) as memory:
+        for name, before in whole.items():
+            answer = call(memory.loom, name, **world.arguments[name])
+            rows = FROM_LOG.get(name, "nodes")
+            assert len(answer[rows]) == len(before[rows]), name
+            assert any("citations" in note for note in answer["notes"]), name
+
+
+# ---- one read of an answer that is all but made
+
+
+class FailsAt:
+    """A real store of which single reads fail: those that `fails` says, by name and how often it was asked for."""
+
+    def __init__(self, store: SqliteStore, fails: Callable[[str, int], bool]) -> None:
+        self._store, self._fails = store, fails
+        self.asked: dict[str, int] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._store, name)
+        if not callable(real):
+            return real
+
+        def read(*arguments: Any, **more: Any) -> Any:
+            self.asked[name] = self.asked.get(name, 0) + 1
+            if self._fails(name, self.asked[name]):
+                raise Corrupt(f"{name} failed", hint="run `weft doctor`")
+            return real(*arguments, **more)
+
+        return read
+
+
+def reads_of(loom: Loom, name: str, given: dict[str, Any]) -> dict[str, int]:
+    watched: Any = FailsAt(loom.store, lambda read, count: False)
+    call(replace(loom, store=watched), name, **given)
+    return dict(watched.asked)
+
+
+@pytest.mark.parametrize("name", [*FROM_LOG, *FROM_GRAPH])
+def test_any_one_read_may_fail_and_the_answer_is_not_lost(world: World, name: str) -> None:
+    """Whichever read of whichever kind fails: there is an answer, and what it lacks is in its notes."""
+    given = world.arguments[name]
+    with memory_at(world.store, by_meaning=True) as memory:
+        counts = reads_of(memory.loom, name, given)
+        assert counts
+        for read, times in counts.items():
+            for at in range(1, times + 1):
+                store: Any = FailsAt(memory.loom.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
+                answer = call(replace(memory.loom, store=store), name, **given)
+                assert any(f"{read} failed" in note for note in answer.get("notes", ())), (read, at)
+
+
+def test_a_context_that_cannot_be_ordered_by_cause_does_not_say_that_it_is(world: World) -> None:
+    def no_ties(read: str, count: int) -> bool:
+        return read == "neighbours" and count > before
+
+    with memory_at(world.store, by_meaning=True) as memory:
+        given = {"query": QUESTION, "intent": "WHY"}
+        whole = call(memory.loom, "recall", **given)
+        assert "every cause before its effects" in whole["context"]
+        before = reads_of(memory.loom, "recall_raw", given)["neighbours"]
+        store: Any = FailsAt(memory.loom.store, no_ties)
+        answer = call(replace(memory.loom, store=store), "recall", **given)
+        assert [hit["node"]["id"] for hit in answer["hits"]] == [hit["node"]["id"] for hit in whole["hits"]]
+        linear = call(replace(memory.loom, store=store), "linearize_context", **world.arguments["linearize_context"])
+    for context in (answer["context"], linear["text"]):
+        assert "every cause before its effects" not in context
+        assert context.startswith("WHY")
+        assert "best first" in context
+    assert any("by score" in note for note in answer["notes"])
+    assert any("by score" in note for note in linear["notes"])
+
+
+def test_what_is_not_there_is_not_found_and_not_an_answer(world: World) -> None:
+    with memory_at(world.store) as memory, pytest.raises(NotFound):
+        memory.find_similar("nobody")
