@@ -232,7 +232,7 @@ def main() -> int:
         return 1
     figures = {kind: tally.figures() for kind, tally in score(read).items()}
     report = {"sentences": len(read), "sentences_per_s": speed(read), "classes": figures}
-    print(f"{'class':<12} {'annotated':>9} {'found':>6} {'right':>6} {'precision':>9} {'recall':>7} {'f1':>6} {'exact':>6}")
+    print(f"{'class':<12} annotated  found  right precision  recall     f1  exact")
     for kind, row in figures.items():
         print(
             f"{kind:<12} {row['annotated']:>9} {row['found']:>6} {row['right']:>6} {row['precision']:>9.3f}"

@@ -17,17 +17,25 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from weft.errors import Invalid, Misconfigured
-from weft.log.draft import check_name
+from weft.setting_values import (
+    any_text,
+    flag,
+    keywords,
+    name_or_none,
+    names,
+    number,
+    one_name,
+    one_of,
+    predicates,
+    scopes,
+    some_text,
+)
 from weft.types import SCOPES, Audience
 
 RetentionPolicy = Literal["none", "filter_expired", "decay"]
 
 TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
-MAX_KEYWORDS: Final = 5
-MAX_KEYWORD_CHARACTERS: Final = 64
-MAX_PREDICATES: Final = 200
-MAX_PREDICATE_CHARACTERS: Final = 128
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -79,169 +87,89 @@ class Settings(Struct, frozen=True, kw_only=True):
     retention: RetentionPolicy
     half_life_days: float
     expired_weight: float
+    extraction: str
     toolsets: tuple[str, ...]
     single_valued: tuple[str, ...]
     root: Path
     origins: Mapping[str, Effective]
 
 
-def _name(value: Any) -> str:
-    return check_name(_text(value), field="name")
-
-
-def _name_or_none(value: Any) -> str:
-    return _name(value) if _any_text(value) else ""
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise Invalid("is not text")
-    return value.strip()
-
-
-def _any_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise Invalid("is not text")
-    return value.strip()
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list | tuple):
-        raise Invalid("is not a list of names")
-    return tuple(_name(part) for part in parts if str(part).strip())
-
-
-def _keywords(value: Any) -> tuple[str, ...]:
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-        raise Invalid("is not a list of words")
-    words = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
-    if len(words) > MAX_KEYWORDS or any(len(word) > MAX_KEYWORD_CHARACTERS for word in words):
-        raise Invalid(f"has over {MAX_KEYWORDS} words, or one of over {MAX_KEYWORD_CHARACTERS} characters")
-    return words
-
-
-def _predicates(value: Any) -> tuple[str, ...]:
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-        raise Invalid("is not a list of properties")
-    names = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
-    if len(names) > MAX_PREDICATES or any(len(name) > MAX_PREDICATE_CHARACTERS for name in names):
-        raise Invalid(f"has over {MAX_PREDICATES} properties, or one of over {MAX_PREDICATE_CHARACTERS} characters")
-    return names
-
-
-def _scopes(value: Any) -> tuple[str, ...]:
-    names = _names(value)
-    unknown = [name for name in names if name not in SCOPES]
-    if unknown or not names:
-        raise Invalid(f"has unknown scopes {unknown}; there are {', '.join(SCOPES)}")
-    return names
-
-
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in choices:
-            raise Invalid(f"must be one of {', '.join(choices)}")
-        return str(value)
-
-    return read
-
-
-def _flag(value: Any) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-    if isinstance(value, bool):
-        return value
-    if str(value).lower() not in words:
-        raise Invalid("is neither true nor false")
-    return words[str(value).lower()]
-
-
-def _number(least: float, most: float) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise Invalid("is not a number") from None
-        if isinstance(value, bool) or not least <= number <= most:
-            raise Invalid(f"must be a number from {least:g} to {most:g}")
-        return number
-
-    return read
-
-
 SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
-        name="store", read=_text, summary="where memories live: sqlite:///path, or memory:// for a throw-away store"
+        name="store", read=some_text, summary="where memories live: sqlite:///path, or memory:// for a throw-away store"
     ),
     Setting(
         name="project",
-        read=_name,
+        read=one_name,
         summary="the project of what is written here; the directory's name if unset",
         project_file=True,
     ),
     Setting(
         name="focus",
-        read=_name_or_none,
+        read=name_or_none,
         summary="the focus area of the project that what is written here belongs to; none if unset",
     ),
     Setting(
         name="outbox",
-        read=_any_text,
+        read=any_text,
         summary="the directory where writes wait while the store is busy or away; empty for none: they fail then",
     ),
-    Setting(name="account", read=_name, summary="whose memory this is; accounts never see each other"),
-    Setting(name="accounts", read=_names, summary="the accounts that may be used here; any if unset"),
-    Setting(name="agent", read=_name, summary="the name under which this process writes"),
-    Setting(name="role", read=_one_of("operator", "agent"), summary="operator (may maintain the store) or agent"),
-    Setting(name="session", read=_name, summary="the session that writes go to"),
-    Setting(name="scopes", read=_scopes, summary="what this process may see: public, shared, admin"),
+    Setting(name="account", read=one_name, summary="whose memory this is; accounts never see each other"),
+    Setting(name="accounts", read=names, summary="the accounts that may be used here; any if unset"),
+    Setting(name="agent", read=one_name, summary="the name under which this process writes"),
+    Setting(name="role", read=one_of("operator", "agent"), summary="operator (may maintain the store) or agent"),
+    Setting(name="session", read=one_name, summary="the session that writes go to"),
+    Setting(name="scopes", read=scopes, summary="what this process may see: public, shared, admin"),
     Setting(
-        name="audience", read=_one_of("internal", "public"), summary="public agents see only what is tagged for them"
+        name="audience", read=one_of("internal", "public"), summary="public agents see only what is tagged for them"
     ),
     Setting(
-        name="keywords", read=_keywords, summary="topics this agent follows, at most 5: what is tagged so is found too"
+        name="keywords", read=keywords, summary="topics this agent follows, at most 5: what is tagged so is found too"
     ),
-    Setting(name="sensitive", read=_flag, summary="whether sensitive memories are shown"),
-    Setting(name="embedder", read=_text, summary="builtin, none, ollama:<model> or openai:<model>"),
-    Setting(name="embedder_url", read=_any_text, summary="the embedding server's address, for ollama and openai"),
-    Setting(name="embedder_key", read=_any_text, summary="the embedding server's key", secret=True),
+    Setting(name="sensitive", read=flag, summary="whether sensitive memories are shown"),
+    Setting(name="embedder", read=some_text, summary="builtin, none, ollama:<model> or openai:<model>"),
+    Setting(name="embedder_url", read=any_text, summary="the embedding server's address, for ollama and openai"),
+    Setting(name="embedder_key", read=any_text, summary="the embedding server's key", secret=True),
     Setting(
         name="model",
-        read=_text,
+        read=some_text,
         summary="the language model that helps to read questions: none or openai:<model>; "
         "with one, questions and what precedes them are sent to model_url",
     ),
-    Setting(name="model_url", read=_any_text, summary="the language model's address, of any OpenAI-compatible server"),
-    Setting(name="model_key", read=_any_text, summary="the language model's key", secret=True),
+    Setting(name="model_url", read=any_text, summary="the language model's address, of any OpenAI-compatible server"),
+    Setting(name="model_key", read=any_text, summary="the language model's key", secret=True),
     Setting(
         name="reranker",
-        read=_text,
+        read=some_text,
         summary="none, lexical, http:<model>, late:<model> or openai:<model>; "
         "but for the first two, questions and the texts found for them are sent to reranker_url",
     ),
-    Setting(name="reranker_url", read=_any_text, summary="the reranking server's address; for openai, theirs if unset"),
-    Setting(name="reranker_key", read=_any_text, summary="the reranking server's key", secret=True),
+    Setting(name="reranker_url", read=any_text, summary="the reranking server's address; for openai, theirs if unset"),
+    Setting(name="reranker_key", read=any_text, summary="the reranking server's key", secret=True),
     Setting(
         name="retention",
-        read=_one_of("none", "filter_expired", "decay"),
+        read=one_of("none", "filter_expired", "decay"),
         summary="how long memories last when read: none, filter_expired, or decay (older ones weigh less)",
     ),
     Setting(
         name="half_life_days",
-        read=_number(0.01, 36_500.0),
+        read=number(0.01, 36_500.0),
         summary="under decay, after how many days a memory weighs half",
     ),
     Setting(
         name="expired_weight",
-        read=_number(0.0, 1.0),
+        read=number(0.0, 1.0),
         summary="under decay, the share of its weight that an expired memory keeps",
     ),
-    Setting(name="toolsets", read=_names, summary="what `weft mcp` serves beside core: names of toolsets, or all"),
+    Setting(
+        name="extraction",
+        read=one_of("rules", "model", "none"),
+        summary="what reads names, facts, preferences and causes out of memories; with model, texts go to model_url",
+    ),
+    Setting(name="toolsets", read=names, summary="what `weft mcp` serves beside core: names of toolsets, or all"),
     Setting(
         name="single_valued",
-        read=_predicates,
+        read=predicates,
         summary="properties with one value at a time, beside those weft knows: a newer value ends the older one",
     ),
 )
@@ -346,6 +274,7 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "retention": "none",
         "half_life_days": 30.0,
         "expired_weight": 0.35,
+        "extraction": "rules",
         "toolsets": ("core",),
         "single_valued": (),
     }

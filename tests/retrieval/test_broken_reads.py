@@ -150,6 +150,10 @@ def test_without_a_graph_searches_are_answered_by_the_log_and_views_say_why_they
             assert not answer.get("nodes"), name
             assert not answer.get("text"), name
             assert any("the graph cannot be read" in note for note in answer["notes"]), name
+        why = call(memory.loom, "explain", **world.arguments["explain"])
+        assert (why["verdict"], why["why"][0]["name"]) == ("answered", "log")
+        assert why["degraded"]
+        assert call(memory.loom, "explain", query=QUESTION, id="nobody")["verdict"] == "not found"
         (found, *_) = call(memory.loom, "conversation_search", **world.arguments["conversation_search"])["messages"]
         assert found["message"]["text"] == SAID
         with pytest.raises(StoreError, match="cannot be read") as unreadable:
@@ -183,6 +187,9 @@ def test_without_citations_everything_is_told_all_the_same(world: World, store: 
             rows = FROM_LOG.get(name, "nodes")
             assert len(answer[rows]) == len(before[rows]), name
             assert any("citations" in note for note in answer["notes"]), name
+        why = call(memory.loom, "explain", **world.arguments["explain"])
+        assert why["verdict"] == "answered"
+        assert any("citations" in note for note in why["notes"])
 
 
 # ---- one read of an answer that is all but made
@@ -248,6 +255,22 @@ def test_a_context_that_cannot_be_ordered_by_cause_does_not_say_that_it_is(world
         assert "best first" in context
     assert any("by score" in note for note in answer["notes"])
     assert any("by score" in note for note in linear["notes"])
+
+
+# ---- empty answers of whole stores
+
+
+@pytest.mark.parametrize("name", ["recall", "recall_raw", "memory_search", "semantic_search", "conversation_search"])
+def test_an_empty_answer_gives_the_reason_it_has(world: World, name: str) -> None:
+    with memory_at(world.store) as memory:
+        (thanks,) = call(memory.loom, "recall", query="thanks!")["notes"]
+        if name != "conversation_search":  # in a conversation somebody may have said just that
+            assert thanks in call(memory.loom, name, query="thanks!")["notes"]
+        nothing = call(memory.loom, name, query="xylophone zeppelin")["notes"]
+        elsewhere = call(memory.loom, name, query=QUESTION, project="another")["notes"]
+    assert thanks not in nothing
+    assert any("matches" in note or "nothing comes near" in note for note in nothing)
+    assert any("in project another" in note for note in elsewhere)
 
 
 def test_what_is_not_there_is_not_found_and_not_an_answer(world: World) -> None:

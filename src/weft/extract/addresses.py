@@ -13,9 +13,13 @@ _URL = re.compile(r"(?:https?|ftp)://[^\s<>\"'`)\]}]{1,500}|\bwww\.[^\s<>\"'`)\]
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}")
 _HANDLE = re.compile(r"(?<![\w@./])@[A-Za-z_][\w.-]{0,38}\w")
 _HASHTAG = re.compile(r"(?<![\w#&/])#[^\W\d_]\w{1,60}")
-_DOMAIN = re.compile(r"(?<![\w@./-])(?:[A-Za-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|edu|gov|dev|app|ai|co\.uk|de|info)\b(?![\w@])(?:/[\w./-]*\w)?")
+_DOMAIN = re.compile(
+    r"(?<![\w@./-])(?:[A-Za-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|edu|gov|dev|app|ai|co\.uk|de"
+    r"|info)\b(?![\w@])(?:/[\w./-]*\w)?"
+)
 _EXTENSION = (
-    "py|js|ts|tsx|jsx|go|rs|rb|c|h|cc|cpp|hpp|java|kt|swift|php|cs|sh|sql|md|txt|rst|json|yaml|yml|toml|ini|cfg|csv|html"
+    "py|js|ts|tsx|jsx|go|rs|rb|c|h|cc|cpp|hpp|java|kt|swift|php|cs|sh|sql|md|txt|rst|json|yaml|yml|toml|ini|cfg|csv"
+    "|html"
     "|css|xml|lock|log|ipynb|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|env|proto|zip|gz"
 )
 _PATH = re.compile(

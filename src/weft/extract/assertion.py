@@ -7,8 +7,10 @@ from typing import Final
 
 MAX_CLAUSE_CHARACTERS: Final = 200
 _ASKS = re.compile(
-    r"\W*(?:[\w ]{1,30}: )?(?:so |and |but |well,? |hey,? |oh,? )?(?:who|whom|whose|what|when|where|why|how|which|do|does|did"
-    r"|is|are|was|were|am|has|have|had|can|could|would|should|will|may|might|shall|isn['’]t|aren['’]t|don['’]t|didn['’]t"
+    r"\W*(?:[\w ]{1,30}: )?(?:so |and |but |well,? |hey,? |oh,? )?(?:who|whom|whose|what|when|where|why|how|which|do"
+    r"|does|did"
+    r"|is|are|was|were|am|has|have|had|can|could|would|should|will|may|might|shall|isn['’]t|aren['’]t|don['’]t"
+    r"|didn['’]t"
     r"|doesn['’]t|haven['’]t|won['’]t|wouldn['’]t)"
     r" (?:i|you|we|he|she|it|they|your|my|the|this|that|there|anyone|someone|people)\b",
     re.IGNORECASE,
@@ -18,16 +20,20 @@ _SUPPOSES = re.compile(
     r"|for example|for instance|e\.g\.)(?!\w)",
     re.IGNORECASE,
 )
-_JOKES = re.compile(r"\b(?:just kidding|kidding|jk|lol|lmao|rofl|haha\w*|hehe\w*|joking|jokes?)\b|😂|🤣|😜|😉| /s\b", re.IGNORECASE)
+_JOKES = re.compile(
+    r"\b(?:just kidding|kidding|jk|lol|lmao|rofl|haha\w*|hehe\w*|joking|jokes?)\b|😂|🤣|😜|😉| /s\b", re.IGNORECASE
+)
 HEDGE = re.compile(
     r"\b(?:if|would|might|could|unless|wish|wishes|maybe|perhaps|probably|possibly|whether|should|supposedly|allegedly"
     r"|reportedly|apparently|rumou?red|claims?|claimed|pretends?|hopes?|hoping|wants?|wanted|wanna|dreams?|dreamed"
-    r"|dreaming|almost|nearly|would['’]ve|considering|thinking (?:of|about)|assuming|assume|guess|i['’]d|we['’]d|he['’]d"
+    r"|dreaming|almost|nearly|would['’]ve|considering|thinking (?:of|about)|assuming|assume|guess|i['’]d|we['’]d"
+    r"|he['’]d"
     r"|she['’]d|they['’]d|you['’]d|rather)\b",
     re.IGNORECASE,
 )
 PLANS = re.compile(
-    r"\b(?:will|won['’]t|going to|gonna|plan(?:s|ning|ned)? (?:to|on)|about to|\w+['’]ll|used to|tr(?:y|ying|ied) to|once"
+    r"\b(?:will|won['’]t|going to|gonna|plan(?:s|ning|ned)? (?:to|on)|about to|\w+['’]ll|used to|tr(?:y|ying|ied) to"
+    r"|once"
     r"|have to|need to|can['’]t wait to|looking (?:to|forward)|excited to|applied|applying)\b",
     re.IGNORECASE,
 )

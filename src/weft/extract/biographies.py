@@ -18,49 +18,67 @@ from weft.extract.telling import Telling
 MAX_BRACKETS_CHARACTERS: Final = 240
 _BRACKETS = re.compile(rf"\s?\((?P<inside>[^)]{{0,{MAX_BRACKETS_CHARACTERS}}})\)")
 _IS = re.compile(
-    r"(?:,? (?:also|better|commonly|formerly|officially|professionally)? ?(?:known|called|styled|credited|referred to)(?: \w+)?(?: as| simply)?[^,]{0,60},?|\s"
+    r"(?:,? (?:also|better|commonly|formerly|officially|professionally)? ?(?:known|called|styled|credited|referred"
+    r" to)(?: \w+)?(?: as| simply)?[^,]{0,60},?|\s"
     r"|, [^,]{2,60},|\s?\([^)]{0,240}\)){0,2}\s?,? (?P<verb>is|was|are|were)(?: also| currently| now)? "
 )
 _DEMONYM = "|".join(sorted(DEMONYMS, key=len, reverse=True))
 _NATION = re.compile(
-    rf"(?:[A-Z]\w+- ?born )?(?P<nation>(?:South |North |New |Saudi |Puerto |Sri )?(?i:{_DEMONYM})(?:[-–](?i:{_DEMONYM}|Rican|Lankan))*)(?![\w])"
+    rf"(?:[A-Z]\w+- ?born )?(?P<nation>(?:South |North |New |Saudi |Puerto |Sri"
+    rf" )?(?i:{_DEMONYM})(?:[-–](?i:{_DEMONYM}|Rican|Lankan))*)(?![\w])"
     r"(?!-(?:language|style|based|speaking|themed|born)|- born)(?=,? [a-z0-9]|-)(?! and [A-Z])"
     rf"|(?P<twice>(?i:{_DEMONYM})) (?=(?:{_DEMONYM})\b)",
 )
-PRAISE = r"(?:(?:former|retired|noted|renowned|famous|late|prominent|well-known|award-winning|acclaimed|leading|early|independent|professional|first|influential|celebrated|semi-retired|contemporary|pioneering|self-taught|upcoming|successful|popular|amazing|great|talented|brilliant|legendary|respected|highly \w+) )*"
+PRAISE = (
+    r"(?:(?:former|retired|noted|renowned|famous|late|prominent|well-known|award-winning|acclaimed|leading|early"
+    r"|independent|professional|first|influential|celebrated|semi-retired|contemporary|pioneering|self-taught"
+    r"|upcoming|successful|popular|amazing|great|talented|brilliant|legendary|respected|highly \w+) )*"
+)
 _HEAD = re.compile(rf"(?:an?|the|one of the) (?P<praise>{PRAISE})(?P<year>\d{{4}} )?(?P<middle>{PRAISE})")
 _OCCUPATION = "|".join(sorted(OCCUPATIONS, key=len, reverse=True))
 _ROLE = re.compile(
-    rf"(?:[A-Za-z][\w'-]* ){{0,4}}?(?:{_OCCUPATION})(?:(?:, | and |, and |/)(?:[a-z][\w'-]* ){{0,3}}?(?:{_OCCUPATION}))*(?P<of> of (?:the )?[A-Z][\w'’ -]{{2,40}}?(?=[,.]| from| at| in| who| and|$))?(?![\w'-])"
+    rf"(?:[A-Za-z][\w'-]* ){{0,4}}?(?:{_OCCUPATION})(?:(?:, | and |, and |/)(?:[a-z][\w'-]*"
+    rf" ){{0,3}}?(?:{_OCCUPATION}))*(?P<of> of (?:the )?[A-Z][\w'’ -]{{2,40}}?(?=[,.]| from| at| in| who| and"
+    rf"|$))?(?![\w'-])"
 )
-_NO_ROLE = re.compile(r"\b(?:by|of|in|for|who|which|that|was|is|with|from|about|on|film|novel|song|album|book|series)\b")
+_NO_ROLE = re.compile(
+    r"\b(?:by|of|in|for|who|which|that|was|is|with|from|about|on|film|novel|song|album|book|series)\b"
+)
 _WORK = re.compile(
-    r"[^.,;]{0,80}?\b(?:film|novel|album|song|book|series|single|movie|play|opera|comedy|drama|documentary|musical|magazine"
-    r"|novella|memoir|piece|symphony|composition|game|soundtrack|EP|sitcom|thriller|western|short|episode|poem|painting|romance|feature)\b"
+    r"[^.,;]{0,80}?\b(?:film|novel|album|song|book|series|single|movie|play|opera|comedy|drama|documentary|musical"
+    r"|magazine"
+    r"|novella|memoir|piece|symphony|composition|game|soundtrack|EP|sitcom|thriller|western|short|episode|poem"
+    r"|painting|romance|feature)\b"
 )
 _BY = re.compile(
-    r"\b(?:(?:written |produced |co-written |edited |scored |filmed )?(?:,? ?and )?directed by|written(?: and \w+)? by|(?:novel|book|album|song|single|novella|play|poem|opera|memoir|painting|story|series|comedy|drama|musical|film)s? by|composed by|created by|authored by)"
+    r"\b(?:(?:written |produced |co-written |edited |scored |filmed )?(?:,? ?and )?directed by|written(?: and \w+)?"
+    r" by|(?:novel|book|album|song|single|novella|play|poem|opera|memoir|painting|story|series|comedy|drama|musical"
+    r"|film)s? by|composed by|created by|authored by)"
     r" (?:[a-z]+(?: [a-z]+){0,3} )?(?=[^\W\d_a-z])"
 )
 _DIRECTED = re.compile(r"\bdirected by (?:[a-z]+(?: [a-z]+){0,3} )?(?=[^\W\d_a-z])")
 _SEVERAL = re.compile(r"(?:,? and |,? & |, )[A-Z]")
 _SITES = (
-    "village|town|city|municipality|community|commune|district|suburb|neighbou?rhood|hamlet|county|parish|settlement|borough"
-    "|province|region|township|locality|river|lake|mountain|island|park|school|university|college|museum|station|airport"
+    "village|town|city|municipality|community|commune|district|suburb|neighbou?rhood|hamlet|county|parish|settlement"
+    "|borough"
+    "|province|region|township|locality|river|lake|mountain|island|park|school|university|college|museum|station"
+    "|airport"
     "|hospital|church|stadium|bridge|castle|building|street|road|valley|bay|beach|forest|peninsula|creek|hotel|theatre"
-    "|theater|library|company|canyon|peak|hill|cemetery|prison|area|barangay|census-designated place|stream|tributary|volcano"
+    "|theater|library|company|canyon|peak|hill|cemetery|prison|area|barangay|census-designated place|stream|tributary"
+    "|volcano"
 )
 _SITE = re.compile(rf"[^.;]{{0,70}}?\b(?:{_SITES})s?\b[^.;]{{0,40}}?,? (?:located |situated |based )?(?:in|within) ")
-_NO_NATIONS: Final = frozenset(
-    "western eastern native latin roman christian catholic protestant muslim islamic hindu buddhist jewish hindi tamil telugu"
-    " malayalam bengali marathi punjabi urdu kannada cantonese mandarin hebrew yiddish victorian byzantine".split()
-)
+_NO_NATION_TEXT = """
+western eastern native latin roman christian catholic protestant muslim islamic hindu buddhist jewish hindi tamil
+telugu malayalam bengali marathi punjabi urdu kannada cantonese mandarin hebrew yiddish victorian byzantine
+"""
+_NO_NATIONS: Final = frozenset(_NO_NATION_TEXT.split())
 _PERSON_KINDS: Final = frozenset(["Person", "Entity"])
 _AT = re.compile(r",? (?:at|for) (?=the [A-Z]|[A-Z])")
 
 
 def biography(telling: Telling) -> Iterator[FoundFact]:
-    """The facts of a sentence that says what its subject, a name or "she", is; and of roles and works named in passing."""
+    """The facts of a sentence that says what its subject is, and of roles and works that it names in passing."""
     yield from _in_passing(telling)
     subject = _subject(telling)
     if subject is None:
@@ -75,11 +93,13 @@ def biography(telling: Telling) -> Iterator[FoundFact]:
 
 _PRONOUN = re.compile(r"\W*(?P<who>He|She|It)(?= (?:is|was) )")
 _FUNCTION = (
-    "the|an?|and|or|of|by|with|to|in|on|at|from|for|his|her|my|their|our|your|its|as|is|was|are|were|that|who|but|than|named|called"
+    "the|an?|and|or|of|by|with|to|in|on|at|from|for|his|her|my|their|our|your|its|as|is|was|are|were|that|who|but"
+    "|than|named|called"
     "|former|late|prominent|famous|noted|fellow|first|second|renowned|becoming|became|met|saw|like|including"
 )
 _PASSING = re.compile(
-    rf"(?<![\w-])(?P<nation>(?:(?:South|North|New|Saudi) )?(?:{_DEMONYM}) )?(?P<role>(?:(?!(?:{_FUNCTION})\b)[a-z][\w-]* ){{0,2}}?(?:[a-z]+-)?(?:{_OCCUPATION}))"
+    rf"(?<![\w-])(?P<nation>(?:(?:South|North|New|Saudi) )?(?:{_DEMONYM})"
+    rf" )?(?P<role>(?:(?!(?:{_FUNCTION})\b)[a-z][\w-]* ){{0,2}}?(?:[a-z]+-)?(?:{_OCCUPATION}))"
     rf"(?P<gap>,? )$",
     re.IGNORECASE,
 )
@@ -114,7 +134,9 @@ def _apposition(telling: Telling, name: FoundName) -> Iterator[FoundFact]:
         return  # a list: "a painter, Ada Low and …"
     yield telling.fact(name.span, "role", _moved(match.span("role"), offset), 0.85)
     if match["nation"] and match["nation"][0].isupper() and match["nation"].strip().lower() not in _NO_NATIONS:
-        yield telling.fact(name.span, "nationality", _moved((match.start("nation"), match.end("nation") - 1), offset), 0.85)
+        yield telling.fact(
+            name.span, "nationality", _moved((match.start("nation"), match.end("nation") - 1), offset), 0.85
+        )
 
 
 def _moved(span: Span, by: int) -> Span:
@@ -196,7 +218,8 @@ def _being(telling: Telling, subject: FoundName, match: re.Match[str]) -> Iterat
 
 
 _NOT_ITS_WORK = re.compile(
-    rf"[ -](?:(?:and|or) [a-z]+ )?(?:{_OCCUPATION}|industry|studio|studios|festival|company|school|career|maker|star|critic)\b"
+    rf"[ -](?:(?:and|or) [a-z]+ )?(?:{_OCCUPATION}|industry|studio|studios|festival|company|school|career|maker|star"
+    rf"|critic)\b"
 )
 
 
@@ -221,7 +244,11 @@ def _occupation(telling: Telling, subject: FoundName, at: int) -> Iterator[Found
     if role is None or subject.kind == "Organization":
         return
     words = sentence[role.start() : role.start("of") if role["of"] else role.end()]
-    if _NO_ROLE.search(words) or words in {"player", "model", "host", "count", "general", "executive"} or _goes_on(sentence, role.end()):
+    if (
+        _NO_ROLE.search(words)
+        or words in {"player", "model", "host", "count", "general", "executive"}
+        or _goes_on(sentence, role.end())
+    ):
         return
     yield telling.fact(subject.span, "role", role.span(), 0.85)
     if (place := _AT.match(sentence, role.end())) and (name := telling.name_at(place.end())):
@@ -230,7 +257,13 @@ def _occupation(telling: Telling, subject: FoundName, at: int) -> Iterator[Found
 
 def _goes_on(sentence: str, at: int) -> bool:
     """Whether the noun goes on behind the role: "an actress award"."""
-    return re.compile(r"[ -](?!who|and|from|at|in|for|of|with|best|known|born|active|based|whose|that|or|by|on|as|during|to|which|currently|working|noted|famous|living|since|but|he|she)[a-z]").match(sentence, at) is not None
+    return (
+        re.compile(
+            r"[ -](?!who|and|from|at|in|for|of|with|best|known|born|active|based|whose|that|or|by|on|as|during|to"
+            r"|which|currently|working|noted|famous|living|since|but|he|she)[a-z]"
+        ).match(sentence, at)
+        is not None
+    )
 
 
 def _site(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
@@ -244,5 +277,8 @@ def _site(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
 
 def _inner_place(telling: Telling, at: int) -> Span | None:
     """The place named here, past "the province of"."""
-    past = re.compile(r"(?:the )?(?:[A-Za-z]+ ){0,3}?(?:(?:province|state|county|district|city|town|region|municipality|republic|island|borough|suburb|village|prefecture|department) of )?").match(telling.sentence, at)
+    past = re.compile(
+        r"(?:the )?(?:[A-Za-z]+ ){0,3}?(?:(?:province|state|county|district|city|town|region|municipality|republic"
+        r"|island|borough|suburb|village|prefecture|department) of )?"
+    ).match(telling.sentence, at)
     return telling.place_at(at) or (telling.place_at(past.end()) if past else None)

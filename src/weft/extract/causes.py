@@ -1,4 +1,4 @@
-"""Causes and effects that a sentence ties with words: because, so, therefore, led to, due to, as a result, that's why."""
+"""Causes and effects that a sentence ties with words: because, so, therefore, led to, due to, that's why."""
 
 from __future__ import annotations
 
@@ -12,33 +12,50 @@ MAX_CAUSES: Final = 8  # of one sentence
 MIN_CHARACTERS: Final = 3
 MAX_NOUN_WORDS: Final = 4
 _SUBJECT = (
-    r"(?:i|we|you|he|she|it|they|my|our|your|his|her|their|the|this|that|there|a|an|these|those|(?-i:[A-Z]\w+)|be|make|keep|book"
-    r"|choose|pack|just|feel|don['’]t|let|let['’]s|try|check|consider|take|bring|plan|please|no|having|people|everyone|get|go)"
+    r"(?:i|we|you|he|she|it|they|my|our|your|his|her|their|the|this|that|there|a|an|these|those|(?-i:[A-Z]\w+)|be"
+    r"|make|keep|book"
+    r"|choose|pack|just|feel|don['’]t|let|let['’]s|try|check|consider|take|bring|plan|please|no|having|people"
+    r"|everyone|get|go)"
 )
 # Word → (pattern, whether the cause stands first, how sure it is). The text before the match is the one part, the text
 # after it the other.
 _JOINTS: Final[tuple[tuple[str, re.Pattern[str], bool, float], ...]] = (
-    ("because", re.compile(r",? (?:(?:mainly|largely|partly|just|simply|only|probably|mostly|maybe) )?because(?: of)? (?!you\b.*\?)"), False, 0.95),
-    ("due to", re.compile(r",? (?:(?:is|was|are|were) )?(?:(?:mainly|largely|partly|mostly|primarily) )?due to (?!be\b|arrive|start|open|close|air|leave)"), False, 0.9),
+    ("because", re.compile(r",? (?:(?:mainly|largely|partly|just|simply|only|probably|mostly|maybe) )?because(?: of)?"
+        r" (?!you\b.*\?)"), False, 0.95),
+    ("due to", re.compile(r",? (?:(?:is|was|are|were) )?(?:(?:mainly|largely|partly|mostly|primarily) )?due to"
+        r" (?!be\b|arrive|start|open|close|air|leave)"), False, 0.9),
     ("owing to", re.compile(r",? (?:largely )?owing to "), False, 0.9),
     ("thanks to", re.compile(r"(?<=\w),? thanks to "), False, 0.8),
     ("as a result of", re.compile(r",? as a (?:direct )?result of "), False, 0.9),
     ("on account of", re.compile(r",? on account of "), False, 0.9),
     (" why ", re.compile(r"[,;]? (?:and )?(?:which is|that['’]s|that is|this is) why "), True, 0.95),
     ("lead", re.compile(r",? (?:which )?leading to "), True, 0.85),
-    ("led to", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately|soon|later|also) ){0,3}(?:led|leads|leading) to "), True, 0.85),
-    ("result", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately) ){0,3}(?:resulted|results|resulting) in "), True, 0.85),
-    ("caus", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately) ){0,3}(?:caused|causing|(?<=which )causes|(?<=that )causes|(?<=it )causes|(?<=this )causes) (?!by\b)"), True, 0.85),
+    ("led to", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately|soon|later|also) ){0,3}(?:led"
+        r"|leads|leading) to "), True, 0.85),
+    ("result", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately) ){0,3}(?:resulted|(?<=which"
+        r" )results|(?<=this )results|resulting) in "), True, 0.85),
+    ("caus", re.compile(r",? (?:(?:which|that|and|has|have|had|eventually|ultimately) ){0,3}(?:caused|causing"
+        r"|(?<=which )causes|(?<=that )causes|(?<=it )causes|(?<=this )causes) (?!by\b)"), True, 0.85),
     ("as a result", re.compile(r"(?:[,;]| and) (?:and )?as a (?:direct )?result,? (?!of\b)"), True, 0.9),
     ("therefore", re.compile(r"(?:[,;]| and) (?:and )?therefore,? "), True, 0.9),
     ("consequently", re.compile(r"(?:[,;]| and) (?:and )?consequently,? "), True, 0.9),
-    ("so", re.compile(rf", (?:and )?so (?:now )?(?={_SUBJECT}\b)(?!far\b|that\b|much\b|many\b|i guess|i was wondering|i['’]d|(?:the )?\w+ (?:can|could|will be able|may) )", re.IGNORECASE), True, 0.75),
-    ("since", re.compile(r", (?:especially |particularly )?since (?=(?:i|we|you|he|she|it|they|my|our|his|her|their|there|that)\b)", re.IGNORECASE), False, 0.7),
+    ("so", re.compile(rf", (?:and )?so (?:now )?(?={_SUBJECT}\b)(?!far\b|that\b|much\b|many\b|i guess|i was wondering"
+        rf"|i['’]d|(?:the )?\w+ (?:can|could|will be able|may) )", re.IGNORECASE), True, 0.75),
+    ("since", re.compile(r", (?:especially |particularly )?since (?=(?:i|we|you|he|she|it|they|my|our|his|her|their"
+        r"|there|that)\b)", re.IGNORECASE), False, 0.7),
 )  # fmt: skip
-_PASSIVE = re.compile(r",? (?:(?:is|was|are|were|been|being|be|gets?|got) )(?:\w+ly )?(?:caused|triggered|brought about) by ")
-_FRONT = re.compile(r"\W*(?:[\w ]{1,30}: )?(?P<word>because(?: of)?|since|due to|as a result of|thanks to|owing to) ", re.IGNORECASE)
-_FRONT_TIME = re.compile(r"\W*(?:[\w ]{1,30}: )?since (?:then|that|last|the|\d+s?|january|february|march|april|may|june|july|august|september"
-                         r"|october|november|december|childhood|day|yesterday|when|its|his|her|their|my|19|20|moving|starting|joining|(?:i|we|you|they|he|she) (?:last|first|started|began|was|were))\b", re.IGNORECASE)  # fmt: skip
+_PASSIVE = re.compile(
+    r",? (?:(?:is|was|are|were|been|being|be|gets?|got) )(?:\w+ly )?(?:caused|triggered|brought about) by "
+)
+_FRONT = re.compile(
+    r"\W*(?:[\w ]{1,30}: )?(?P<word>because(?: of)?|since|due to|as a result of|thanks to|owing to) ", re.IGNORECASE
+)
+_FRONT_TIME = re.compile(
+    r"\W*(?:[\w ]{1,30}: )?since (?:then|that|last|the|\d+s?|january|february|march|april|may|june|july|august"
+    r"|september|october|november|december|childhood|day|yesterday|when|its|his|her|their|my|moving|starting|joining"
+    r"|(?:i|we|you|they|he|she) (?:last|first|started|began|was|were))\b",
+    re.IGNORECASE,
+)
 _BACK = re.compile(
     r"\W*(?:[\w ]{1,30}: )?(?:that['’]s why|that is why|this is why|which is why|as a result,|therefore,|consequently,"
     r"|because of (?:this|that),) ",
@@ -46,26 +63,34 @@ _BACK = re.compile(
 )
 _PERFECT = re.compile(r"\b(?:has|have|had|['’]ve) (?:\w+ )?(?:been|\w+ed)\b|\bhaven['’]t|\bhasn['’]t")
 _CUT_LEFT = re.compile(
-    r"[;:\]]|[.!?] |,? but |, (?:and|although|though|however|yet) | - | – | — |—| (?:said|says|stated|thought|think|thinks|believes?|believed|found|realized|know|mean) that |, (?=(?:I|we|he|she|they|you|which|who)\b)| and (?=(?:I|we|he|she|they|it|my)\b)"
+    r"[;:\]]|[.!?] |,? but |, (?:although|though|however|yet) |, and (?=(?:I|we|he|she|they|it|you|the|my|this"
+    r"|that)\b)| - | – | — |—| (?:said|says|stated|thought|think|thinks|believes?|believed|found|realized|know|mean)"
+    r" that |, (?=(?:I|we|he|she|they|you|which|who)\b)| and (?=(?:I|we|he|she|they|it|my)\b)"
 )
 _CUT_RIGHT = re.compile(
-    r"[;\[\]]|[.!?](?:\s|$)|,? but |, (?:so|and so|which|although|though|however|and (?:i|we|he|she|it|they|now|that|this|the)|yet) "
-    r"| - | – | — |—|, and then |, (?:resulting in|leading to|causing|helping|allowing) | and (?=(?:i|we|he|she|they|it)\b)",
+    r"[;\[\]]|[.!?](?:\s|$)|,? but |, (?:so|and so|which|although|though|however|and (?:i|we|he|she|it|they|now|that"
+    r"|this|the)|yet) "
+    r"| - | – | — |—|, and then |, (?:resulting in|leading to|causing|helping|allowing) | and (?=(?:i|we|he|she|they"
+    r"|it)\b)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"(?:\W|(?:and|but|so|well|yeah|yes|yep|no|oh|also|plus|actually|honestly|anyway|wow|hey|thanks|right|sure|i think|i guess|however"
+    r"(?:\W|(?:and|but|so|well|yeah|yes|yep|no|oh|also|plus|actually|honestly|anyway|wow|hey|thanks|right|sure|i"
+    r" think|i guess|however"
     r"|by the way|remember(?: that)?|please note that|note that|unfortunately|luckily|sadly|fortunately)\b)+",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
-    r"(?:(?:it|that|this|which|he|she|they|i|we|you|there|what|them|him|her|us|me)(?:['’]s| is| was| are|['’]re)?(?: \w+ly| just| all)?"
+    r"(?:(?:it|that|this|which|he|she|they|i|we|you|there|what|them|him|her|us|me)(?:['’]s| is| was| are|['’]re)?(?:"
+    r" \w+ly| just| all| been)?"
     r"|not|why|just|simply|and|or|so|is|was|(?:.{0,80} )?what(?:['’]s| is| was))[.!]?",
     re.IGNORECASE,
 )
 _ORDERS = re.compile(
-    r"(?:to \w+ |consider|try|make sure|leave|use|add|set|choose|place|put|write|book|keep|start|create|save|store|label|arrange|wear"
-    r"|take|bring|bookmark|check|break|focus|look for|organi[sz]e|schedule|ask|include)\b",
+    r"(?:to \w+ |consider|try|make sure|leave|use|add|set|choose|place|put|write|book|keep|start|create|save|store"
+    r"|label|arrange|wear"
+    r"|take|bring|bookmark|check|break|focus|look for|organi[sz]e|schedule|ask|include|water|cut|mix|wrap|cook|share"
+    r"|plan|read|work)\b",
     re.IGNORECASE,
 )
 
@@ -91,10 +116,10 @@ def causes(sentence: str) -> list[FoundCause]:
     return _apart(found)[:MAX_CAUSES]
 
 
-def refers_back(sentence: str) -> int | None:
-    """Where the effect begins, in a sentence that names the one before it as its cause: "That's why …"; else None."""
+def refers_back(sentence: str) -> Span | None:
+    """The effect, in a sentence that names the one before it as its cause: "That's why …"; else None."""
     match = _BACK.match(sentence)
-    return match.end() if match and not HEDGE.search(sentence) else None
+    return _right(sentence, match.end()) if match and not HEDGE.search(sentence) else None
 
 
 _COMMA_SUBJECT = re.compile(r",(?= (?:I|we|he|she|it|they|you|the|my|there|this|that)\b)")
@@ -129,7 +154,7 @@ def _made(sentence: str, joint: Span, *, cause_first: bool, confidence: float) -
     left, right = _left(sentence, joint[0]), _right(sentence, joint[1])
     if left is None or right is None:
         return None
-    if _THAT.search(sentence, *joint) and len(sentence[slice(*left)].split()) > MAX_NOUN_WORDS:
+    if _THAT.match(sentence, joint[0]) and len(sentence[slice(*left)].split()) > MAX_NOUN_WORDS:
         return None  # "… the quarrel that led to …": only its last noun is the cause
     if not cause_first and sentence[joint[0]] == "," and len(sentence[slice(*left)].split()) <= 4:
         return _middle(sentence, joint[1], confidence)
@@ -141,7 +166,9 @@ def _made(sentence: str, joint: Span, *, cause_first: bool, confidence: float) -
     cause, effect = (left, right) if cause_first else (right, left)
     if HEDGE.search(sentence, *cause) or _IFS.search(sentence, *effect):
         return None
-    if sentence[joint[0] : joint[1]].lstrip(", ").lower().startswith(("so ", "and so ")) and _is_purpose(sentence, left, right):
+    if sentence[joint[0] : joint[1]].lstrip(", ").lower().startswith(("so ", "and so ")) and _is_purpose(
+        sentence, left, right
+    ):
         return None  # a purpose: "label the boxes, so we find them"
     if sentence[slice(*joint)].strip(", ").lower() == "since" and _PERFECT.search(sentence, *left):
         return None
@@ -160,7 +187,7 @@ def _is_purpose(sentence: str, left: Span, right: Span) -> bool:
     return _INTENDS.match(sentence, left[0]) is not None and _OTHER_SUBJECT.match(sentence, right[0]) is not None
 
 
-_THAT = re.compile(r"^ that ")
+_THAT = re.compile(r" that ")
 _LEANS = re.compile(r"(?:\bbut|\band|,)$")
 
 

@@ -37,6 +37,7 @@ VERSION: Final = "rules/1"
 MAX_READ_CHARACTERS: Final = 200_000  # of one text; what comes after is not read
 MAX_SENTENCE_CHARACTERS: Final = 1_000  # a longer one is read in pieces, and tells no facts, preferences or causes
 MAX_FOUND: Final = 256  # of each class but names, of one text
+MIN_CAUSE_BLANKS: Final = 2  # a sentence of fewer words ("Yeah!") is no cause
 SPEAKER: Final = "I"
 _LABEL = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): (?=\S)")
 _ROLES: Final = frozenset(["user", "assistant", "human", "ai", "system", "agent", "bot", "tool"])
@@ -80,7 +81,7 @@ class _Gathered:
         taken = [mark.span for mark in found_marks]
         dates = mentioned_dates(sentence, self.at)
         names = mentioned_names(sentence, [*taken, *(date.span for date in dates)], self.speaker)
-        taken += [each.span for each in (*dates, *names)]
+        taken += [*(date.span for date in dates), *(name.span for name in names)]
         self.marks += _shifted(found_marks, start)
         self.dates += _shifted(dates, start)
         self.names += _shifted(names, start)
@@ -89,7 +90,7 @@ class _Gathered:
         told = stop - start <= MAX_SENTENCE_CHARACTERS and asserts(sentence)
         if told:
             self._tell(sentence, start, names, dates)
-        self.before = (start, stop) if told else None
+        self.before = (start, stop) if told and sentence.count(" ") >= MIN_CAUSE_BLANKS else None
 
     def _tell(self, sentence: str, start: int, names: Sequence[FoundName], dates: Sequence[FoundDate]) -> None:
         for fact in statements(sentence, names, dates, self.speaker):
@@ -105,11 +106,9 @@ class _Gathered:
             for each in preferences(sentence, names, self.speaker):
                 moved_holder = _moved(each.holder_span, start)
                 self.preferences.append(replace(each, span=_moved(each.span, start), holder_span=moved_holder))
-        back = refers_back(sentence)
-        if back is not None and self.before is not None:
-            effect = (start + back, start + len(sentence.rstrip(" .!")))
-            if effect[0] < effect[1]:
-                self.causes.append(FoundCause(cause=self.before, effect=effect, confidence=0.8))
+        effect = refers_back(sentence)
+        if effect is not None and self.before is not None:
+            self.causes.append(FoundCause(cause=self.before, effect=_moved(effect, start), confidence=0.8))
         else:
             for cause in causes(sentence):
                 moved_cause = replace(cause, cause=_moved(cause.cause, start), effect=_moved(cause.effect, start))

@@ -47,8 +47,8 @@ class FoundMark(Struct, frozen=True, kw_only=True):
 class FoundFact(Struct, frozen=True, kw_only=True):
     """What the text says of a subject. First person is the speaker, by name where it is known, else "I".
 
-    A subject that is only "he", "she" or "it" in its sentence stays so. `past` says that it is told as over ("she worked
-    at …"): then it says nothing of today.
+    A subject that is only "he", "she" or "it" in its sentence stays so. `past` says that it is told as over ("she
+    worked at …"): then it says nothing of today.
     """
 
     subject: str

@@ -52,12 +52,16 @@ _EARLY_US: Final = parse_instant("1600-06-15")
 _LATE_US: Final = parse_instant("2500-10-20")
 _YEARLY: Final = frozenset([*MONTHS, *SEASONS, *HOLIDAYS])
 _YEARS: Final = range(1500, 2100)
-_NO_YEAR_BEFORE: Final = frozenset(
-    "$ € £ # : / + x × - than over about nearly almost approximately under code room channel page least roughly around"
-    " highway route".split()
-)
+_NO_YEAR_BEFORE_TEXT = """
+$ € £ # : / + x × - than over about nearly almost approximately under code room channel page least roughly around
+highway route
+"""
+_NO_YEAR_BEFORE: Final = frozenset(_NO_YEAR_BEFORE_TEXT.split())
 _GENERIC_AFTER: Final = frozenset(["months", "season", "seasons"])  # during winter months
-_NO_YEAR_AFTER: Final = frozenset("% . : / × + ° x".split())
+_NO_YEAR_AFTER_TEXT = """
+% . : / × + ° x
+"""
+_NO_YEAR_AFTER: Final = frozenset(_NO_YEAR_AFTER_TEXT.split())
 _DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.]\d)")
 
 
@@ -164,8 +168,8 @@ def _next(reader: Reader, at: int) -> Found | None:
     if word == "weekend":
         return Found(almanac.calendar_unit(reader.today, word, -1), "weekend", after + 1)
     if word in MONTHS or word in SEASONS:
-        period = almanac.latest(_of_year(word), reader.asked_us + 365 * DAY_US)
-        return Found(period, "month", after + 1) if period else None
+        later = almanac.latest(_of_year(word), reader.asked_us + 365 * DAY_US)
+        return Found(later, "month", after + 1) if later else None
     amount = read_amount(reader, after) if word not in {"a", "an"} else None
     unit = UNITS.get(reader.word(amount[2])) if amount else None
     if amount and unit and unit not in {"hour", "minute"}:
@@ -186,7 +190,7 @@ def _coming(reader: Reader, at: int) -> Found | None:
 
 
 def _this(reader: Reader, at: int) -> Found | None:
-    """This Friday is today or ahead, this weekend that of the week."""
+    """Of "this Friday" and "this weekend": today or ahead, in this week."""
     word = reader.word(at + 1)
     if word in WEEKDAYS:
         day = reader.today + (WEEKDAYS[word] - almanac.weekday_of(reader.today)) % 7
@@ -236,7 +240,9 @@ def _counted(reader: Reader, at: int, *, ahead: bool) -> Found | None:
 
 
 _CALENDAR_UNITS = {form: name for form, name in UNITS.items() if name in {"day", "week", "month", "year", "weekend"}}
-_AFTER_DAY_TEXT = "and or but with at in on for was is i we you he she they it to from when since so because then who that if"
+_AFTER_DAY_TEXT = (
+    "and or but with at in on for was is i we you he she they it to from when since so because then who that if"
+)
 _AFTER_DAY = frozenset(_AFTER_DAY_TEXT.split())
 _COUNTING = frozenset(["a", "an", *NUMBERS, *VAGUE])
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
@@ -306,7 +312,11 @@ def _bare_year(reader: Reader, at: int) -> Found | None:
     """A number that is a year by its looks, unless the words around it count with it."""
     year, before, after = int(reader.words[at]), reader.word(at - 1), reader.word(at + 1)
     if 300 <= year < 1000:  # an early year only where nothing is counted with it
-        early = before in {"in", "from", "until", "since"} and reader.ends_clause(at + 1) and not reader.joined(at + 1, after)
+        early = (
+            before in {"in", "from", "until", "since"}
+            and reader.ends_clause(at + 1)
+            and not reader.joined(at + 1, after)
+        )
         return Found(almanac.months(year, 1, 12), "year", at + 1) if early else None
     if before == "the" and reader.is_capital(at - 1):  # a band
         return None
@@ -314,7 +324,9 @@ def _bare_year(reader: Reader, at: int) -> Found | None:
         return None
     if after in _NO_YEAR_AFTER and reader.joined(at + 1, after):
         return None
-    if after in UNITS or (before not in {"in", "since"} and after.endswith("s") and len(after) > 4 and reader.raw[at + 1].islower()):
+    if after in UNITS or (
+        before not in {"in", "since"} and after.endswith("s") and len(after) > 4 and reader.raw[at + 1].islower()
+    ):
         return None
     return Found(almanac.months(year, 1, 12), "year", at + 1)
 

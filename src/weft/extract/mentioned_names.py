@@ -37,26 +37,33 @@ _UPPER = r"[^\W\d_a-zß-öø-ÿ]"
 _CAPITAL = re.compile(
     rf"(?<![\w@/\\])(?:(?:[A-Z]\.){{1,4}}(?!\w)"  # J. K., U.S.
     r"|(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Mt|Ft|Inc|Ltd|Corp|Co)\."
-    rf"|{_UPPER}\w{{0,40}}(?:(?:[-&‐]|['’](?!(?:s|m|ll|d|re|ve|t)\b))\w{{1,40}}){{0,4}}(?:\+\+|#)?|[a-z]{{1,2}}[A-Z][a-z]\w{{1,30}})"
+    rf"|{_UPPER}\w{{0,40}}(?:(?:[-&‐]|['’](?!(?:s|m|ll|d|re|ve|t)\b))\w{{1,40}}){{0,4}}(?:\+\+|#)?"
+    rf"|[a-z]{{1,2}}[A-Z][a-z]\w{{1,30}})"
 )
 _JOINTS: Final = frozenset(
     f" {joint} "
     for joint in (
         "of", "of the", "de", "de la", "de las", "de los", "del", "la", "le", "von", "von der", "van", "van de",
-        "van der", "van den", "der", "den", "di", "da", "dos", "du", "bin", "ibn", "al", "el", "&", "y", "af", "av", "zu",
+        "van der", "van den", "der", "den", "di", "da", "dos",
+            "du", "bin", "ibn", "al", "el", "&", "y", "af", "av", "zu",
         "ter",
     )
 ) | {" ", "- "}  # fmt: skip
-_FOR_AFTER: Final = frozenset(
-    "committee center centre institute association society award prize foundation campaign department ministry council"
-    " movement school office agency".split()
+_FOR_AFTER_TEXT = """
+committee center centre institute association society award prize foundation campaign department ministry council
+movement school office agency
+"""
+_FOR_AFTER: Final = frozenset(_FOR_AFTER_TEXT.split())
+_NUMBER = re.compile(
+    r" (?:\d{1,3}(?:\.\d)?)(?![\w.,:/%]|\.\d)(?! ?(?:%|[a-z]{3,}s\b|st|nd|am|pm|million|year|day|week))"
 )
-_NUMBER = re.compile(r" (?:\d{1,3}(?:\.\d)?)(?![\w.,:/%]|\.\d)(?! ?(?:%|[a-z]{3,}s\b|st|nd|am|pm|million|year|day|week))")
 _FIRST_AFTER = re.compile(r"[:.!?*\"“•\])]\W*$|^\W*$|^\W*\d{1,3}[.)]\W*$|^\W{0,4}[\w ]{1,30}: $| [-–—] $")
 _REGNAL = re.compile(r"(?=[,.)]| \(| of\b|$)")
 _TITLED = re.compile(
-    r"\W{1,3}(?:\([^)]{0,60}\) )?(?:is|was) (?:an?|the)\b[^.]{0,80}?\b(?:film|novel|album|song|book|series|magazine|play"
-    r"|single|city|town|village|river|community|game|show|movie|episode|newspaper|opera|band|poem|story|drama|comedy|musical|sitcom|painting)\b"
+    r"\W{1,3}(?:\([^)]{0,60}\) )?(?:is|was) (?:an?|the)\b[^.]{0,80}?\b(?:film|novel|album|song|book|series|magazine"
+    r"|play"
+    r"|single|city|town|village|river|community|game|show|movie|episode|newspaper|opera|band|poem|story|drama|comedy"
+    r"|musical|sitcom|painting)\b"
 )
 _LOOSE_QUOTE = re.compile(r"[\w,;)]\" ([A-Z][^\"“”]{1,100})\"")  # as some corpora write them: his film" The Lanterns"
 _WORD = re.compile(r"[^\W_]+")
@@ -77,10 +84,10 @@ def _quoted_names(sentence: str, taken: list[Span]) -> list[FoundName]:
     """Titles in quotation marks: all their words but small ones are written large."""
     if '"' not in sentence and "“" not in sentence and "'" not in sentence and "‘" not in sentence:
         return []
-    found = []
+    found: list[FoundName] = []
     spans = [*quoted_spans(sentence), *(match.span(1) for match in _LOOSE_QUOTE.finditer(sentence))]
-    for start, stop in spans:
-        start += len(sentence[start:stop]) - len(sentence[start:stop].lstrip())
+    for opened, stop in spans:
+        start = opened + len(sentence[opened:stop]) - len(sentence[opened:stop].lstrip())
         text = sentence[start:stop].rstrip(" ,.")
         words = _WORD.findall(text)
         large = [word for word in words if word[0].isupper() or word[0].isdigit()]
@@ -216,11 +223,19 @@ def _is_generic(words: list[str]) -> bool:
 def _kind(text: str, words: list[str], before: str, after: str, speaker: str | None) -> NameKind:
     """What sort of thing the name is likely of, by its own words first, then by the words around it."""
     last, first = words[-1], words[0].rstrip(".")
-    if text == speaker or first in TITLES or (first in GIVEN_NAMES and not any(word in ORGANIZATION_WORDS for word in words)):
+    if (
+        text == speaker
+        or first in TITLES
+        or (first in GIVEN_NAMES and not any(word in ORGANIZATION_WORDS for word in words))
+    ):
         return "Person" if text not in {"Austin", "Jordan", "Florence", "Virginia", "Georgia"} else "Place"
     if last in ORGANIZATION_WORDS or words[0] in {"university", "bank", "department", "ministry"}:
         return "Organization"
-    if text.lower() in PLACES or last in PLACE_WORDS or first in {"mount", "lake", "fort", "port", "san", "santa", "st"}:
+    if (
+        text.lower() in PLACES
+        or last in PLACE_WORDS
+        or first in {"mount", "lake", "fort", "port", "san", "santa", "st"}
+    ):
         return "Place"
     if last in PLACES and before.endswith(("in ", "to ", "from ", "near ")):
         return "Place"
@@ -230,14 +245,19 @@ def _kind(text: str, words: list[str], before: str, after: str, speaker: str | N
 
 
 _PERSON_BEFORE = re.compile(
-    r"(?:\b(?:by|with|starring|friend|wife|husband|brother|sister|son|daughter|cousin|boss|colleague|partner|named|actor"
+    r"(?:\b(?:by|with|starring|friend|wife|husband|brother|sister|son|daughter|cousin|boss|colleague|partner|named"
+    r"|actor"
     r"|actress|director|singer|writer|author|poet|composer|guitarist|architect|girlfriend|boyfriend|neighbor|neighbour"
     r"|niece|nephew|mother|father|married|hey|hi|thanks|hello),? )$",
     re.IGNORECASE,
 )
 _PLACE_BEFORE = re.compile(r"\b(?:in|near|visit(?:ed|ing)?|moved to|trip to|live in|flew to|from|to|city of|town of) $")
-_PERSON_AFTER = re.compile(r"(?:,? who\b| (?:said|says|told|thinks|and I\b)|['’]s (?:wife|husband|mother|father)| \(born)")
-_ORGANIZATION_BEFORE = re.compile(r"\b(?:work(?:s|ed|ing)? (?:at|for)|job at|intern(?:ship)? at|joined|company|brand) $")
+_PERSON_AFTER = re.compile(
+    r"(?:,? who\b| (?:said|says|told|thinks|and I\b)|['’]s (?:wife|husband|mother|father)| \(born)"
+)
+_ORGANIZATION_BEFORE = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:at|for)|job at|intern(?:ship)? at|joined|company|brand) $"
+)
 _PRODUCT_BEFORE = re.compile(r"\b(?:using|use|used|app|bought (?:a|an|the)|new|play(?:ed|ing)?|installed) $")
 
 

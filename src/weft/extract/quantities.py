@@ -41,15 +41,16 @@ _UNIT_TEXT = """
 second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights week weeks month months year
 years decade decades century centuries fortnight km kms kilometer kilometers kilometre kilometres m metre metres meter
 meters cm centimeter centimeters centimetre mm mile miles mi foot feet ft inch inches yard yards acre acres hectare
-hectares kg kgs kilogram kilograms kilo kilos g gram grams mg lb lbs pound pounds oz ounce ounces ton tons tonne tonnes
-liter liters litre litres ml l gallon gallons pint pints cup cups tablespoon tablespoons tbsp teaspoon teaspoons tsp
-percent percentage dollar dollars euro euros usd eur gbp cent cents bucks rupee rupees yen kb mb gb tb ghz mhz hz kw kwh
-watt watts volt volts mph kph kmh calorie calories kcal degree degrees celsius fahrenheit px pixel pixels rpm dpi fps
-bit bits byte bytes megapixel megapixels mah lumen lumens ms people copies times
-""".split()
-_UNITS: Final = frozenset(_UNIT_TEXT)
+hectares kg kgs kilogram kilograms kilo kilos g gram grams mg lb lbs pound pounds oz ounce ounces ton tons tonne
+tonnes liter liters litre litres ml l gallon gallons pint pints cup cups tablespoon tablespoons tbsp teaspoon
+teaspoons tsp percent percentage dollar dollars euro euros usd eur gbp cent cents bucks rupee rupees yen kb mb gb tb
+ghz mhz hz kw kwh watt watts volt volts mph kph kmh calorie calories kcal degree degrees celsius fahrenheit px pixel
+pixels rpm dpi fps bit bits byte bytes megapixel megapixels mah lumen lumens ms people copies times
+"""
+_UNITS: Final = frozenset(_UNIT_TEXT.split())
 _QUANTITY = re.compile(
-    rf"(?P<currency>(?:US|A|C|HK)?[$€£¥₹]\s?)?(?<![\w.,/:#-])(?P<digits>{_DIGITS}){_TO}(?![\d/:]|\.\d|,\d|(?:st|nd|rd|th)\b)"
+    rf"(?P<currency>(?:US|A|C|HK)?[$€£¥₹]\s?)?(?<![\w.,/:#-])(?P<digits>{_DIGITS}){_TO}(?![\d/:]|\.\d|,\d|(?:st|nd|rd"
+    rf"|th)\b)"
     rf"(?:\s?(?P<scale>{_SCALE}|[kKmM]|bn)\b)?(?P<plus>\+)?"
     rf"|\b(?P<spelt>{_SPELT})\b(?!\s?(?:{_SCALE})\b)",
     re.IGNORECASE,
@@ -59,10 +60,13 @@ _PERCENT = re.compile(r"\s?(?:%|percent\b|per cent\b)")
 _DEGREE = re.compile(r"\s?°\s?[CF]?\b|\s?[″”\"](?=[\s,.)]|$)|\s?°")
 _UNIT = re.compile(r"[ -]?((?:square|cubic|sq\.?) )?([A-Za-z]+)(?:[ -](old|long|wide|tall|high|deep)\b)?")
 _NEXT_WORDS = re.compile(
-    r" ((?:[A-Za-z][\w'-]* ){0,3}?)([A-Za-z][A-Za-z'-]*[a-rt-z]s|people|children|men|women|mice|teeth|sheep|fish)\b(?!['’])"
+    r" ((?:[A-Za-z][\w'-]* ){0,3}?)([A-Za-z][A-Za-z'-]*[a-rt-z]s|people|children|men|women|mice|teeth|sheep"
+    r"|fish)\b(?!['’])"
 )
 _HYPHENED = re.compile(r"-([a-z]{2,20})(?:-(?:old|long|wide|tall|high|deep)\b)?(?!\w)")
-_AND_MORE = re.compile(rf"(?:,? and |, | )(?:{_DIGITS}) ?(?:minutes?|mins?|seconds?|months?|days?|inches|ounces|oz|weeks?)\b")
+_AND_MORE = re.compile(
+    rf"(?:,? and |, | )(?:{_DIGITS}) ?(?:minutes?|mins?|seconds?|months?|days?|inches|ounces|oz|weeks?)\b"
+)
 _TIME_OF_DAY = re.compile(r"\s?(?:[ap]\.?m\b|o'clock)", re.IGNORECASE)
 _LABEL = re.compile(
     r"(?:\b(?:no|nos|number|line|chapter|section|page|step|part|episode|season|route|highway|room|level|version|v|vol"
@@ -71,17 +75,18 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _LIST_MARK = re.compile(r"^\W*\d{1,3}[.)](?:\s|$)")
-_NOT_COUNTED: Final = frozenset(
-    "was is has this as its his us plus yes always perhaps towards across less thus versus does goes comes gets makes"
-    " says minus besides sometimes series".split()
-)
+_NOT_COUNTED_TEXT = """
+was is has this as its his us plus yes always perhaps towards across less thus versus does goes comes gets makes says
+minus besides sometimes series
+"""
+_NOT_COUNTED: Final = frozenset(_NOT_COUNTED_TEXT.split())
 
 
 def quantities(sentence: str, taken: list[Span]) -> list[FoundQuantity]:
     """The quantities of a sentence, in its order, outside the spans already taken (dates, names, addresses).
 
-    Ordinals, times of day, numbers of lists, chapters and versions are none, nor is a number that counts nothing ("one of
-    them", "won by 63"). Of a range ("10-12 cups") the value is the first. At most MAX_QUANTITIES.
+    Ordinals, times of day, numbers of lists, chapters and versions are none, nor is a number that counts nothing ("one
+    of them", "won by 63"). Of a range ("10-12 cups") the value is the first. At most MAX_QUANTITIES.
     """
     found: list[FoundQuantity] = []
     listed = _LIST_MARK.match(sentence)

@@ -19,9 +19,7 @@ from weft.extract.telling import Telling
 MAX_FACTS: Final = 16  # of one sentence
 
 
-def statements(
-    sentence: str, names: Sequence[FoundName], dates: Sequence[FoundDate], speaker: str
-) -> list[FoundFact]:
+def statements(sentence: str, names: Sequence[FoundName], dates: Sequence[FoundDate], speaker: str) -> list[FoundFact]:
     """The facts that an asserting sentence states, in its order; each subject and predicate once. At most MAX_FACTS."""
     telling = Telling(sentence, names, dates, speaker)
     found: dict[tuple[Span, str], FoundFact] = {}
@@ -119,7 +117,8 @@ def _is_one_of_several(sentence: str, at: int) -> bool:
 
 _ROLE_WORDS = "|".join(sorted(OCCUPATIONS, key=len, reverse=True))
 _ROLE = re.compile(
-    rf"(?:[A-Za-z][\w-]* ){{0,3}}?(?:{_ROLE_WORDS})(?:(?:, (?:[a-z-]+ )?(?:{_ROLE_WORDS}))*,? and (?:[a-z-]+ )?(?:{_ROLE_WORDS}))?\b"
+    rf"(?:[A-Za-z][\w-]* ){{0,3}}?(?:{_ROLE_WORDS})(?:(?:, (?:[a-z-]+ )?(?:{_ROLE_WORDS}))*,? and (?:[a-z-]+"
+    rf" )?(?:{_ROLE_WORDS}))?\b"
     r"(?! (?:who|that) (?:would|could))(?!-\w)",
 )
 _PRAISED = re.compile(PRAISE)
@@ -132,7 +131,12 @@ def _role(telling: Telling, rule: _Rule) -> Iterator[FoundFact]:
         subject = _sure_subject(telling, match.start())
         praise = _PRAISED.match(telling.sentence, match.end())
         role = _ROLE.match(telling.sentence, praise.end() if praise else match.end())
-        if subject is None or role is None or _NOT_ROLE.search(role[0]) or _NOUN_AFTER.match(telling.sentence, role.end()):
+        if (
+            subject is None
+            or role is None
+            or _NOT_ROLE.search(role[0])
+            or _NOUN_AFTER.match(telling.sentence, role.end())
+        ):
             continue
         past = _is_past(telling, rule, subject, match)
         yield telling.fact(subject, "role", role.span(), rule.confidence, past=past)
@@ -140,8 +144,15 @@ def _role(telling: Telling, rule: _Rule) -> Iterator[FoundFact]:
             yield telling.fact(subject, "works_at", name.span, rule.confidence, past=past)
 
 
-_NOT_ROLE = re.compile(r"\b(?:better|good|great|big|bad|terrible|bit|lot|fan|huge|pretty|more|kind|sort|much|few|such|fast|slow|amazing|team|language model|best|only|same|real|quick|early|late|by|of|in|for|who|with|from|about|film by|novel|most|album|song)\b|^(?:player|model|host|count|general|executive|academic)$")
-_NOUN_AFTER = re.compile(r" (?!who|at|for|in|and|with|by|of|from|now|so|but|who|that|working|based|since|or|on|to|too|as|living|because|here|specializ|currently|myself|actually|like|is|which|studying|where)[a-z]")
+_NOT_ROLE = re.compile(
+    r"\b(?:better|good|great|big|bad|terrible|bit|lot|fan|huge|pretty|more|kind|sort|much|few|such|fast|slow|amazing"
+    r"|team|language model|best|only|same|real|quick|early|late|by|of|in|for|who|with|from|about|film by|novel|most"
+    r"|album|song)\b|^(?:player|model|host|count|general|executive|academic)$"
+)
+_NOUN_AFTER = re.compile(
+    r" (?!who|at|for|in|and|with|by|of|from|now|so|but|who|that|working|based|since|or|on|to|too|as|living|because"
+    r"|here|specializ|currently|myself|actually|like|is|which|studying|where)[a-z]"
+)
 
 
 # ---- kin: my wife Ada, Otto's father, Karl
@@ -152,7 +163,8 @@ _KIN: Final = {
     "father": "father", "dad": "father", "mother": "mother", "mom": "mother", "mum": "mother",
 }  # fmt: skip
 _KIN_PATTERN = re.compile(
-    rf"\b(?:(?P<whose>[Mm]y|[Hh]is|[Hh]er)|['’]s)(?: (?:current|first|second|third|fourth|late|lovely|dear|new|beautiful|beloved|amazing|future))*"
+    rf"\b(?:(?P<whose>[Mm]y|[Hh]is|[Hh]er)|['’]s)(?: (?:current|first|second|third|fourth|late|lovely|dear|new"
+    rf"|beautiful|beloved|amazing|future))*"
     rf" (?P<kin>{'|'.join(_KIN)})(?P<gap>,? (?:named |called |is named |is called |is |was |the )?(?:\w+ )?)(?=[A-Z])"
 )
 
@@ -160,7 +172,11 @@ _KIN_PATTERN = re.compile(
 def _kin(telling: Telling, rule: _Rule) -> Iterator[FoundFact]:
     for match in rule.pattern.finditer(telling.sentence):
         name = telling.name_at(match.end())
-        if name is None or name.kind in {"Place", "Organization"} or DENIES.search(clause_before(telling.sentence, match.start())):
+        if (
+            name is None
+            or name.kind in {"Place", "Organization"}
+            or DENIES.search(clause_before(telling.sentence, match.start()))
+        ):
             continue
         if match["whose"] and match["whose"].lower() == "my":
             subject: Span | None = match.span("whose")
@@ -190,7 +206,9 @@ def _child(telling: Telling, rule: _Rule) -> Iterator[FoundFact]:
         if subject is None or parent is None or parent.span == subject:
             continue
         gap = telling.sentence[match.end() : parent.span[0]]
-        second = re.compile(r"(?: \([^)]*\))?,? and (?:his (?:\w+ )?wife,? |wife )?").match(telling.sentence, parent.span[1])
+        second = re.compile(r"(?: \([^)]*\))?,? and (?:his (?:\w+ )?wife,? |wife )?").match(
+            telling.sentence, parent.span[1]
+        )
         other = telling.name_at(second.end()) if second else None
         woman = re.search(r"(?:Queen|Princess|Lady|Countess|Duchess|Empress)", gap)
         yield telling.fact(subject, "mother" if woman else "father", parent.span, rule.confidence)
@@ -220,39 +238,66 @@ def _versioned(telling: Telling, rule: _Rule) -> Iterator[FoundFact]:
             yield telling.fact(match.span("who"), rule.predicate, match.span("object"), rule.confidence)
 
 
-def _rule(read: Callable[[Telling, _Rule], Iterator[FoundFact]], predicate: str, hints: str, pattern: str, confidence: float = 0.9) -> _Rule:
+def _rule(
+    read: Callable[[Telling, _Rule], Iterator[FoundFact]],
+    predicate: str,
+    hints: str,
+    pattern: str,
+    confidence: float = 0.9,
+) -> _Rule:
     return _Rule(tuple(hints.split("|")), predicate, re.compile(pattern), read, confidence)
 
 
 _RULES: Final[tuple[_Rule, ...]] = (
-    _rule(_place, "lives_in", "live|living in|resid|based in", r" (?:lives?|living|lived|resid(?:es?|ing|ed)|based) (?:in|near) (?:a city called |the city of |downtown )?"),
-    _rule(_place, "lives_in", "moved|relocated", r" (?:moved|relocated)(?: back| over| out| up| down)? to (?=[A-Z])", 0.85),
+    _rule(_place, "lives_in", "live|living in|resid|based in", r" (?:lives?|living|lived|resid(?:es?|ing|ed)|based)"
+        r" (?:in|near) (?:a city called |the city of |downtown )?"),
+    _rule(_place, "lives_in", "moved|relocated", r" (?:moved|relocated)(?: (?:back|over|out|up))? to (?=[A-Z])", 0.85),
     _rule(_place, "born_in", "born", r" (?:born|raised) (?:and raised )?(?:on [^,]{3,24} )?(?:in|at) (?=[A-Z]|the )"),
     _rule(_dated, "born_on", "born", r" born(?: (?:in|at) [A-Z][\w ,'’-]{2,50}?)?(?= (?:on|in) | \w+ \d)"),
-    _rule(_dated, "died_on", "died", r" (?:died|passed away)(?: (?:in|at) [A-Z][\w ,]{2,40}?| (?:from|of) [\w ]{3,30}?)?(?= (?:on|in) )"),
+    _rule(_dated, "died_on", "died", r" (?:died|passed away)(?: (?:in|at) [A-Z][\w ,]{2,40}?| (?:from|of)"
+        r" [\w ]{3,30}?)?(?= (?:on|in) )"),
     _rule(_place, "died_in", "died", r" died (?:on [^,]{3,24} )?(?:in|at) (?=[A-Z])"),
-    _rule(_place, "located_in", "located|situated|headquartered", r" (?:located|situated|headquartered) (?:\w+ly )?(?:in|within|inside) (?=[A-Z]|the )"),
-    _rule(_place, "capital_of", "capital", r" the (?:capital|capital city|capital and largest city|national capital) of "),
-    _rule(_dated, "founded_on", "founded|established|formed|incorporated|created", r" (?:founded|established|formed|incorporated|organized)(?: by [^,.]{3,40}?)?(?: in [A-Z]\w+)?(?= (?:on|in) )"),
-    _rule(_dated, "released_on", "released|published|premiered", r" (?:(?:first |originally |initially )?(?:released|published)|premiered)(?: \w+ly)?(?: (?:by|in|through) [A-Z][^,.]{2,40}?)?(?= (?:on|in) )"),
-    _rule(_named, "owner", "owned by|subsidiary of", r" (?:(?:wholly |fully |currently |jointly )?owned(?: and operated)? by|a (?:\w+[- ])?(?:\w+ )?subsidiary of) "),
+    _rule(_place, "located_in", "located|situated|headquartered", r" (?:located|situated|headquartered) (?:\w+ly"
+        r" )?(?:in|within|inside) (?=[A-Z]|the )"),
+    _rule(_place, "capital_of", "capital", r" the (?:capital|capital city|capital and largest city|national capital)"
+        r" of "),
+    _rule(_dated, "founded_on", "founded|established|formed|incorporated|created", r" (?:founded|established|formed"
+        r"|incorporated|organized)(?: by [^,.]{3,40}?)?(?: in [A-Z]\w+)?(?= (?:on|in) )"),
+    _rule(_dated, "released_on", "released|published|premiered", r" (?:(?:first |originally |initially )?(?:released"
+        r"|published)|premiered)(?: \w+ly)?(?: (?:by|in|through) [A-Z][^,.]{2,40}?)?(?= (?:on|in) )"),
+    _rule(_named, "owner", "owned by|subsidiary of", r" (?:(?:wholly |fully |currently |jointly )?owned(?: and"
+        r" operated)? by|a (?:\w+[- ])?(?:\w+ )?subsidiary of) "),
     _rule(_named, "head", "led by|headed by", r" (?:currently )?(?:headed|led) by "),
-    _rule(_named, "spouse", "married", r" (?:married(?: to)?) (?:the |his \w+ |her \w+ )?(?=[A-Z]|actor|actress|fellow)"),
+    _rule(_named, "spouse", "married", r" (?:married(?: to)?) (?:the |his \w+ |her \w+ )?(?=[A-Z]|actor|actress"
+        r"|fellow)"),
     _rule(_workplace, "works_at", "work", r" (?:works?|working|worked) (?:at|for) ", 0.85),
-    _rule(_workplace, "works_at", "job|position|employed", r" (?:(?:have|got|started|landed|accepted|took) (?:an? |my )?(?:new )?(?:\w+ )?(?:job|position|role)|employed) (?:at|with|by) ", 0.85),
+    _rule(_workplace, "works_at", "job|position|employed", r" (?:(?:have|got|started|landed|accepted|took) (?:an? |my"
+        r" )?(?:new )?(?:\w+ )?(?:job|position|role)|employed) (?:at|with|by) ", 0.85),
     _rule(_role, "role", "work|serv", r" (?:works?|working|worked|serves?|served) as (?:an? |the )?"),
-    _rule(_role, "role", "m a| is a| are a|s a |re a", r"(?:['’](?:m|s|re)| (?:am|is|was|are|were))(?: (?:also|now|currently|actually|just|still|originally))* (?:an?|the) (?=[a-z])", 0.85),
-    _rule(_role, "role", "promoted|became|hired", r" (?:(?:got |been )?promoted to|became|hired as) (?:an? |the )?(?=[a-z])", 0.85),
+    _rule(_role, "role", "m a| is a| are a|s a |re a", r"(?:['’](?:m|s|re)| (?:am|is|was|are|were))(?: (?:also|now"
+        r"|currently|actually|just|still|originally))* (?:an?|the) (?=[a-z])", 0.85),
+    _rule(_role, "role", "promoted|became|hired", r" (?:(?:got |been )?promoted to|became|hired as) (?:an? |the"
+        r" )?(?=[a-z])", 0.85),
     _rule(_kin, "", "wife|husband|spouse|friend|partner|fianc|father|mother|dad|mom|mum", _KIN_PATTERN.pattern),
-    _rule(_child, "", "son of|daughter of|child of", r",? (?:an?|the) (?:\w+[ -]){0,5}?(?:son|daughter|child) of ", 0.85),
-    _rule(_named, "spouse", "wife of|widow of|husband of|wife and widow", r" (?:an?|the) (?:\w+ ){0,2}(?:wife|widow|husband)(?: and widow)? of (?:[a-z-]+ ){0,2}"),
-    _rule(_number, "age", "years old|year old|year-old", r" (?:around |about |only |just |now |already |all )?(?P<object>\d{1,3}[ -]years?)[ -]old\b"),
-    _rule(_number, "age", "'m |’m |i am |turned", r"(?:(?<=I['’]m)|(?<=I am)|(?<=urned)) (?P<object>\d{1,2})(?=[.!,]| and\b| now\b| this\b| years old|$)", 0.85),
+    _rule(_child, "", "son of|daughter of", r",? (?:an?|the) (?:\w+[ -]){0,5}?(?:son|daughter|child) of ", 0.85),
+    _rule(_named, "spouse", "wife of|widow of|husband of|wife and widow", r" (?:an?|the) (?:\w+ ){0,2}(?:wife|widow"
+        r"|husband)(?: and widow)? of (?:[a-z-]+ ){0,2}"),
+    _rule(_number, "age", "years old|year old|year-old", r" (?:around |about |only |just |now |already |all"
+        r" )?(?P<object>\d{1,3}[ -]years?)[ -]old\b"),
+    _rule(_number, "age", "'m |’m |i am |turned", r"(?:(?<=I['’]m)|(?<=I am)|(?<=urned)) (?P<object>\d{1,2})(?=[.!,]|"
+        r" and\b| now\b| this\b| years old|$)", 0.85),
     _rule(_number, "status", "married|divorced|retired|separated|single|widow|engaged|extinct|defunct|cancel",
-          r"(?:['’](?:m|re|s)| (?:am|is|are|was|were|got|been|became))(?: (?:now|currently|still|recently|already|officially|finally|also))* (?P<object>(?:happily )?married(?! to\b| [A-Z]| in\b| on\b| his| her| at\b)|divorced(?! in)|retired(?= and|[.,!]|$)|separated(?= and| from|[.,!])|single(?=[.,!]| and)|widowed|engaged(?= to [A-Z]| to my|!)|extinct|defunct|cancell?ed)\b", 0.8),
+          r"(?:['’](?:m|re|s)| (?:am|is|are|was|were|got|been|became))(?: (?:now|currently|still|recently|already"
+          r"|officially|finally|also))* (?P<object>(?:happily )?married(?! to\b| [A-Z]| in\b| on\b| his| her| at\b)"
+          r"|divorced(?! in)|retired(?= and|[.,!]|$)|separated(?= and| from|[.,!])|single(?=[.,!]| and)|widowed"
+          r"|engaged(?= to [A-Z]| to my|!)|extinct|defunct|cancell?ed)\b", 0.8),
     _rule(_named_me, "name", "name", r"\b(?P<who>[Mm]y) name(?: is|['’]s) ", 0.95),
-    _rule(_number, "elevation", "elevation", r" (?:at )?an elevation of (?P<object>[\d,.]+ ?(?:m|ft|feet|metres|meters))\b"),
-    _rule(_versioned, "version", "version|upgraded|updated|running", r"(?P<who>\b[A-Z][\w.+-]*)(?: is| was)?(?: now| currently)?(?: at| on| running| upgraded to| updated to)? (?:version |v)(?P<object>\d+(?:\.\d+){0,3}[\w.-]*\w|\d)\b", 0.85),
-    _rule(_versioned, "version", "upgraded|updated|bumped|migrated", r" (?:upgraded|updated|bumped|migrated) (?P<who>[A-Z]?[\w-]+)(?: from \S+)? to (?:version |v)?(?P<object>\d+(?:\.\d+){0,3})\b", 0.85),
+    _rule(_number, "elevation", "elevation", r" (?:at )?an elevation of (?P<object>[\d,.]+ ?(?:m|ft|feet|metres"
+        r"|meters))\b"),
+    _rule(_versioned, "version", "version|upgraded|updated|running", r"(?P<who>\b[A-Z][\w.+-]*)(?: is| was)?(?: now|"
+        r" currently)?(?: at| on| running| upgraded to| updated to)? (?:version "
+        r"|v)(?P<object>\d+(?:\.\d+){0,3}[\w.-]*\w|\d)\b", 0.85),
+    _rule(_versioned, "version", "upgraded|updated|bumped|migrated", r" (?:upgraded|updated|bumped|migrated)"
+        r" (?P<who>[A-Z]?[\w-]+)(?: from \S+)? to (?:version |v)?(?P<object>\d+(?:\.\d+){0,3})\b", 0.85),
 )  # fmt: skip
 _ANY_HINT: Final = re.compile("|".join(sorted({re.escape(hint) for rule in _RULES for hint in rule.hints})))

@@ -11,7 +11,8 @@ from weft.extract.found import FoundDate, FoundFact, FoundName, Span
 
 _ADVERBS = (
     r"(?: (?:also|currently|now|still|just|actually|really|recently|originally|later|then|first|both|always|already"
-    r"|finally|permanently|presently|once|soon|eventually|mostly|briefly|again|either|temporarily|proudly|happily)){0,2}"
+    r"|finally|permanently|presently|once|soon|eventually|mostly|briefly|again|either|temporarily|proudly"
+    r"|happily)){0,2}"
 )
 _VERBS = r"(?:(?:['’](?:m|ve|re|s))|(?: (?:am|is|are|was|were|have|has|had|been|being|do|did|got|get)))*"
 _FIRST = re.compile(rf"\b(?P<who>I|[Ww]e)(?:{_VERBS}{_ADVERBS}){{1,2}}$")
@@ -20,24 +21,31 @@ _NAME_GAP = re.compile(
     rf"\s?(?:\([^)]{{0,160}}\)\s?)?(?:,? (?:who|which|that),?)?(?:, [^,]{{2,60}},)?(?:{_VERBS}{_ADVERBS}){{1,2}},?"
 )
 _NOUN = re.compile(
-    rf"(?:.*(?:[,;:.] |\b(?:and|but|that|because|so) ))?(?P<article>(?:[Tt]he|[Aa]n?) )?(?P<who>(?:(?:[Mm]y|[Oo]ur|[Tt]his|[Hh]is|[Hh]er"
+    rf"(?:.*(?:[,;:.] |\b(?:and|but|that|because|so) ))?(?P<article>(?:[Tt]he|[Aa]n?) )?(?P<who>(?:(?:[Mm]y|[Oo]ur"
+    rf"|[Tt]his|[Hh]is|[Hh]er"
     rf"|[Ii]ts|[Tt]heir) )?(?:[a-z][\w'-]* ){{0,3}}[a-z][\w'-]+)(?:{_VERBS}{_ADVERBS}){{1,2}}$"
 )
-_NO_SUBJECTS: Final = frozenset(
-    "he she it they we i you there who which that this these those what where when and but or so not if because as in on"
-    " at to of for with from by is was are were been being itself himself herself has have had be then also one first later now once still".split()
-)
+_NO_SUBJECT_TEXT = """
+he she it they we i you there who which that this these those what where when and but or so not if because as in on at
+to of for with from by is was are were been being itself himself herself has have had be then also one first later now
+once still
+"""
+_NO_SUBJECTS: Final = frozenset(_NO_SUBJECT_TEXT.split())
 _RANK = re.compile(
-    r"(?:the )?(?:(?:[A-Z]\w+ )?(?:Dr|Mr|Mrs|Ms|Prof|St)\. |(?:King|Queen|Prince|Princess|President|Sir|Lady|Lord|Count|Countess"
+    r"(?:the )?(?:(?:[A-Z]\w+ )?(?:Dr|Mr|Mrs|Ms|Prof|St)\. |(?:King|Queen|Prince|Princess|President|Sir|Lady|Lord"
+    r"|Count|Countess"
     r"|Duke|Duchess|Emperor|Empress|Pope|Professor|Captain|General|actor|actress|singer|director|politician|producer"
     r"|writer|author|fellow \w+|film director|musician|painter|businessman) )?",
 )
 _OPENING = re.compile(r"\W*(?P<who>I|We|He|She|It|They)\b")
 _AND = re.compile(r"\band(?: (?:was|were|is|are|has|had|later|then|also|now|currently|subsequently|eventually))*$")
-_WHO = re.compile(r"\b(?:is|was) an? [^,.;]{2,80} (?:who|that|which)(?: (?:is|was|also|has))*$")  # … was a painter who was
+_WHO = re.compile(
+    r"\b(?:is|was) an? [^,.;]{2,80} (?:who|that|which)(?: (?:is|was|also|has))*$"
+)  # … was a painter who was
 MAX_NOUN_WORDS: Final = 6
 _NOUN_END = re.compile(
-    r"[.,;:!?()\[\]—–\n\"”]| - | (?:because|since|so|but|when|while|which|who|whom|whose|although|though|after|before|if|as"
+    r"[.,;:!?()\[\]—–\n\"”]| - | (?:because|since|so|but|when|while|which|who|whom|whose|although|though|after|before"
+    r"|if|as"
     r"|and|where|until|now|right|for|with|that|to|from|during|too|during|currently|at the moment|anymore|full-time"
     r"|part-time|these days|in|on|at|by|is|was|has)\b",
 )
@@ -46,11 +54,9 @@ _NOUN_END = re.compile(
 class Telling:
     """One sentence with what was found in it."""
 
-    __slots__ = ("dates", "names", "sentence", "speaker", "_name_starts")
+    __slots__ = ("_name_starts", "dates", "names", "sentence", "speaker")
 
-    def __init__(
-        self, sentence: str, names: Sequence[FoundName], dates: Sequence[FoundDate], speaker: str
-    ) -> None:
+    def __init__(self, sentence: str, names: Sequence[FoundName], dates: Sequence[FoundDate], speaker: str) -> None:
         self.sentence, self.names, self.dates, self.speaker = sentence, names, dates, speaker
         self._name_starts = [name.span[0] for name in names]
 
@@ -110,7 +116,7 @@ class Telling:
         if first := _FIRST.search(tail):
             return (shift + first.start("who"), shift + first.end("who"))
         for name in reversed(self.names):
-            start, stop = name.span
+            stop = name.span[1]
             if stop <= at:
                 if at - stop <= 200 and _NAME_GAP.fullmatch(self.sentence[stop : len(before)]):
                     return self._whole_subject(name)
@@ -132,7 +138,26 @@ class Telling:
         """None for a name inside a phrase, "the mother of Ada", which is not what the verb speaks of."""
         before = self.sentence[: name.span[0]].rstrip().removesuffix(" the")
         last = before.rpartition(" ")[2].lower()
-        if last in {"of", "in", "at", "from", "to", "with", "for", "by", "and", "or", "on", "near", "than", "like", "&", "across", "along", "over"}:
+        if last in {
+            "of",
+            "in",
+            "at",
+            "from",
+            "to",
+            "with",
+            "for",
+            "by",
+            "and",
+            "or",
+            "on",
+            "near",
+            "than",
+            "like",
+            "&",
+            "across",
+            "along",
+            "over",
+        }:
             return None
         return name.span
 
@@ -141,7 +166,7 @@ class Telling:
         if opening := _OPENING.match(self.sentence):
             return opening.span("who")
         first = self.names[0].span if self.names else None
-        return first if first and self.sentence[: first[0]].strip("\"“ ") in {"", "The"} else None
+        return first if first and self.sentence[: first[0]].strip('"“ ') in {"", "The"} else None
 
     def fact(self, subject: Span, predicate: str, found: Span, confidence: float, *, past: bool = False) -> FoundFact:
         """A fact about a subject; first person is the speaker."""

@@ -238,32 +238,32 @@ MEMORIES: Final = Form(single=_single(remembering.OPERATIONS, "remember"))
 
 
 def add_entities(loom: Loom, given: Items) -> BatchWritten:
-    """Adds many entities. A bad one is named with what is wrong about it; the others are written."""
+    """Adds many entities, each as `add_entity` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, ENTITIES, given)
 
 
 def add_events(loom: Loom, given: Items) -> BatchWritten:
-    """Adds many events. A bad one is named with what is wrong about it; the others are written."""
+    """Adds many events, each as `add_event` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, EVENTS, given)
 
 
 def add_facts(loom: Loom, given: Items) -> BatchWritten:
-    """Adds many facts, in order. A bad one is named with what is wrong about it; the others are written."""
+    """Adds many facts, in order, each as `add_fact` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, FACTS, given)
 
 
 def add_concepts(loom: Loom, given: Items) -> BatchWritten:
-    """Adds many concepts. A bad one is named with what is wrong about it; the others are written."""
+    """Adds many concepts, each as `add_concept` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, CONCEPTS, given)
 
 
 def add_causal_links(loom: Loom, given: Items) -> BatchWritten:
-    """Adds many causal links. A bad one is named with what is wrong about it; the others are written."""
+    """Adds many causal links, each as `add_causal_link` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, LINKS, given)
 
 
 def remember_many(loom: Loom, given: Items) -> BatchWritten:
-    """Keeps many texts, in order. A bad one is named with what is wrong about it; the others are written."""
+    """Keeps many texts, in order, each as `remember` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, MEMORIES, given)
 
 

@@ -11,6 +11,7 @@ from weft.operations.showing import NodeShown, show_node
 from weft.retrieval.pipeline import Answer, Sighting, Source, StageTrace
 
 Verdict = Literal["answered", "beyond the limit", "too weak", "dropped", "not chosen", "not found", "not asked about"]
+NOT_IN_LOG = "the log's own answer has no such node"
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -69,9 +70,7 @@ def explained_by_log(answer: Answer, written: str) -> Explained:
     return Explained(
         query=answer.ask.query,
         verdict="not found" if at is None else "answered",
-        reason="the log's own answer has no such node"
-        if at is None
-        else f"it is number {at + 1} of {len(ranked)} answers",
+        reason=NOT_IN_LOG if at is None else f"it is number {at + 1} of {len(ranked)} answers",
         valid_at=to_iso(when.valid_at or 0),
         known_at=to_iso(when.known_at or 0),
         rank=None if at is None else at + 1,

@@ -23,7 +23,7 @@ from weft.operations.reading import resolve
 from weft.operations.recalling import recipe_named
 from weft.operations.receipts import Receipt, is_receipt, read_receipt
 from weft.operations.registry import Operation
-from weft.operations.showing import show_node
+from weft.operations.showing import show_cited, show_node
 from weft.operations.subjects import names
 from weft.queries import Lead, VectorQuery
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Source, Stage, is_wanted, run
@@ -158,6 +158,7 @@ def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion)
     notes = tuple(dict.fromkeys(answer.notes))
     if candidate is not None and candidate.node.id != node.id:
         notes += (f"it is answered as part of {candidate.node.id}: rank and score are those of the whole",)
+    (shown,), uncited = show_cited(loom, [node], replace(answer, degraded=""))
     return Explained(
         query=ask.query,
         verdict=verdict,
@@ -167,7 +168,7 @@ def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion)
         rank=None if trail.lost_at else standing.rank,
         of=standing.of,
         score=0.0 if candidate is None else candidate.score,
-        node=show_node(node, cited(loom, [node], followed=answer.followed)),
+        node=shown,
         why=() if candidate is None else candidate.sources,
         found_by=found_by,
         seen=() if candidate is None else candidate.seen or tuple(answer.sightings.get(candidate.node.id, ())),
@@ -175,7 +176,7 @@ def _explained(loom: Loom, ask: Ask, recipe: Sequence[Stage], node: NodeVersion)
         lost_at=trail.lost_at,
         stages=answer.trace,
         degraded=answer.degraded,
-        notes=notes,
+        notes=(*notes, *uncited),
     )
 
 
@@ -267,7 +268,10 @@ def _beside(loom: Loom, answer: Answer, node: NodeVersion, found_by: Sequence[Fo
         told.append(f"it is not among the {len(answer.text.hits)} that share words with the question")
     if answer.vector is not None and answer.near is not None and loom.embedding.model is not None:
         query = VectorQuery(model=loom.embedding.model, data=answer.vector)
-        near = loom.store.near(loom.viewer, query, [node.content_hash]).get(node.content_hash)
+        try:
+            near = loom.store.near(loom.viewer, query, [node.content_hash]).get(node.content_hash)
+        except StoreError as problem:
+            return ": " + "; ".join([*told, f"how near it is cannot be told: {problem.message}"])
         if near is None:
             told.append("its text has no vector")
         elif not any(each.source == "vector" for each in found_by) and answer.near.hits:

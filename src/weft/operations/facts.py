@@ -34,12 +34,13 @@ from weft.operations.references import (
 from weft.operations.registry import Operation
 from weft.operations.remembering import REPEATED, Remembered
 from weft.operations.standing import FACT, Standing, Statement, candidate, fact_payload, fence_of, stand
-from weft.operations.values import is_denied, is_hedged, relation
+from weft.operations.values import is_denied, is_hedged, relation, unhedged
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 from weft.retrieval.cognitive import FEEDBACK_KIND
 from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
 
 SURE: Final = 0.5  # a contradiction that is less sure waits for somebody to decide
+GUESSED: Final = 0.4  # how sure a guess is ("maybe Oslo") that does not say so itself
 BESIDE: Final = "it says what the value is not, or that it is unknown: kept beside what stands, which it does not end"
 
 
@@ -75,8 +76,9 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
     said, subject = statement_of(loom, given)
     if given.request_id is not None and (before := _written_before(loom, said, loom.new_id(given.request_id))):
         return before
-    unsure = is_hedged(given.object) or (given.confidence is not None and given.confidence < SURE)
-    props = props_of(given) | ({} if given.confidence is None else {"confidence": given.confidence})
+    confidence = GUESSED if given.confidence is None and is_hedged(given.object) else given.confidence
+    props = props_of(given) | ({} if confidence is None else {"confidence": confidence})
+    unsure = confidence is not None and confidence < SURE
     extras = _Extras(
         props=props, focus=focus_of(loom, given), subject=subject, record=loom.new_id(given.request_id), unsure=unsure
     )
@@ -162,7 +164,7 @@ def statement_of(loom: Loom, given: AddFact) -> tuple[Statement, graph.NodeAsser
         subject=name,
         predicate=predicate,
         words=" ".join(name_key(given.predicate).replace("_", " ").split()),
-        value=given.object.strip(),
+        value=unhedged(given.object) if given.confidence is None else given.object.strip(),
         single=single,
         guard=guard,
         begin=begin,

@@ -183,8 +183,7 @@ def _with_neighbours(
     wanted = [turn for turns in beside.values() for turn in turns.values() if turn is not None]
     around, alone = _around(loom, answer, wanted)
     nodes = {each.node.id: each.node for each in ranked} | around
-    degraded = bool(answer.degraded)
-    cited, uncited = show_cited(loom, tuple(nodes.values()), degraded=degraded, citations=answer.citations)
+    cited, uncited = show_cited(loom, tuple(nodes.values()), answer)
     shown = {each.id: _turn(nodes[each.id], each) for each in cited}
 
     def turns(found: NodeVersion, chosen: Iterable[int]) -> tuple[TurnShown, ...]:

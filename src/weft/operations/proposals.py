@@ -95,7 +95,6 @@ def proposal_draft(
     node = graph.NodeAssertion(
         id=proposal,
         kind=PROPOSAL,
-        name=said.name,
         text=f"{said.text} (stands: {old.text})",
         props={name: value for name, value in told.items() if value is not None} | (props or {}),
         **guard,

@@ -13,6 +13,8 @@ from weft.kinds import views_of
 from weft.log.canonical import decode
 from weft.log.citation import file_citation
 from weft.loom import Loom
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.subscriptions import cited
 from weft.types import Event, NodeVersion
 
 
@@ -65,16 +67,18 @@ def show_nodes(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[NodeShown, ...
 
 
 def show_cited(
-    loom: Loom, nodes: Sequence[NodeVersion], *, degraded: bool = False, citations: Mapping[int, str] = {}
+    loom: Loom, nodes: Sequence[NodeVersion], answer: Answer | None = None
 ) -> tuple[tuple[NodeShown, ...], tuple[str, ...]]:
     """Nodes with their citations as far as the store can serve them, and a note where it cannot.
 
-    Those of an answer from the log came with it: they are the `citations` of a `degraded` one.
+    `answer` is the one that they are of, if any: one from the log brings citations along, and what a followed topic
+    brought may be cited.
     """
+    citations: Mapping[int, str] = {} if answer is None else answer.citations
     notes: tuple[str, ...] = ()
     try:
-        if not degraded:
-            citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+        if answer is None or not answer.degraded:
+            citations = cited(loom, nodes, followed=frozenset() if answer is None else answer.followed)
     except StoreError as problem:
         notes = (f"the store could not serve citations: {problem.message}",)
     return tuple(show_node(node, citations) for node in nodes), notes

@@ -22,7 +22,10 @@ _DENIED = re.compile(
     r"^(?:not|never|no longer|isn'?t|is not|aren'?t|wasn'?t|was not|doesn'?t|does not|anything but|other than)\b"
 )
 _UNKNOWN: Final = frozenset({"unknown", "not known", "unclear", "n/a", "na", "tbd", "tba", "to be decided", "?", ""})
-_HEDGED = re.compile(r"^(?:maybe|perhaps|probably|possibly|presumably|apparently|likely|might be|may be|could be)\b")
+_HEDGED = re.compile(
+    r"^(?:maybe|perhaps|probably|possibly|presumably|apparently|likely|might be|may be|could be)\s+(?=\S)",
+    re.IGNORECASE,
+)
 
 
 def relation(predicate: str, old: str, new: str) -> Relation:
@@ -53,8 +56,14 @@ def is_denied(value: str) -> bool:
 
 
 def is_hedged(value: str) -> bool:
-    """It is offered as a guess."""
-    return bool(_HEDGED.match(" ".join(value.casefold().split()))) or value.rstrip().endswith("?")
+    """It is offered as a guess: "maybe Oslo", "Oslo?"."""
+    return unhedged(value) != value.strip()
+
+
+def unhedged(value: str) -> str:
+    """A guess without the words that say so; what is nothing but such words stays as it is."""
+    plain = value.strip()
+    return _HEDGED.sub("", plain).rstrip("? ") or plain
 
 
 def _parts(value: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from weft.lexical import name_key
 from weft.loom import Loom
 from weft.operations.fields import Moment
 from weft.operations.showing import show_cited
-from weft.retrieval.pipeline import View
+from weft.retrieval.pipeline import Answer, View
 from weft.retrieval.views.ground import ENTITY_KINDS, Ground, label
 from weft.retrieval.views.seeds import Seeds, seeds_from
 from weft.types import MAX_IDS_PER_READ, MAX_LIMIT, Find, NodeVersion, When
@@ -75,10 +75,10 @@ class Sight(Struct, frozen=True, kw_only=True):
 
 
 def show_sights(
-    loom: Loom, sights: Sequence[Sight], *, degraded: bool = False, citations: Mapping[int, str] = {}
+    loom: Loom, sights: Sequence[Sight], answer: Answer | None = None
 ) -> tuple[tuple[ViewNode, ...], tuple[str, ...]]:
     """Nodes of views with their citations, as `show_cited` takes them; a note where the store has none to serve."""
-    shown, notes = show_cited(loom, [each.node for each in sights], degraded=degraded, citations=citations)
+    shown, notes = show_cited(loom, [each.node for each in sights], answer)
     nodes = tuple(
         ViewNode(
             id=node.id,

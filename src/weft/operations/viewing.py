@@ -103,7 +103,7 @@ def semantic_search(loom: Loom, given: SemanticSearch) -> SemanticSearched:
     chosen, weak = _matches(answer, given)
     seeds, unled = _seeds(loom, answer, [node for node, _ in chosen])
     sights = [Sight(node=node, score=score, links=seeds.links.get(node.id, ())) for node, score in chosen]
-    shown, uncited = show_sights(loom, sights, degraded=bool(answer.degraded), citations=answer.citations)
+    shown, uncited = show_sights(loom, sights, answer)
     ids = tuple(ids_of(seeds.entities))
     valid_at, known_at = moments(answer.ask.when)
     searched = SemanticSearched(

@@ -13,6 +13,7 @@ from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import TRUE, Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.vector_rows import model_key
+from weft.backends.sqlite.view import SEPARATOR
 from weft.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, views_of
 from weft.lexical import name_key, text_to_embed
 from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer
@@ -103,10 +104,7 @@ def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit:
         which &= Sql(f"n.kind NOT IN ({marks(find.without_kinds)})", find.without_kinds)
     which &= guards.focuses_are(find.focuses)
     if find.slots is not None:
-        # Rows of a node alone in its slot hold NULL there, and are found by its id.
-        which &= Sql(
-            f"(v.slot IN ({marks(find.slots)}) OR (v.slot IS NULL AND n.id IN ({marks(find.slots)})))", find.slots * 2
-        )
+        which &= _in_slots(find.slots, moment)
     if find.id_prefix is not None:
         which &= Sql("n.id >= ? AND n.id < ?", (find.id_prefix, find.id_prefix + "\U0010ffff"))
     if find.keywords is not None:
@@ -125,6 +123,17 @@ def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit:
     query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.row DESC LIMIT ?"
     found = tuple(map(rows.node_of, db.execute(query, (*which.params, limit))))
     return Found(nodes=found, unknown_props=() if found else _unknown_props(db, base, find))
+
+
+def _in_slots(slots: tuple[str, ...], moment: Moment) -> Sql:
+    """Versions in these slots. Those of a node alone in its slot hold NULL there, and are found by its id."""
+    if moment.unfinished or not all(slot.startswith(SEPARATOR) for slot in slots):
+        either = f"(v.slot IN ({marks(slots)}) OR (v.slot IS NULL AND n.id IN ({marks(slots)})))"
+        return Sql(either, slots * 2)
+    # Live rows and retired ones each have their index; asked for in one go, neither would be used.
+    live = f"SELECT row FROM node_version WHERE slot IN ({marks(slots)}) AND retired_pos IS NULL"
+    then = f"SELECT row FROM node_version WHERE retired_pos > ? AND slot IN ({marks(slots)})"
+    return Sql(f"v.row IN ({live} UNION ALL {then})", (*slots, moment.pos, *slots))
 
 
 def _same_json(value: Any) -> Sql:

@@ -18,11 +18,23 @@ class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     jaccard: float = 0.0
 
 
+class Extracted(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was read out of a memory's words besides what became nodes: places in its text, and what they say.
+
+    `extractor` is what read it, with its version: another one later makes a new event, and changes nothing here.
+    """
+
+    extractor: str
+    dates: tuple[tuple[int, int, str, str], ...] = ()  # start, end, from, until
+    quantities: tuple[tuple[int, int, float, str], ...] = ()  # start, end, value, unit
+    marks: tuple[tuple[int, int, str], ...] = ()  # start, end, kind: url, path, identifier, …
+
+
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One memory, verbatim, with what was resolved about it when it was written.
 
     `entities` are nodes it names (asserted if new); `supersedes` are older memories it replaces; `gate` says how new
-    it was.
+    it was, `extracted` what was read out of it.
     """
 
     id: str
@@ -43,3 +55,4 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     edges: tuple[EdgeAssertion, ...] = ()
     supersedes: tuple[str, ...] = ()
     gate: Gate | None = None
+    extracted: Extracted | None = None

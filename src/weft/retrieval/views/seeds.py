@@ -15,6 +15,7 @@ from weft.types import NodeVersion
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
+TOLD_OF: Final = frozenset({"Event", "Memory", "Decision", "Episode"})  # what causes refer to
 TOP: Final = 10
 LEAST_SCORE: Final = 0.5
 OF_WEAK: Final = 3  # how many are taken where none scores enough
@@ -53,7 +54,7 @@ def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
     """
     by_id = {node.id: node for node in nodes}
     entities = {node.id: as_seed(node) for node in by_id.values() if node.kind in ENTITY_KINDS}
-    events = {node.id: as_seed(node) for node in by_id.values() if node.kind == "Event"}
+    events = {node.id: as_seed(node) for node in by_id.values() if node.kind in TOLD_OF}
     links: dict[str, dict[str, None]] = {each: {each: None} for each in entities}
     first = ground.step(list(by_id), CROSS_VIEW, direction="out")
     told: dict[str, tuple[str, str]] = {}  # event -> the match that refers to it, and the way
