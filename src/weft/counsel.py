@@ -28,6 +28,7 @@ ADVICE_DEADLINE_S = 3.0
 TEXT_DEADLINE_S = 20.0
 LEAST_REPAIR_S = 0.1  # with less time left, asking again is in vain
 SHOWN_CHARACTERS = 2_000  # of a wrong answer, in the request to repair it
+FAILED = "the language model failed"  # how every note of a failure begins
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)  # the last of what is nested thousands deep
 _REPAIR = (
     "Your last answer could not be read. Answer again with one JSON object only: no prose, no code fence. The object "
@@ -118,14 +119,14 @@ class Counsel:
     def _resting(self) -> str:
         with self._lock:
             if self._clock.now_us() < self._rest_until:
-                return f"the language model failed a moment ago and is left alone: {self._problem}"
+                return f"{FAILED} a moment ago and is left alone: {self._problem}"
         return ""
 
     def _failed(self, problem: ModelError) -> str:
         with self._lock:
             self._rest_until = self._clock.now_us() + REST_US
             self._problem = problem.message
-        return f"the language model failed: {problem.message}"
+        return f"{FAILED}: {problem.message}"
 
 
 def _read(said: str, wanted: type[T]) -> tuple[T | None, str]:

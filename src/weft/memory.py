@@ -41,6 +41,7 @@ from weft.operations import (
     reading,
     recalling,
     recording,
+    remembered,
     remembering,
     revising,
     setting_up,
@@ -141,55 +142,55 @@ class Memory:
         try:
             return operation.run(replace(self.loom, progress=progress), read_input(operation, given))
         except BlockedScope as blocked:
-            if operation.output is not remembering.Remembered:
+            if operation.output is not remembered.Remembered:
                 raise
             notes = (blocked.message, blocked.hint)
-            return remembering.Remembered(status="blocked_scope", id="", citation="", notes=notes)
+            return remembered.Remembered(status="blocked_scope", id="", citation="", notes=notes)
 
-    def remember(self, text: str, **more: Any) -> remembering.Remembered:
+    def remember(self, text: str, **more: Any) -> remembered.Remembered:
         """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
-        return self._call(remembering.OPERATIONS, "remember", {"text": text, **more}, remembering.Remembered)
+        return self._call(remembering.OPERATIONS, "remember", {"text": text, **more}, remembered.Remembered)
 
-    def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> remembering.Remembered:  # noqa: A002
+    def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> remembered.Remembered:  # noqa: A002
         """Records that something holds of something, from a moment on."""
         given = {"subject": subject, "predicate": predicate, "object": object, **more}
-        return self._call(facts.OPERATIONS, "add_fact", given, remembering.Remembered)
+        return self._call(facts.OPERATIONS, "add_fact", given, remembered.Remembered)
 
-    def add_entity(self, name: str, **more: Any) -> remembering.Remembered:
+    def add_entity(self, name: str, **more: Any) -> remembered.Remembered:
         """Records somebody or something, and the names it goes by."""
-        return self._call(entities.OPERATIONS, "add_entity", {"name": name, **more}, remembering.Remembered)
+        return self._call(entities.OPERATIONS, "add_entity", {"name": name, **more}, remembered.Remembered)
 
-    def link_entities(self, source: str, relation: str, target: str, **more: Any) -> remembering.Remembered:
+    def link_entities(self, source: str, relation: str, target: str, **more: Any) -> remembered.Remembered:
         """Records that one entity is related to another."""
         given = {"source": source, "relation": relation, "target": target, **more}
-        return self._call(entities.OPERATIONS, "link_entities", given, remembering.Remembered)
+        return self._call(entities.OPERATIONS, "link_entities", given, remembered.Remembered)
 
-    def add_event(self, description: str, occurred_at: str, **more: Any) -> remembering.Remembered:
+    def add_event(self, description: str, occurred_at: str, **more: Any) -> remembered.Remembered:
         """Records what happened, when, and whom it involved."""
         given = {"description": description, "occurred_at": occurred_at, **more}
-        return self._call(happenings.OPERATIONS, "add_event", given, remembering.Remembered)
+        return self._call(happenings.OPERATIONS, "add_event", given, remembered.Remembered)
 
-    def add_causal_link(self, cause: str, effect: str, **more: Any) -> remembering.Remembered:
+    def add_causal_link(self, cause: str, effect: str, **more: Any) -> remembered.Remembered:
         """Records that one thing led to another."""
         given = {"cause": cause, "effect": effect, **more}
-        return self._call(happenings.OPERATIONS, "add_causal_link", given, remembering.Remembered)
+        return self._call(happenings.OPERATIONS, "add_causal_link", given, remembered.Remembered)
 
-    def add_concept(self, name: str, **more: Any) -> remembering.Remembered:
+    def add_concept(self, name: str, **more: Any) -> remembered.Remembered:
         """Records an idea, what it means and what it stands for."""
-        return self._call(concepts.OPERATIONS, "add_concept", {"name": name, **more}, remembering.Remembered)
+        return self._call(concepts.OPERATIONS, "add_concept", {"name": name, **more}, remembered.Remembered)
 
-    def memory_write(self, kind: str, text: str = "", **more: Any) -> remembering.Remembered:
+    def memory_write(self, kind: str, text: str = "", **more: Any) -> remembered.Remembered:
         """Writes a node of any kind, with properties and relations."""
         given = {"kind": kind, "text": text, **more}
-        return self._call(memory_write.OPERATIONS, "memory_write", given, remembering.Remembered)
+        return self._call(memory_write.OPERATIONS, "memory_write", given, remembered.Remembered)
 
-    def correct(self, id: str, text: str, **more: Any) -> remembering.Remembered:  # noqa: A002
+    def correct(self, id: str, text: str, **more: Any) -> remembered.Remembered:  # noqa: A002
         """Says that a memory was wrong all along, and what is right."""
-        return self._call(revising.OPERATIONS, "correct", {"id": id, "text": text, **more}, remembering.Remembered)
+        return self._call(revising.OPERATIONS, "correct", {"id": id, "text": text, **more}, remembered.Remembered)
 
-    def forget(self, id: str, **more: Any) -> remembering.Remembered:  # noqa: A002
+    def forget(self, id: str, **more: Any) -> remembered.Remembered:  # noqa: A002
         """Takes a memory out of sight; with `undo` it comes back."""
-        return self._call(revising.OPERATIONS, "forget", {"id": id, **more}, remembering.Remembered)
+        return self._call(revising.OPERATIONS, "forget", {"id": id, **more}, remembered.Remembered)
 
     def compile_truth(self, entity: str, **more: Any) -> tending.TruthCompiled:
         """Sums up what is true of a thing today, with its sources."""

@@ -105,6 +105,13 @@ class Store(Protocol):
         """
         ...
 
+    def standing(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
+        """Versions in a shared slot that stand today and hold at some moment later than `after`, by `valid_from`.
+
+        What a change still open made or retired does not count yet.
+        """
+        ...
+
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
         """The first versions that the event at `pos` made; none while its change is open."""
         ...

@@ -12,7 +12,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.feedback import MemoryFeedback, memory_feedback
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.retrieval.cognitive import Cognitive, Given, salience
 from weft.retrieval.retention import Retention
 from weft.testing.clock import DAY_US, day

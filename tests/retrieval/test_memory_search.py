@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from weft.backends.memory import MemoryStore
 from weft.errors import Invalid
 from weft.log.chain import commit_genesis
+from weft.log.draft import Draft
+from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.asking import read_ask
 from weft.operations.recalling import Recall
@@ -21,7 +23,7 @@ from weft.testing.clock import ManualClock
 from weft.testing.viewers import PUBLIC
 from weft.types import Actor
 
-from .small_worlds import WordEmbedder
+from .small_worlds import PROJECT, WordEmbedder
 from .views_world import CHAIN, call, night
 
 OUTAGE = "Why could nobody book a crossing?"
@@ -74,6 +76,24 @@ def test_what_results_are_joined_to_passes_the_guards_again() -> None:
     found = call(public, "memory_search", query="Lantern payment gateway", everywhere=True)
     assert found["results"]
     assert not [each for each in found["results"] for step in each.get("related", ()) if step["kind"] == "Fact"]
+
+
+def test_what_results_are_joined_to_is_of_the_projects_asked_about(loom: Loom) -> None:
+    other = graph.NodeAssertion(id="zeno", kind="Cause", text="Zeno forged it", project="zeno")
+    same = graph.NodeAssertion(id="here", kind="Cause", text="A storm", project=PROJECT)
+    for node in (other, same):
+        link = graph.EdgeAssertion(src=node.id, rel="CAUSES", dst="c4-connections", project=node.project)
+        loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(node,), edges=(link,)))])
+    question = "The retries used up all database connections"
+
+    def related(**more: Any) -> set[str]:
+        found = call(loom, "memory_search", query=question, limit=1, **more)
+        assert ids(found) == ["c4-connections"]
+        return {each["id"] for each in found["results"][0]["related"]}
+
+    assert "here" in related()
+    assert "zeno" not in related()
+    assert {"here", "zeno"} <= related(everywhere=True)
 
 
 def test_fields_narrow_after_ranking(loom: Loom) -> None:

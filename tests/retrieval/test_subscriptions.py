@@ -14,6 +14,7 @@ from weft.config import load_settings
 from weft.errors import Misconfigured, NotFound
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
+from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, edge, memory_of, node
@@ -119,6 +120,51 @@ def test_of_a_long_memory_that_is_followed_the_place_is_shown(loom: Loom) -> Non
     assert hits[0]["node"]["id"] == "long"
     assert len(hits[0]["parts"]) == 1
     assert hits[0]["parts"][0]["citation"]
+
+
+def test_citations_of_what_a_topic_brought_resolve_while_it_is_followed(loom: Loom) -> None:
+    ann = following(loom, "ferry", "Ferries")
+    brought = {hit["node"]["id"]: hit["node"]["citation"] for hit in call(ann, "recall", query=QUESTION)["hits"]}
+    assert {"open", "tagged"} <= brought.keys()
+    for node_id, citation in brought.items():
+        cited = call(ann, "cite", citation=citation)
+        assert [each["id"] for each in cited["nodes"]] == [node_id]
+        assert (cited["matches"], cited["nodes"][0]["citation"]) == (True, citation)
+        assert "payload" not in cited["event"] or cited["event"]["payload"] is None
+        for keywords in ((), ("bakery",)):
+            with pytest.raises(NotFound, match="nothing that you may see"):
+                call(following(loom, *keywords), "cite", citation=citation)
+    everything = call(replace(loom, viewer=OPERATOR), "recent", limit=50)["nodes"]
+    for hidden in (each["citation"] for each in everything if each["id"] in ("bobs", "secret")):
+        with pytest.raises(NotFound, match="nothing that you may see"):
+            call(ann, "cite", citation=hidden)
+
+
+def test_of_an_event_only_what_fits_a_topic_is_cited(loom: Loom) -> None:
+    both = (
+        graph.NodeAssertion(id="tide", kind="Memory", text="The tide of the pier is high.", scope="public"),
+        graph.NodeAssertion(id="vault", kind="Memory", text="The vault opens at nine.", scope="public"),
+    )
+    write(loom, Draft(kind="graph.asserted", payload=graph.Asserted(nodes=both)))
+    ann = following(loom, "tide")
+    hit = call(ann, "recall", query="how high is the tide of the pier")["hits"][0]["node"]
+    cited = call(ann, "cite", citation=hit["citation"])
+    assert [each["id"] for each in cited["nodes"]] == ["tide"]
+    assert "vault" not in str(cited)
+
+
+def test_a_topic_of_several_words_takes_all_of_them(loom: Loom) -> None:
+    for keyword, brings in (("ferry museum", {"apart"}), ("museum ferries", {"apart"}), ("ferry captain", set())):
+        answer = call(following(loom, keyword), "recall", query="what colour is the ferry museum", min_score=0.0)
+        assert {hit["node"]["id"] for hit in answer["hits"]} - {"mine"} == brings
+
+
+def test_matches_of_a_semantic_search_that_a_topic_brought_are_cited(loom: Loom) -> None:
+    ann = following(loom, "ferry")
+    matches = call(ann, "semantic_search", query=QUESTION, min_score=0.0)["matches"]
+    assert "open" in [each["id"] for each in matches]
+    for each in matches:
+        assert call(ann, "cite", citation=each["citation"])["nodes"][0]["id"] == each["id"]
 
 
 # ---- what was replaced

@@ -11,7 +11,7 @@ from weft.loom import Loom
 from weft.operations import OPERATIONS
 from weft.operations.committing import commit
 from weft.operations.registry import Operation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.write_options import WriteOptions, focus_of, guard_of
 
 

@@ -13,7 +13,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.operations import OPERATIONS
 from weft.operations.committing import MAX_DECISIONS, Choice, decided
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.testing.clock import ManualClock
 from weft.types import NOW
 

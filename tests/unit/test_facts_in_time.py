@@ -6,6 +6,7 @@ stands at 2026-01-01 and moves an hour with each fact. `ended` is how many of th
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -765,3 +766,26 @@ def test_the_same_again_strengthens_what_is_there(memory: weft.Memory) -> None:
     memory.add_fact("Mira", "role", "LEAD")
     steps = memory.loom.store.neighbours(memory.loom.viewer, When(), [first.id], rels=("ABOUT",), direction="in")
     assert [step.node.props["outcome"] for step in steps] == ["surfaced"]
+
+
+def test_of_writers_at_once_each_ends_the_one_before(place: Place) -> None:
+    """Decided under the fence: two that saw the same value standing do not both end it."""
+    memories = [place.open(session=f"s{number}") for number in range(4)]
+    answers: list[Any] = []
+
+    def tell_some(number: int) -> None:
+        answers.extend(memories[number].add_fact("Mira", "status", f"step {number} {each}") for each in range(6))
+
+    threads = [threading.Thread(target=tell_some, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 24
+    ended = [older for answer in answers for older in answer.supersedes]
+    assert len(ended) == len(set(ended)) == 23
+    (last,) = {answer.id for answer in answers} - set(ended)
+    (standing,) = holding(memories[0], NOW)
+    node = memories[0].show(last).node
+    assert node is not None
+    assert node.props["object"] == standing

@@ -87,7 +87,7 @@ def test_the_parts_of_every_score_add_up(memory: weft.Memory) -> None:
 )
 def test_a_name_inside_a_question_is_found(memory: weft.Memory, question: str) -> None:
     memory.add_fact("Acme Inc.", "status", "fine")
-    answer = memory.recall(question, explain=True)
+    answer = memory.recall(question, explain=True, kinds=["Entity", "Fact"])
     named = [hit for hit in answer.hits if any(source.name == "name" for source in hit.why)]
     assert [hit.node.name for hit in named] == ["Acme Inc."]
 

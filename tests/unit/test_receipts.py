@@ -18,12 +18,14 @@ from weft.embedding import Embedding
 from weft.errors import Invalid, NotFound
 from weft.log.draft import Draft
 from weft.log.kinds import graph
+from weft.operations.logbook import OPERATIONS as LOGBOOK
 from weft.operations.recalling import Recalled
 from weft.operations.receipts import MAX_BYTES, NO_REASONS, read_receipt
 from weft.operations.records import ingest_records
 from weft.operations.upkeep import OPERATIONS as UPKEEP
 from weft.testing.clock import DAY_US, ManualClock, day
 from weft.testing.scribe import edge, memory_of, node
+from weft.types import When
 
 from .conftest import Place
 
@@ -122,12 +124,29 @@ def test_one_hit_of_a_receipt_is_explained_as_it_was_and_others_by_asking_again(
 
 def test_a_receipt_holds_no_words_of_what_it_found(gauge: weft.Memory) -> None:
     _, receipt = recall(gauge, "when was it bought and by whom repaired?")
-    node = gauge.show(receipt).node
-    assert node is not None
+    (node,) = gauge.loom.store.nodes(gauge.loom.viewer, When(), [receipt])
     written = msgspec.json.encode(node.props).decode()
     assert read_receipt(gauge.loom, receipt).hits
     for words in ("north quay", "2019", "Tarn & Co", "I told the office"):
         assert words not in written
+
+
+def test_what_a_receipt_holds_is_shown_by_answer_alone(place: Place, gauge: weft.Memory) -> None:
+    _, receipt = recall(gauge, "what is the status of the tide gauge?", explain=True)
+    shown = gauge.show(receipt)
+    assert shown.node is not None
+    assert any(f"weft answer {receipt}" in note for note in shown.notes)
+    cited = gauge.cite(shown.node.citation)
+    logged = next(each for each in LOGBOOK if each.name == "log_show")
+    told = [shown, cited, gauge.recent(kinds=["Receipt"]), gauge.run(logged, {}), gauge.explain("tide gauge", receipt)]
+    for each in told:
+        assert receipt in written(each)
+        assert "content_hash" not in written(each)
+    assert cited.event is not None
+    assert cited.event.payload["nodes"][0]["kind"] == "Receipt"
+    assert cited.matches
+    with place.open(sensitive="true") as operator:  # may read the whole log
+        assert "content_hash" in written(operator.cite(shown.node.citation))
 
 
 def test_receipts_are_no_answers(gauge: weft.Memory) -> None:
@@ -256,6 +275,30 @@ def test_ways_through_the_graph_and_the_context_stay_what_they_were(
     assert night.recall(WHY, explain=explain, limit=20, max_tokens=900).context != before.context
 
 
+@pytest.mark.parametrize("explain", [False, True])
+@pytest.mark.parametrize(
+    ("question", "kind"), [(WHY, "Cause"), ("who looks after Lantern?", "Person"), ("when was Tomasz paged?", "Event")]
+)
+def test_ways_over_nodes_that_are_no_hits_are_told_again_and_withheld_once_one_is_deleted(
+    night: weft.Memory, clock: ManualClock, question: str, kind: str, *, explain: bool
+) -> None:
+    clock.step(120 * DAY_US)  # all of it has happened
+    night.loom.append([node("rack", "", kind="Service", name="Rack Seven", project="ferry")])
+    night.loom.append([edge("tidebook", "RUNS]ON", "rack", project="ferry")])  # no relation is too strange
+    before, receipt = recall(night, question, explain=explain, kinds=[kind])
+    assert night.answer(receipt) == before
+    shown = {hit.node.id for hit in before.hits}
+    ways = {seen.way: seen.path for hit in before.hits for seen in hit.seen}
+    assert all(seen.way[-1] == hit.node.id for hit in before.hits for seen in hit.seen if seen.path)
+    way = next(way for way in ways if set(way) - shown)
+    delete(night, next(each for each in way if each not in shown))
+    after = night.answer(receipt)
+    assert ways[way] not in written(after)
+    assert list(way) not in msgspec.to_builtins([seen.way for hit in after.hits for seen in hit.seen])
+    assert [hit.node for hit in after.hits] == [hit.node for hit in before.hits]
+    assert any("reasons are withheld" in note for note in after.notes)
+
+
 def test_reasons_that_lead_over_what_is_deleted_are_withheld(night: weft.Memory) -> None:
     before, receipt = recall(night, WHY, explain=True, limit=20)
     over = [hit for hit in before.hits if any("Tidebook <-[AFFECTS]-" in seen.path for seen in hit.seen)]
@@ -355,13 +398,14 @@ def test_names_shared_with_a_deleted_text_are_withheld(near: weft.Memory) -> Non
 
 
 def test_a_way_of_which_nobody_can_tell_whom_it_names_is_not_told_again(night: weft.Memory) -> None:
-    night.loom.append([node("rack", "", kind="Service", name="Rack Seven", project="ferry")])
-    night.loom.append([edge("tidebook", "RUNS]ON", "rack", project="ferry")])
     before, receipt = recall(night, "who looks after Tidebook?", explain=True, limit=50)
-    ways = [seen.path for hit in before.hits for seen in hit.seen if "RUNS]ON" in seen.path]
-    assert ways
-    after = night.answer(receipt)
-    assert "RUNS]ON" not in written([(hit.why, hit.seen) for hit in after.hits])
+    line = next(seen.path for hit in before.hits for seen in hit.seen if "<-[RUNS]-" in seen.path)
+    props = dict(night.loom.store.nodes(night.loom.viewer, When(), [receipt])[0].props)
+    props["subjects"] = {**props["subjects"], line: None}  # as a weft that could not tell would have kept it
+    doubtful = graph.NodeAssertion(id="receipt:doubtful", kind="Receipt", props=props, project="ferry")
+    night.loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(doubtful,)))])
+    after = night.answer("receipt:doubtful")
+    assert line not in [seen.path for hit in after.hits for seen in hit.seen]
     assert any("whom they tell of could not be kept" in note for note in after.notes)
     assert [(hit.node, hit.score) for hit in after.hits] == [(hit.node, hit.score) for hit in before.hits]
 

@@ -291,6 +291,16 @@ def test_a_fact_that_is_tagged_ends_none_that_stood_there(place: Place) -> None:
     assert run(memory, "rebuild").equal
 
 
+def test_a_thing_that_is_tagged_or_renamed_stays_so_when_facts_come(memory: weft.Memory) -> None:
+    memory.add_fact("Mira", "role", "lead", valid_from="2020")
+    run(memory, "tag", id="entity:mira", agents=["clerk"])
+    run(memory, "memory_edit", id="entity:mira", name="Mira Holt")
+    assert memory.add_fact("Mira", "role", "head", valid_from="2024").status == "superseded"
+    node = memory.show("entity:mira").node
+    assert node is not None
+    assert (node.name, node.agents) == ("Mira Holt", ("clerk",))
+
+
 def test_a_pin_is_set_once_and_taken_away(memory: weft.Memory) -> None:
     kept = memory.remember("Never sail on Fridays.")
     assert [run(memory, "pin", id=kept.id).status for _ in range(2)] == ["saved", "duplicate_skip"]

@@ -17,6 +17,8 @@ _SYSTEM: Final = """You answer a question from lines of memory. The user's messa
 Answer in a few sentences, from the lines only. After each statement give the source it rests on, as [1] or [1][3],
 with the numbers in square brackets that stand at the end of the lines. If the lines do not answer it, say so."""
 _MARK = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
+_EMPTY = re.compile(r"[ \t]*\((?:[ \t,;]|and|or|see|cf\.)*\)", re.IGNORECASE)
+_DANGLING = re.compile(r"(?:,?[ \t]+(?:and|or|see|cf\.))*[ \t]*(?=[.,;:!?)]|$)", re.IGNORECASE | re.MULTILINE)
 _ADDRESS = re.compile(r"\b(?:weft|file|https?)://[^\s\])>\"']+")
 
 
@@ -54,9 +56,11 @@ def checked(written: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...
             cited += 1
             return match[0]
         foreign.append(address)
-        return ""
+        return match[0][len(address) :]
 
-    text = re.sub(r"[ \t]{2,}", " ", _ADDRESS.sub(known, _MARK.sub(kept, written))).strip()
+    text = _ADDRESS.sub(known, _MARK.sub(kept, written)).strip()
+    if foreign:
+        text = _tidied(text)
     notes: tuple[str, ...] = ()
     if foreign:
         named = ", ".join(dict.fromkeys(foreign[:5]))
@@ -64,3 +68,8 @@ def checked(written: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...
     if not text or not cited:
         return "", (*notes, "the language model's answer rests on none of the lines it was given and is left out")
     return text, notes
+
+
+def _tidied(text: str) -> str:
+    """Without the words and spaces that led to what was taken out: "see [1] and ." becomes "see [1]"."""
+    return _DANGLING.sub("", _EMPTY.sub("", re.sub(r"[ \t]{2,}", " ", text))).strip()

@@ -17,6 +17,7 @@ WORD_CHARACTERS: Final = 64
 REMARK_CHARACTERS: Final = 200
 # These have no date of their own: when they were written down says nothing of them.
 TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept"}
+SHAPING: Final = "\t\u200c\u200d"  # tabs, and joiners, with which some scripts are spelt
 _NO_WORD: Final = re.compile(r"\W+")
 MOMENTS: Final = frozenset({"Event", "Episode", "Message", "Memory", "Decision"})
 
@@ -34,6 +35,11 @@ def quoted(text: str) -> str:
     """In quotes that only we can close."""
     escaped = flat(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def visible(line: str) -> str:
+    """A line without characters that do not show, as it is otherwise spaced."""
+    return "".join(c if c.isprintable() or c in SHAPING else " " if c.isspace() else "" for c in line)
 
 
 def plain(word: str) -> str:

@@ -213,7 +213,7 @@ def _being(telling: Telling, subject: FoundName, match: re.Match[str]) -> Iterat
     if is_work:
         yield from _maker(telling, subject, at)
         return
-    yield from _occupation(telling, subject, at)
+    yield from _occupation(telling, subject, at, past=match["verb"] in {"was", "were"})
     yield from _site(telling, subject, at)
 
 
@@ -236,7 +236,7 @@ def _maker(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]
         yield telling.fact(subject.span, "creator", name.span, 0.85)
 
 
-def _occupation(telling: Telling, subject: FoundName, at: int) -> Iterator[FoundFact]:
+def _occupation(telling: Telling, subject: FoundName, at: int, *, past: bool) -> Iterator[FoundFact]:
     sentence = telling.sentence
     praise = re.compile(PRAISE).match(sentence, at)
     at = praise.end() if praise else at
@@ -250,9 +250,9 @@ def _occupation(telling: Telling, subject: FoundName, at: int) -> Iterator[Found
         or _goes_on(sentence, role.end())
     ):
         return
-    yield telling.fact(subject.span, "role", role.span(), 0.85)
+    yield telling.fact(subject.span, "role", role.span(), 0.85, past=past)
     if (place := _AT.match(sentence, role.end())) and (name := telling.name_at(place.end())):
-        yield telling.fact(subject.span, "works_at", name.span, 0.85)
+        yield telling.fact(subject.span, "works_at", name.span, 0.85, past=past)
 
 
 def _goes_on(sentence: str, at: int) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 
 from weft.extract import almanac
 from weft.extract.almanac import DAY_US, Period
-from weft.extract.found import FoundDate
+from weft.extract.found import FoundDate, overlaps
 from weft.extract.time_words import (
     DAY_PARTS,
     HOLIDAYS,
@@ -33,20 +33,19 @@ from weft.extract.windows import read_expression
 from weft.instants import parse_instant
 
 MAX_DATES: Final = 16  # of one sentence
+# Both are looked for in small letters.
 _HINT = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|tomorrow|last|next|this|past|coming|ago|from now|weekend|week|month|year|night"
-    r"|morning|evening|quarter|decade|christmas|xmas|easter|halloween|thanksgiving|valentine|new year"
+    r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|now|weekends?|weeks?|months?|years?|days?|nights?|mornings?|evenings?"
+    r"|quarter|decades?|christmas|xmas|easter|halloween|thanksgiving|valentines?|century|centuries|afternoon"
     r"|january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|spring|summer|autumn|fall|winter"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|tues|wed|thur?s?|fri|sat|sun)",
-    re.IGNORECASE,
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|tues|wed|thur?s?|fri|sat|sun)\b"
 )
 _AHEAD = re.compile(
     r"\b(?:will|won't|going to|gonna|plan(?:s|ning|ned)?|next|upcoming|coming up|looking forward|can't wait|scheduled"
     r"|hope to|hoping to|hopefully|booked|due|deadline|excited for|about to|soon|getting ready|prepar(?:e|ing))\b|'ll\b"
     r"|’ll\b|\b(?:i|we|he|she|they)(?:'|’| a)(?:m|re|s|is) (?:\w+ )?(?:having|going|heading|flying|starting|meeting"
     r"|leaving|moving|hosting|visiting|attending|taking|throwing)\b",
-    re.IGNORECASE,
 )
 _EARLY_US: Final = parse_instant("1600-06-15")
 _LATE_US: Final = parse_instant("2500-10-20")
@@ -70,17 +69,18 @@ def mentioned_dates(sentence: str, at: int | None) -> list[FoundDate]:
 
     What cannot be resolved ("one day", "on Mondays", "soon") is left out. At most MAX_DATES.
     """
-    if not _HINT.search(sentence):
+    if not _HINT.search(sentence.lower()):
         return []
     if at is not None:
         return _read(sentence, at)
-    late = set(_read(sentence, _LATE_US))
-    return [found for found in _read(sentence, _EARLY_US) if found in late]
+    early = _read(sentence, _EARLY_US)
+    late = set(_read(sentence, _LATE_US)) if early else set()
+    return [found for found in early if found in late]
 
 
 def _read(sentence: str, at_us: int) -> list[FoundDate]:
     reader = Reader(sentence, almanac.clamped(at_us))
-    ahead = _AHEAD.search(sentence) is not None
+    ahead = _AHEAD.search(sentence.lower()) is not None
     found: list[FoundDate] = []
     at, end = 0, len(reader.words)
     while at < end and len(found) < MAX_DATES:
@@ -95,8 +95,10 @@ def _read(sentence: str, at_us: int) -> list[FoundDate]:
         at = match.stop
         reader.listed_at = at
     if "." in sentence:
-        found.extend(_dotted(sentence))
-        found.sort(key=lambda each: each.span)
+        dotted = _dotted(sentence)
+        inside = [date.span for date in dotted]
+        found = [*dotted, *(date for date in found if not overlaps(date.span, inside))]
+        found.sort(key=lambda date: date.span)
     return found
 
 

@@ -253,7 +253,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r" (?:in|near) (?:a city called |the city of |downtown )?"),
     _rule(_place, "lives_in", "moved|relocated", r" (?:moved|relocated)(?: (?:back|over|out|up))? to (?=[A-Z])", 0.85),
     _rule(_place, "born_in", "born", r" (?:born|raised) (?:and raised )?(?:on [^,]{3,24} )?(?:in|at) (?=[A-Z]|the )"),
-    _rule(_dated, "born_on", "born", r" born(?: (?:in|at) [A-Z][\w ,'’-]{2,50}?)?(?= (?:on|in) | \w+ \d)"),
+    _rule(_dated, "born_on", "born", r" born(?: (?:in|at) [A-Z](?:(?! and )[\w ,'’-]){2,50}?)?(?= (?:on|in) | \w+ \d)"),
     _rule(_dated, "died_on", "died", r" (?:died|passed away)(?: (?:in|at) [A-Z][\w ,]{2,40}?| (?:from|of)"
         r" [\w ]{3,30}?)?(?= (?:on|in) )"),
     _rule(_place, "died_in", "died", r" died (?:on [^,]{3,24} )?(?:in|at) (?=[A-Z])"),

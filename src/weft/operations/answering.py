@@ -64,6 +64,7 @@ def answer(loom: Loom, given: Answer) -> Recalled:
         if not again.doubts and context_hash(told["context"]) != kept.context_hash:
             problems += (OTHERWISE,)
     if again.doubts and told.pop("answer", ""):
+        told.pop("written_by", "")
         problems += ("what the language model wrote is withheld: it was written from all of the hits",)
     notes = (*kept.answer.get("notes", ()), *kept.notes, *problems, *again.doubts)
     return bounded(msgspec.convert({**told, "notes": notes}, Recalled), "hits")
@@ -146,7 +147,7 @@ def _closed(loom: Loom, kept: Receipt, followed: Set[str]) -> tuple[set[str], se
 def _without(hit: KeptHit, closed: Set[str]) -> KeptHit:
     """A hit without what may not be told of it: marks go, of reasons the numbers stay."""
     why = tuple(replace(each, detail=WITHHELD) if each.detail in closed else each for each in hit.why)
-    seen = tuple(replace(each, path=WITHHELD) if each.path in closed else each for each in hit.seen)
+    seen = tuple(replace(each, path=WITHHELD, way=()) if each.path in closed else each for each in hit.seen)
     rest = dict(hit.rest)
     if "marks" in rest:
         rest["marks"] = [mark for mark in hit.marks if mark not in closed]

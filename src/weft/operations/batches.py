@@ -17,7 +17,7 @@ from weft.operations.committing import Choice, Committed, WriteStatus, decided
 from weft.operations.fields import Label
 from weft.operations.planned import Planned, SoFar, answer, fence_of
 from weft.operations.registry import Operation, read_input
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 
 MAX_ITEMS: Final = 1_000
 SLICE_ITEMS: Final = 50  # of one commit, so that the lock is held briefly

@@ -17,7 +17,7 @@ from weft.operations.making import Making, check_words
 from weft.operations.planned import Planned, SoFar, answered, asserts, write
 from weft.operations.references import concept_id
 from weft.operations.registry import Operation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 
 

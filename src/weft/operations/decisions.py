@@ -20,7 +20,7 @@ from weft.operations.fields import Name
 from weft.operations.making import Making
 from weft.operations.planned import SoFar, answered, fence_of
 from weft.operations.registry import Operation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 from weft.types import NOW, NodeVersion
 

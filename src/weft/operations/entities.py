@@ -33,7 +33,7 @@ from weft.operations.references import (
 )
 from weft.operations.registry import Operation
 from weft.operations.relations import RelationName, check_relation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.write_options import WriteOptions, guard_of, props_of
 from weft.projection.weave import MAX_WEIGHT
 from weft.types import EdgeVersion, NodeVersion

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from weft.append import Appended
+from weft.append import Fence
 from weft.errors import Invalid
 from weft.kinds import RECORD_KINDS
 from weft.lexical import name_key
@@ -19,7 +19,7 @@ from weft.operations.fields import KindName, Moment, Name
 from weft.operations.gate import reinforcement
 from weft.operations.moments import check_interval
 from weft.operations.predicates import Cardinality, is_single, predicate_of
-from weft.operations.proposals import PROPOSAL, proposal_draft
+from weft.operations.proposals import PROPOSAL, open_proposal, proposal_draft, proposal_fence
 from weft.operations.references import (
     ALWAYS,
     ambiguous,
@@ -32,9 +32,10 @@ from weft.operations.references import (
     unknown,
 )
 from weft.operations.registry import Operation
-from weft.operations.remembering import REPEATED, Remembered
+from weft.operations.remembered import REPEATED, Remembered
 from weft.operations.standing import FACT, Standing, Statement, candidate, fact_payload, fence_of, stand
 from weft.operations.values import is_denied, is_hedged, relation, unhedged
+from weft.operations.versions import answer_of
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 from weft.retrieval.cognitive import FEEDBACK_KIND
 from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
@@ -79,64 +80,76 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
     confidence = GUESSED if given.confidence is None and is_hedged(given.object) else given.confidence
     props = props_of(given) | ({} if confidence is None else {"confidence": confidence})
     unsure = confidence is not None and confidence < SURE
-    extras = _Extras(
-        props=props, focus=focus_of(loom, given), subject=subject, record=loom.new_id(given.request_id), unsure=unsure
+    telling = Telling(
+        said=said,
+        subject=subject,
+        record=loom.new_id(given.request_id),
+        props=props,
+        focus=focus_of(loom, given),
+        unsure=unsure,
     )
-    told, done = decided(loom, lambda pos: _choose(loom, said, extras, pos), request_id=given.request_id)
+    told, done = decided(loom, lambda pos: choose_fact(loom, telling, pos), request_id=given.request_id)
     beside = (BESIDE,) if not said.single and _would_be_single(loom, given, said) else ()
-    return _answer(told, done, beside)
+    answer = answer_of(told, done)
+    return replace(answer, notes=(*answer.notes, *beside))
 
 
-class _Extras(Struct, frozen=True, kw_only=True):
-    """What a statement carries that decides nothing."""
+class Telling(Struct, frozen=True, kw_only=True):
+    """A statement on its way in: its subject if that is new, the id of what it becomes, what else is kept with it.
 
-    props: dict[str, Any]
-    focus: str | None
+    One that is `unsure` ends nothing: contradicting, it becomes a proposal. `source` is the memory that says so.
+    """
+
+    said: Statement
     subject: graph.NodeAssertion | None
     record: str
-    unsure: bool
+    props: dict[str, Any] = {}
+    focus: str | None = None
+    unsure: bool = False
+    source: str | None = None
 
 
-def _choose(loom: Loom, said: Statement, extras: _Extras, pos: int) -> Choice[Remembered]:
-    """What to do with a statement as things stand."""
+def choose_fact(loom: Loom, telling: Telling, pos: int) -> Choice[Remembered]:
+    """What becomes of a statement as things stand: its events, what to say of it, and what that rests on."""
+    said, record = telling.said, telling.record
     found = stand(loom, said)
     fence = fence_of(said, pos)
-    if found.verdict == "same" and found.fact is not None:
+    if found.fact is None or found.verdict == "new":
+        return _asserted(telling, found, fence)
+    again = reinforcement(loom, found.fact, "surfaced", record=record)
+    if found.verdict == "same":
         told = Remembered(status="duplicate_skip", id=found.fact.id, notes=_known_note(found.fact))
-        return Choice(
-            told=told, drafts=(reinforcement(loom, found.fact, "surfaced", record=extras.record),), fence=fence
-        )
-    if found.verdict == "finer" and found.fact is not None:
-        payload = replace(
-            fact_payload(said, found.fact.id, extras.subject), props=_refined(found.fact, said, extras.props)
-        )
+        return Choice(told=told, drafts=(again,), fence=fence)
+    if found.verdict == "finer":
+        payload = fact_payload(said, found.fact.id, telling.subject)
+        payload = replace(payload, props={**found.fact.props, **telling.props, "object": said.value})
+        payload = replace(payload, focus=found.fact.focus)
         told = Remembered(status="saved", id=found.fact.id, notes=(_finer_note(found.fact),))
-        again = reinforcement(loom, found.fact, "surfaced", record=extras.record)
         return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload), again), fence=fence)
-    if found.verdict == "other" and extras.unsure and found.fact is not None:
-        draft = proposal_draft(loom, said, found.fact, proposal=extras.record, props=extras.props)
-        told = Remembered(
-            status="manual_review",
-            id=extras.record,
-            candidates=(candidate(loom, found.fact),),
-            notes=("not sure enough to end what stands; `weft proposal-review` accepts or rejects it",),
-        )
-        return Choice(told=told, drafts=(draft,), fence=fence)
+    return _proposed(loom, telling, found.fact, pos) if telling.unsure else _asserted(telling, found, fence)
+
+
+def _asserted(telling: Telling, found: Standing, fence: Fence) -> Choice[Remembered]:
     older = tuple(row.id for row in found.ended)
-    payload = fact_payload(said, extras.record, extras.subject, supersedes=older)
-    payload = replace(payload, props=payload.props | extras.props, focus=extras.focus)
+    payload = fact_payload(telling.said, telling.record, telling.subject, supersedes=older)
+    payload = replace(payload, props=payload.props | telling.props, focus=telling.focus)
     told = Remembered(
-        status="superseded" if older else "saved", id=extras.record, supersedes=older, notes=_standing_notes(found)
+        status="superseded" if older else "saved", id=telling.record, supersedes=older, notes=_standing_notes(found)
     )
     return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload),), fence=fence)
 
 
-def _answer(told: Remembered, done: Appended | None, beside: tuple[str, ...]) -> Remembered:
-    if done is None:
-        return told
-    notes = (*told.notes, *beside, *((REPEATED,) if done.repeated else ()), *((done.note,) if done.note else ()))
-    status = "duplicate_skip" if done.repeated else told.status
-    return replace(told, status=status, citation=done.events[0].citation, notes=notes)
+def _proposed(loom: Loom, telling: Telling, stands: NodeVersion, pos: int) -> Choice[Remembered]:
+    listed = (candidate(loom, stands),)
+    if (before := open_proposal(loom, telling.said, stands)) is not None:
+        told = Remembered(status="duplicate_skip", id=before.id, candidates=listed, notes=("proposed already",))
+        return Choice(told=told)
+    draft = proposal_draft(
+        loom, telling.said, stands, proposal=telling.record, source=telling.source, props=telling.props
+    )
+    notes = ("not sure enough to end what stands; `weft proposal-review` accepts or rejects it",)
+    told = Remembered(status="manual_review", id=telling.record, candidates=listed, notes=notes)
+    return Choice(told=told, drafts=(draft,), fence=proposal_fence(telling.said, pos))
 
 
 # ---- what is said
@@ -199,17 +212,17 @@ def _subject(loom: Loom, given: AddFact, guard: Guard) -> tuple[str, str, graph.
 
 def _known(loom: Loom, given: AddFact, guard: Guard, rights: Guard) -> NodeVersion | None:
     """The thing of that name and these rights. Only the very name counts; of several, the kind must be said."""
+    node_id = entity_id(given.subject_kind or "Entity", name_key(given.subject), rights)
+    by_id = merged_into(loom, loom.store.nodes(loom.viewer, NOW, [node_id]))
     if given.subject_kind is not None:
-        node_id = entity_id(given.subject_kind, name_key(given.subject), rights)
-        found = merged_into(loom, loom.store.nodes(loom.viewer, NOW, [node_id]))
-        return found[0] if found else None
+        return by_id[0] if by_id else None
     find = Find(names=(given.subject,), projects=(guard.project, None))
     named = loom.store.find(loom.viewer, NOW, find, limit=MAX_LIMIT).nodes
     things = [node for node in named if is_thing(node.kind) and same_rights(node.guard, guard)]
     found = merged_into(loom, things)
     if len(found) > 1:
         raise ambiguous(given.subject, found)
-    return found[0] if found else None
+    return next(iter((*found, *by_id)), None)  # by its id alone: one whose name or tags were changed
 
 
 def _checked(node: NodeVersion, guard: Guard) -> str:
@@ -222,10 +235,6 @@ def _checked(node: NodeVersion, guard: Guard) -> str:
             hint=f"write it with scope {node.guard.scope} and the same agents, or leave subject_entity out",
         )
     return node.id
-
-
-def _refined(fact: NodeVersion, said: Statement, props: dict[str, Any]) -> dict[str, Any]:
-    return {**fact.props, **props, "object": said.value}
 
 
 def _known_note(fact: NodeVersion) -> tuple[str, ...]:

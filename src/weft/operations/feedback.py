@@ -14,7 +14,7 @@ from weft.operations.committing import Choice, decided
 from weft.operations.fields import Label
 from weft.operations.gate import feedback_props, reinforcement
 from weft.operations.registry import Operation
-from weft.operations.remembering import REPEATED, Remembered
+from weft.operations.remembered import REPEATED, Remembered
 from weft.operations.versions import READ_KINDS, answer_of, new_version, node_fence, version_draft
 from weft.retrieval.cognitive import MULTIPLIERS
 from weft.types import NodeVersion, When

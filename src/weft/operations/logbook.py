@@ -58,7 +58,10 @@ def log_show(loom: Loom, given: LogShow) -> Events:
     if given.session is not None and not found and given.after == 0:
         raise NotFound(f"there is no session {given.session!r} that you may see", hint="`weft log head` lists sessions")
     ordered = found if given.session is not None else found[::-1]
-    return Events(events=tuple(map(show_event, ordered)), notes=() if ordered else ("the log holds nothing more",))
+    return Events(
+        events=tuple(show_event(event, loom.viewer) for event in ordered),
+        notes=() if ordered else ("the log holds nothing more",),
+    )
 
 
 class LogVerify(Struct, frozen=True, kw_only=True):

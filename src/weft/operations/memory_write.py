@@ -18,7 +18,7 @@ from weft.operations.moments import check_interval
 from weft.operations.planned import Planned, SoFar, answered, asserts, write
 from weft.operations.registry import Operation
 from weft.operations.relations import RelationName, check_relation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 
 MAX_RELATIONS: Final = 100

@@ -18,7 +18,7 @@ from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
 from weft.log.kinds.memory import Remembered as MemoryRemembered
 from weft.loom import Loom
 from weft.operations.committing import REPEATED, Choice, Committed, decided
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.types import NodeVersion
 
 EdgeKey = tuple[str, str, str]

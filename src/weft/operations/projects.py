@@ -15,7 +15,7 @@ from weft.loom import Loom
 from weft.operations.committing import Committed, commit
 from weft.operations.fields import Label, Limit, ScopeAsked
 from weft.operations.registry import Operation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.rights import write_guard
 from weft.operations.scoping import (
     FOCUS_KIND,

@@ -21,7 +21,7 @@ from weft.operations.committing import Choice, decided
 from weft.operations.fields import Label, Limit
 from weft.operations.references import assertion_of
 from weft.operations.registry import Operation
-from weft.operations.remembering import REPEATED, Remembered
+from weft.operations.remembered import REPEATED, Remembered
 from weft.operations.standing import FACT, Statement, candidate, fact_payload, stand
 from weft.operations.values import relation
 from weft.projection.moves import shared_slot
@@ -56,7 +56,7 @@ def propose(
         props = {} if confidence is None else {"confidence": confidence}
         draft = proposal_draft(loom, said, found.fact, proposal=fresh, source=source, props=props)
         told = Remembered(status="manual_review", id=fresh, candidates=(candidate(loom, found.fact),))
-        return Choice(told=told, drafts=(draft,), fence=_fence(said, pos))
+        return Choice(told=told, drafts=(draft,), fence=proposal_fence(said, pos))
 
     told, done = decided(loom, choose)
     return replace(told, citation=done.events[0].citation) if told is not None and done is not None else told
@@ -116,7 +116,9 @@ def open_proposal(loom: Loom, said: Statement, old: NodeVersion) -> NodeVersion 
     return None
 
 
-def _fence(said: Statement, pos: int) -> Fence:
+def proposal_fence(said: Statement, pos: int) -> Fence:
+    """What making a proposal rests on: what stands, and that nobody proposes the same."""
+
     def matters(node: NodeVersion) -> bool:
         return node.kind == FACT or node.props.get("slot") == said.slot
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.code.languages import language_of
 from weft.errors import Invalid, NotFound
@@ -19,16 +20,19 @@ from weft.loom import Loom
 from weft.operations.code_records import SYMBOL_KINDS, file_id, spans_of, symbol_prefix
 from weft.operations.fields import KindNames, Limit, Moment
 from weft.operations.moments import read_when
+from weft.operations.receipts import KIND as RECEIPT
 from weft.operations.registry import Operation
 from weft.operations.showing import EventShown, NodeShown, show_event, show_nodes
 from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
+from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
 from weft.types import MAX_LIMIT, Event, Find, NodeVersion, When
 
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
 MAX_SECTIONS = 10_000
 MAX_PASSED_OVER = 10_000
+FOLLOWED = "a topic that you follow brings it: what fits the topic is shown, and nothing else of the event"
 
 
 class Recent(Struct, frozen=True, kw_only=True):
@@ -114,7 +118,9 @@ def show(loom: Loom, given: Show) -> Shown:
         )
         for step in steps
     )
-    notes = () if current else ("it does not hold at the moment asked about; its history is below",)
+    notes: tuple[str, ...] = () if current else ("it does not hold at the moment asked about; its history is below",)
+    if history[0].kind == RECEIPT:
+        notes += (f"it is a receipt: `weft answer {node_id}` prints the answer that it keeps",)
     return Shown(
         node=show_nodes(loom, current)[0] if current else None,
         edges=edges,
@@ -141,8 +147,8 @@ def resolve(loom: Loom, written: str, when: When) -> str:
 
 
 def _event_pos(loom: Loom, citation: EventCitation) -> int:
-    found = loom.store.events(loom.viewer, session=citation.session, after_seq=citation.seq - 1, limit=1)
-    return found[0].pos if found and found[0].seq == citation.seq else 0
+    event = _event(loom, citation)
+    return 0 if event is None else event.pos
 
 
 class Cite(Struct, frozen=True, kw_only=True):
@@ -174,14 +180,34 @@ def cite(loom: Loom, given: Cite) -> Cited:
 
 
 def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
-    found = loom.store.events(loom.viewer, session=citation.session, after_seq=citation.seq - 1, limit=1)
-    if not found or found[0].seq != citation.seq:
-        raise NotFound(f"{written} points at nothing that you may see", hint="`weft log show` lists events")
-    event = found[0]
+    event = _event(loom, citation)
+    if event is None:
+        return _cite_followed(loom, written, citation)
     nodes = loom.store.asserted_by(loom.viewer, event.pos, limit=MAX_LIMIT)
+    if event.kind == "memory.remembered":  # the memory itself is told last, after what it names: here it comes first
+        nodes = (*nodes[-1:], *nodes[:-1])
     notes = _doubts(citation, event, nodes)
-    shown = show_nodes(loom, nodes)
-    return Cited(citation=event.citation, matches=not notes, event=show_event(event), nodes=shown, notes=notes)
+    told, shown = show_event(event, loom.viewer), show_nodes(loom, nodes)
+    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=notes)
+
+
+def _cite_followed(loom: Loom, written: str, citation: EventCitation) -> Cited:
+    """What the event made and a followed topic brings, and nothing else of it: not even its payload."""
+    follower = as_subscriber(loom)
+    event = _event(follower, citation)
+    made = loom.store.asserted_by(follower.viewer, event.pos, limit=MAX_LIMIT) if event is not None else ()
+    nodes = [node for node in made if fits_a_topic(loom, node)]
+    if event is None or not nodes:
+        raise NotFound(f"{written} points at nothing that you may see", hint="`weft log show` lists events")
+    notes = _doubts(citation, event, nodes)
+    told = replace(show_event(event, loom.viewer), payload=None)
+    shown = show_nodes(follower, nodes)
+    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=(*notes, FOLLOWED))
+
+
+def _event(loom: Loom, citation: EventCitation) -> Event | None:
+    found = loom.store.events(loom.viewer, session=citation.session, after_seq=citation.seq - 1, limit=1)
+    return found[0] if found and found[0].seq == citation.seq else None
 
 
 def _doubts(citation: EventCitation, event: Event, nodes: Sequence[NodeVersion]) -> tuple[str, ...]:
@@ -202,6 +228,10 @@ def _doubts(citation: EventCitation, event: Event, nodes: Sequence[NodeVersion])
 
 def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
     around = [node for node in _nodes_of_file(loom, citation.path) if _covers(node, citation.line)]
+    if not around and loom.settings.keywords:
+        follower = as_subscriber(loom)
+        covers = [node for node in _nodes_of_file(follower, citation.path) if _covers(node, citation.line)]
+        around, loom = [node for node in covers if fits_a_topic(loom, node)], follower
     node = max(around, key=lambda node: (_holds(node, citation.line), int(node.props["line"])), default=None)
     if node is None:
         raise NotFound(

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from weft.context.hits import context_of
 from weft.context.linearise import BUDGET_TOKENS
 from weft.context.synthesis import synthesise
+from weft.counsel import FAILED
 from weft.errors import Invalid, WeftError
 from weft.extract.intent import Intent
 from weft.instants import to_iso
@@ -42,8 +43,8 @@ class Recall(RecallRaw, frozen=True, kw_only=True):
 class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answer: hits, best first, the moment they answer for, and notes on anything left out.
 
-    `context` is the same to read: cited lines in the order that suits the intent. `answer` is what a language model
-    wrote from those lines, `degraded` why the graph could not answer and the log did.
+    `context` is the same to read: cited lines in the order that suits the intent. `answer` is what the language
+    model `written_by` wrote from those lines, `degraded` why the graph could not answer and the log did.
     """
 
     query: str
@@ -54,6 +55,7 @@ class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     intent: str = ""
     context: str = ""
     answer: str = ""
+    written_by: str = ""
     receipt: str = ""
     degraded: str = ""
     notes: tuple[str, ...] = ()
@@ -64,8 +66,7 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     """Finds memories by name, words, meaning and relation, in this project and among what is kept for all projects.
 
     Every hit carries its citation (see `weft cite`). With --as-of the answer is what held then, with --known-at what
-    weft knew then; --explain shows what each score is made of. Long texts are cut where hits and context would be more
-    than 80,000 characters.
+    weft knew then; --explain shows what each score is made of.
     """
     recipe = recipe_named(given.recipe)
     ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
@@ -94,7 +95,8 @@ def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:
     written = ""
     if given.synthesize and hits:
         written, problems = synthesise(loom, answer.query, context)
-        notes += problems
+        failed = any(note.startswith(FAILED) for note in notes)  # told once, not by all who asked it
+        notes += tuple(note for note in problems if not (failed and note.startswith(FAILED)))
     pinned = answer.ask.when
     return Recalled(
         query=given.query,
@@ -105,6 +107,7 @@ def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:
         intent=answer.intent,
         context=context.text if hits else "",
         answer=written,
+        written_by=(loom.counsel.model or "") if written else "",
         degraded=answer.degraded,
         notes=notes,
         stages=answer.trace if given.explain else (),

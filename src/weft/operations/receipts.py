@@ -159,7 +159,10 @@ def _subjects(loom: Loom, found: Answer, hits: Iterable[KeptHit]) -> Subjects:
     """Whom marks and reasons of hits tell of."""
     naming = {mark for hit in hits for mark in hit.marks if mark != BY_ANOTHER}
     naming |= {source.detail for hit in hits for source in hit.why if source.name == Superseded().name}
-    return subjects_of(loom, found, naming=naming, telling=_lines(hits))
+    ways: dict[str, set[str]] = {}
+    for each in (each for hit in hits for each in hit.seen if each.path):
+        ways.setdefault(each.path, set()).update(each.way)
+    return subjects_of(loom, found, naming=naming, telling=_lines(hits), ways=ways)
 
 
 def _lines(hits: Iterable[KeptHit]) -> dict[str, None]:
@@ -189,5 +192,6 @@ def read_receipt(loom: Loom, written: str) -> Receipt:
         return msgspec.convert(dict(nodes[0].props), Receipt)
     except msgspec.ValidationError as problem:
         raise Invalid(
-            f"{written[:80]!r} is not a receipt that this weft can read: {problem}", hint="`weft show` prints it"
+            f"{written[:80]!r} is not a receipt that this weft can read: {problem}",
+            hint="`weft cite` prints its event, to an operator",
         ) from problem

@@ -26,7 +26,8 @@ from weft.operations.conversations import (
 )
 from weft.operations.fields import Label, Moment, Name, ScopeAsked, Tags
 from weft.operations.registry import Operation
-from weft.operations.remembering import REPEATED, Text
+from weft.operations.remembered import REPEATED
+from weft.operations.remembering import Text
 from weft.operations.rights import write_guard
 
 MAX_TURNS_AT_ONCE = 100

@@ -1,110 +1,175 @@
-"""Writing memories: free text, and facts that hold for a time."""
+"""Writing memories: free text, kept verbatim, with what can be read out of it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from weft.append import Appended
-from weft.errors import Invalid
-from weft.instants import MIN_INSTANT_US, parse_instant, to_iso
+from weft.append import Fence
+from weft.errors import Conflict, Invalid
+from weft.instants import parse_instant, to_iso
 from weft.kinds import RECORD_KINDS
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.loom import Loom
-from weft.operations.committing import WriteStatus
-from weft.operations.dedup import Alike
-from weft.operations.fields import KindName, Label, Moment, ScopeAsked, Tags
+from weft.operations.committing import Choice, Committed, commit, decided
+from weft.operations.fields import KindName, Moment
+from weft.operations.gate import gate_of, reinforcement
 from weft.operations.moments import check_interval
+from weft.operations.proposals import open_proposal, proposal_draft
+from weft.operations.reading_out import Memory, ReadOut, read_out
 from weft.operations.registry import Operation
-from weft.operations.rights import write_guard
+from weft.operations.remembered import REPEATED, Remembered
+from weft.operations.standing import Statement, fact_payload, fence_of, stand
+from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
+from weft.retrieval.derived import DERIVED_FROM
+from weft.types import NodeVersion
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the words to keep, verbatim")]
 Props = dict[str, str | int | float | bool | None]
-
-ALWAYS = to_iso(MIN_INSTANT_US)
-REPEATED = "this request was written before; nothing was written again"
+READ_KINDS = frozenset({"Memory", "Decision", "Event", "Episode", "Learning", "Preference", "Context"})
 
 
-class Remember(Struct, frozen=True, kw_only=True):
+class Remember(WriteOptions, frozen=True, kw_only=True):
     """Input of `remember`."""
 
     text: Text
     name: Annotated[str, Meta(max_length=512, description="a short title")] = ""
     kind: Annotated[KindName, Meta(description="what sort of memory")] = "Memory"
-    scope: ScopeAsked = None
-    agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
-    sensitive: Annotated[bool, Meta(description="leave it out of ordinary reads")] = False
+    speaker: Annotated[str, Meta(min_length=1, max_length=128, description="who says I in it")] | None = None
     valid_from: Annotated[Moment | None, Meta(description="since when it holds; when it happened if unset")] = None
     valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
     occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
-    level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
     props: Annotated[Props, Meta(max_length=64, description="properties to filter by")] = field(default_factory=dict)
-    request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
-        None
-    )
     expected_head: Annotated[int, Meta(ge=0, description="write only if the session stands here")] | None = None
-
-
-class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of a write. Where nothing was written for now (`manual_review`), `candidates` are what it is like.
-
-    `linked` are the ids of what it was joined to, in the order given.
-    """
-
-    status: WriteStatus
-    id: str = ""
-    citation: str = ""
-    supersedes: tuple[str, ...] = ()
-    candidates: tuple[Alike, ...] = ()
-    linked: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def remember(loom: Loom, given: Remember) -> Remembered:
     """Keeps words for good, verbatim, with who said them and when.
 
-    They can be found at once by `weft recall`, cited by the citation this prints, and asked for as they were
-    known at any later moment.
+    They can be found at once by `weft recall`, cited by the citation this prints, and asked for as they were known at
+    any later moment. What they name, claim, like and hold for a cause is read out and joined to them; a claim that
+    contradicts what stands waits for review (`weft proposal-list`) and ends nothing.
     """
     if not given.text.strip():
         raise Invalid("the text is empty", hint="say what to remember")
     if given.kind in RECORD_KINDS:
         raise Invalid(f"{given.kind} is weft's own kind of record", hint="choose another kind, such as Memory")
     check_interval(given.valid_from, given.valid_to)
-    project = None if given.level == "global" else loom.settings.project
-    guard = write_guard(loom, scope=given.scope, agents=given.agents, sensitive=given.sensitive, project=project)
+    if (before := _written_before(loom, given)) is not None:
+        return before
+    planned = _planned(loom, given)
+    try:
+        return _written(loom, given, planned)
+    except Conflict:
+        if (before := _written_before(loom, given)) is not None:  # by the same request, at the same time
+            return before
+        raise
+
+
+def _written(loom: Loom, given: Remember, planned: Planned) -> Remembered:
+    if not planned.claims:
+        done = commit(loom, planned.drafts, request_id=given.request_id, expected_head=given.expected_head)
+        return _answer(planned, done, ())
+    told, decision = decided(loom, lambda pos: _decided(loom, planned, pos), request_id=given.request_id)
+    assert decision is not None  # the memory itself is always written
+    return _answer(planned, decision, told)
+
+
+def _written_before(loom: Loom, given: Remember) -> Remembered | None:
+    """The same words under the same request id: how new they are, and what they name, is told otherwise by now."""
+    if given.request_id is None:
+        return None
     node_id = loom.new_id(given.request_id)
+    found = loom.store.history(loom.viewer, node_id, limit=1)
+    if not found or (found[0].text, found[0].name, found[0].kind) != (given.text, given.name, given.kind):
+        return None
+    citation = loom.store.citations(loom.viewer, [found[0].event]).get(found[0].event, "")
+    return Remembered(status="duplicate_skip", id=node_id, citation=citation, notes=(REPEATED,))
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """A memory ready to be written: the drafts that depend on nothing, and the claims that do."""
+
+    id: str
+    drafts: tuple[Draft, ...]
+    claims: tuple[Statement, ...]
+    occurred_at: int | None
+    linked: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def _planned(loom: Loom, given: Remember) -> Planned:
+    guard = guard_of(loom, given)
+    node_id = loom.new_id(given.request_id)
+    occurred_at = None if given.occurred_at is None else parse_instant(given.occurred_at, field="occurred_at")
+    began = None if given.valid_from is None else parse_instant(given.valid_from, field="valid_from")
+    at = next((each for each in (occurred_at, began) if each is not None), loom.clock.now_us())
+    said = Memory(id=node_id, text=given.text, guard=guard, at=at, speaker=given.speaker)
+    # What must be told of the session's very state writes the words alone: it is read by nobody's rules.
+    reads = given.kind in READ_KINDS and given.expected_head is None
+    out = read_out(loom, said) if reads else ReadOut()
+    gated = gate_of(loom, given.text, out.things, guard=guard, kind=given.kind)
     payload = memory.Remembered(
         id=node_id,
         text=given.text,
         node_kind=given.kind,
         name=given.name,
-        props=dict(given.props),
+        props={**given.props, **props_of(given)},
+        focus=focus_of(loom, given),
         **asdict(guard),
-        valid_from=_iso(given.valid_from, "valid_from"),
-        valid_to=_iso(given.valid_to, "valid_to"),
+        valid_from=None if began is None else to_iso(began),
+        valid_to=None if given.valid_to is None else to_iso(parse_instant(given.valid_to, field="valid_to")),
+        entities=out.nodes,
+        edges=out.edges,
+        gate=gated.gate,
+        extracted=out.extracted,
     )
-    occurred_at = None if given.occurred_at is None else parse_instant(given.occurred_at, field="occurred_at")
-    draft = Draft(kind="memory.remembered", payload=payload, occurred_at=occurred_at)
-    done = loom.append([draft], request_id=given.request_id, expected_head=given.expected_head)
+    drafts: tuple[Draft, ...] = (Draft(kind="memory.remembered", payload=payload, occurred_at=occurred_at),)
+    notes = out.notes
+    if gated.gate.tag == "redundant" and gated.nearest is not None:
+        drafts += (reinforcement(loom, gated.nearest, "surfaced", record=f"{node_id}:repeats"),)
+        notes += (f"says what {gated.nearest.id} says already; that one counts a little more now",)
+    return Planned(
+        id=node_id, drafts=drafts, claims=out.claims, occurred_at=occurred_at, linked=out.things, notes=notes
+    )
+
+
+def _decided(loom: Loom, planned: Planned, pos: int) -> Choice[tuple[str, ...]]:
+    """The memory, and each claim as a fact in a free place, or as a proposal where another value stands."""
+    drafts, notes = list(planned.drafts), []
+    fences = [fence_of(said, pos) for said in planned.claims]
+    for number, said in enumerate(planned.claims):
+        found = stand(loom, said)
+        claim_id = f"{planned.id}:claim:{number}"
+        if found.verdict == "new":
+            payload = fact_payload(said, claim_id, None)
+            payload = replace(payload, props=payload.props | {DERIVED_FROM: planned.id})
+            drafts.append(Draft(kind="memory.remembered", payload=payload, occurred_at=planned.occurred_at))
+        elif found.verdict == "other" and found.fact is not None and open_proposal(loom, said, found.fact) is None:
+            drafts.append(proposal_draft(loom, said, found.fact, proposal=claim_id, source=planned.id))
+            notes.append(f"{said.text!r} contradicts {found.fact.text!r}: `weft proposal-review {claim_id}` decides")
+    kinds = tuple(dict.fromkeys(kind for fence in fences for kind in fence.kinds))
+    slots = tuple(dict.fromkeys(slot for fence in fences for slot in fence.slots))
+    tests = [fence.concerns for fence in fences if fence.concerns is not None]
+
+    def concerns(node: NodeVersion) -> bool:
+        return node.slot in slots or any(test(node) for test in tests)
+
+    fence = Fence(pos=pos, kinds=kinds, slots=slots, concerns=concerns if tests else None)
+    return Choice(told=tuple(notes), drafts=drafts, fence=fence)
+
+
+def _answer(planned: Planned, done: Committed, told: tuple[str, ...]) -> Remembered:
     return Remembered(
-        status="duplicate_skip" if done.repeated else "saved",
-        id=node_id,
-        citation=done.events[0].citation,
-        notes=_notes(done),
+        status=done.status,
+        id=planned.id,
+        citation=done.citation,
+        linked=planned.linked,
+        notes=(*planned.notes, *told, *done.notes) if done.status != "duplicate_skip" else done.notes,
     )
-
-
-def _notes(done: Appended) -> tuple[str, ...]:
-    repeated = (REPEATED,) if done.repeated else ()
-    return (*repeated, done.note) if done.note else repeated
-
-
-def _iso(written: str | None, field_name: str) -> str | None:
-    return None if written is None else to_iso(parse_instant(written, field=field_name))
 
 
 OPERATIONS = (

@@ -15,7 +15,8 @@ from weft.loom import Loom
 from weft.operations.committing import Choice, Committed, commit, decided
 from weft.operations.fields import Label, Moment, NodeName
 from weft.operations.registry import Operation
-from weft.operations.remembering import Props, Remembered
+from weft.operations.remembered import Remembered
+from weft.operations.remembering import Props
 from weft.operations.standing import FACT
 from weft.operations.versions import answer_of, must_be_told, new_version, node_fence, standing_node, version_draft
 from weft.types import NodeVersion

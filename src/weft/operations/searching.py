@@ -240,15 +240,19 @@ def _alone(hits: tuple[Hit, ...]) -> tuple[Found, ...]:
 
 
 def _related(loom: Loom, answer: Answer, hits: tuple[Hit, ...]) -> tuple[tuple[Found, ...], tuple[str, ...]]:
-    """Hits with their neighbours, past the guards again; without them, and with a note, if the graph is away."""
+    """Hits with their neighbours in the projects asked about, past the guards again; without them, and with a note, if
+    the graph is away.
+    """
     try:
         ids = [hit.node.id for hit in hits]
         steps = loom.store.neighbours(loom.viewer, answer.ask.when, ids, limit=RELATED_OF_ONE)
     except StoreError as problem:
         return _alone(hits), (f"what hits are joined to cannot be told: {problem.message}",)
     by_start: dict[str, list[Related]] = {}
+    projects = answer.ask.projects
     for step in steps:
-        if step.node.kind not in RECORD_KINDS:
+        of_them = projects is None or (step.node.guard.project in projects and step.edge.guard.project in projects)
+        if of_them and step.node.kind not in RECORD_KINDS:
             by_start.setdefault(step.start, []).append(_step(step))
     return tuple(Found(hit=hit, related=tuple(by_start.get(hit.node.id, ()))) for hit in hits), ()
 

@@ -13,9 +13,10 @@ from weft.kinds import views_of
 from weft.log.canonical import decode
 from weft.log.citation import file_citation
 from weft.loom import Loom
+from weft.operations.receipts import KIND as RECEIPT
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.subscriptions import cited
-from weft.types import Event, NodeVersion
+from weft.types import Event, NodeVersion, Viewer
 
 
 class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -85,7 +86,10 @@ def show_cited(
 
 
 def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
-    """One node; lines of a file are cited as such, with the event beside it."""
+    """One node; lines of a file are cited as such, with the event beside it.
+
+    What a receipt holds is left out: `weft answer` tells it, as far as it may be told today.
+    """
     event = citations.get(node.event, "")
     source, line = node.props.get("source"), node.props.get("line")
     in_file = file_citation(source, line) if isinstance(source, str) and isinstance(line, int) else None
@@ -106,13 +110,14 @@ def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
         sensitive=node.guard.sensitive,
         views=views_of(node.kind),
         summary=node.summary,
-        props=dict(node.props),
+        props={} if node.kind == RECEIPT else dict(node.props),
         source=event if in_file else None,
     )
 
 
-def show_event(event: Event) -> EventShown:
-    """One event, its payload decoded."""
+def show_event(event: Event, viewer: Viewer) -> EventShown:
+    """One event, its payload decoded; what a receipt holds is shown to operators only."""
+    payload = None if event.payload is None else decode(event.payload)
     return EventShown(
         citation=event.citation,
         pos=event.pos,
@@ -122,7 +127,7 @@ def show_event(event: Event) -> EventShown:
         recorded_at=to_iso(event.recorded_at),
         occurred_at=None if event.occurred_at is None else to_iso(event.occurred_at),
         known_at=None if event.known_at == event.recorded_at else to_iso(event.known_at),
-        payload=None if event.payload is None else decode(event.payload),
+        payload=payload if viewer.operator else _without_receipts(payload),
         hash=event.hash.hex(),
         caused_by=event.caused_by,
         task=event.task,
@@ -130,3 +135,16 @@ def show_event(event: Event) -> EventShown:
         request_id=event.request_id,
         erased=event.payload is None,
     )
+
+
+def _without_receipts(payload: Any) -> Any:
+    """A payload without what the receipts in it hold: that may tell of what is not the viewer's to see any more."""
+    if not isinstance(payload, dict) or not isinstance(payload.get("nodes"), list):
+        return payload
+    nodes = [
+        {name: value for name, value in node.items() if name != "props"}
+        if isinstance(node, dict) and node.get("kind") == RECEIPT
+        else node
+        for node in payload["nodes"]
+    ]
+    return {**payload, "nodes": nodes}

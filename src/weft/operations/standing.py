@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from weft.append import Fence
-from weft.instants import MAX_INSTANT_US, to_iso
+from weft.instants import to_iso
 from weft.log.kinds import graph, memory
 from weft.loom import Loom
 from weft.operations.dedup import Alike
@@ -23,7 +23,7 @@ from weft.projection.moves import shared_slot
 from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, When
 
 FACT: Final = "Fact"
-MAX_MET: Final = 64  # values that one statement may meet over its time; those behind are left to the fold
+MAX_MET: Final = 1_000  # values that one statement may meet over its time; those behind are left to the fold
 
 Verdict = Literal["new", "same", "finer", "other"]
 
@@ -108,35 +108,17 @@ def _of_one(loom: Loom, said: Statement) -> Standing:
 
 
 def _met(loom: Loom, said: Statement, begin: int) -> tuple[list[NodeVersion], bool]:
-    """The values that hold at some moment of the statement's time, in order, and whether some moment has none.
-
-    Behind a gap only the last moment is looked at: what lies between is the fold's business.
-    """
-    last = MAX_INSTANT_US if said.end is None else said.end - 1
-    met: list[NodeVersion] = []
-    at, gap = begin, False
-    for _ in range(MAX_MET):
-        row = holding(loom, said, at)
-        if row is None and (gap or at >= last):
+    """The values that hold at some moment of the statement's time, in order, and whether some moment has none."""
+    assert said.slot is not None
+    slot = shared_slot(said.slot, said.guard)
+    found = loom.store.standing(loom.viewer, slot, after=begin, limit=MAX_MET)
+    met = [row for row in found if said.end is None or row.interval.valid_from < said.end]
+    at: int | None = begin
+    for row in met:
+        if at is not None and row.interval.valid_from > at:
             return met, True
-        if row is None:
-            at, gap = last, True
-            continue
-        met.append(row)
-        end = row.interval.valid_to
-        if end is None or end > last:
-            break
-        at = end
-    return met, gap
-
-
-def holding(loom: Loom, said: Statement, at: int) -> NodeVersion | None:
-    """The value that holds in the statement's slot at a moment, if the caller may see it."""
-    if said.slot is None:
-        return None
-    find = Find(slots=(shared_slot(said.slot, said.guard),))
-    found = loom.store.find(loom.viewer, When(valid_at=at), find, limit=1).nodes
-    return found[0] if found else None
+        at = row.interval.valid_to
+    return met, at is not None and (said.end is None or at < said.end)
 
 
 def _yields(row: NodeVersion, said: Statement, begin: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from weft.loom import Loom
@@ -26,23 +26,36 @@ _WEIGHED = re.compile(r"; x [\d.]+ by profile .*$")
 _AMOUNT = re.compile(r"-?\d+\.\d+[,:;]?")
 
 
-def subjects_of(loom: Loom, found: Answer, *, naming: Collection[str], telling: Collection[str]) -> Subjects:
+def subjects_of(
+    loom: Loom,
+    found: Answer,
+    *,
+    naming: Collection[str],
+    telling: Collection[str],
+    ways: Mapping[str, Set[str]] = {},
+) -> Subjects:
     """The ids of what these lines name, by line; None where a line names something and it cannot be told what.
 
     Lines that are `naming` always name a node, by its id; those that are `telling` may. Of several that go by one name
-    all are meant. Lines that name nothing are left out.
+    all are meant. Lines that name nothing are left out. Ways of the graph's views come with their ids, `ways` by what
+    they say.
     """
+    subjects: dict[str, tuple[str, ...] | None] = {}
+    for line in telling:
+        known = ways.get(line) or ways.get(_bare(line))
+        if known and line not in naming:
+            subjects[line] = tuple(sorted(known))
+    telling = [line for line in telling if line not in subjects]
     links = [line for line in telling if line not in naming and any(sign in line for sign in _LINK_SIGNS)]
     plain = [line for line in dict.fromkeys((*naming, *telling)) if line not in links]
     called: Called = {}
     _call(called, found.pool.nodes)
-    ways = {line: _steps(line) for line in links}
-    steps = {each for way in ways.values() for step in way for each in step}
+    drawn = {line: _steps(line) for line in links}
+    steps = {each for way in drawn.values() for step in way for each in step}
     spans = {each for line in plain for each in _spans(line)}
     _call(called, _by_id(loom, found, steps | spans))
     _call(called, _by_name(loom, found, sorted(steps)))
-    subjects: dict[str, tuple[str, ...] | None] = {}
-    for line, way in ways.items():
+    for line, way in drawn.items():
         ends = [set().union(*(called.get(each, ()) for each in step)) for step in way]
         subjects[line] = tuple(sorted(set().union(*ends))) if all(ends) else None
     for line in plain:
@@ -62,6 +75,11 @@ def _call(called: Called, nodes: Iterable[NodeVersion]) -> None:
     for node in nodes:
         for word in {node.id, node.name, label(node)} - {""}:
             called.setdefault(word, set()).add(node.id)
+
+
+def _bare(line: str) -> str:
+    """A way that stands in a reason, without the views before it and the weight behind it."""
+    return _VIEWS.sub("", _WEIGHED.sub("", line), count=1)
 
 
 def _steps(way: str) -> list[tuple[str, ...]]:

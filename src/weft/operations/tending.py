@@ -19,7 +19,7 @@ from weft.operations.committing import Choice, decided
 from weft.operations.fields import Label, NodeName, Tags
 from weft.operations.references import covers, is_thing, resolve_reference, unknown
 from weft.operations.registry import Operation
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.standing import FACT
 from weft.operations.versions import (
     answer_of,

@@ -20,7 +20,7 @@ from weft.loom import Loom
 from weft.operations.committing import Committed
 from weft.operations.reading import resolve
 from weft.operations.references import assertion_of
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.types import MAX_LIMIT, NOW, Find, NodeVersion, When
 
 # Read from files and transcripts: they say what their source says, and change with it.

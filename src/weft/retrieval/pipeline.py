@@ -79,13 +79,15 @@ class Place(Struct, frozen=True, kw_only=True):
 
 class Sighting(Struct, frozen=True, kw_only=True):
     """How a view found a node: its score there (entity 1/(d+1), causal the confidence, semantic the cosine), how many
-    steps from a seed, and the way, in words: the ends and relations from the seed to the node.
+    steps from a seed, and the way: in words, the ends and relations from the seed to the node, and as the ids of all
+    ends.
     """
 
     view: View
     score: float
     depth: int = 0
     path: str = ""
+    way: tuple[str, ...] = ()
 
 
 class Candidate(Struct, frozen=True, kw_only=True):

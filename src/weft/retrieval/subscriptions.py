@@ -44,6 +44,19 @@ def cited(loom: Loom, nodes: Sequence[NodeVersion], *, followed: Set[str]) -> Ma
     return {**found, **loom.store.citations(as_subscriber(loom).viewer, only)} if only else found
 
 
+def fits_a_topic(loom: Loom, node: NodeVersion) -> bool:
+    """Whether a node is tagged with a topic that the caller follows, or has all words of one."""
+    listed = node.props.get("keywords")
+    named = listed if isinstance(listed, list | tuple) else [listed]
+    tags = {each.lower() for each in named if isinstance(each, str)}
+    return any(keyword.lower() in tags or _tells_of(node, keyword) for keyword in loom.settings.keywords)
+
+
+def _tells_of(node: NodeVersion, keyword: str) -> bool:
+    wanted = {term for term, _ in query_terms(keyword)}
+    return bool(wanted) and wanted <= {term for term, _ in query_terms(f"{node.name} {node.summary} {node.text}")}
+
+
 class Subscriptions(Struct, frozen=True):
     """What the keywords bring joins the pool; each gains `weight` x how well it fits a keyword x how near it is."""
 
@@ -85,6 +98,10 @@ class Subscriptions(Struct, frozen=True):
             )
             hits = store.search_text(follower.viewer, ask.when, query, limit=EACH).hits if query.terms else ()
             best = max((hit.score for hit in hits), default=1.0) or 1.0
+            if len(query.terms) > 1:  # found by any of its words: it takes all of them to be of the topic
+                nodes = store.nodes(follower.viewer, ask.when, [hit.node.id for hit in hits])
+                whole = {node.id for node in nodes if _tells_of(node, keyword)}
+                hits = tuple(hit for hit in hits if hit.node.id in whole)
             for hit in hits:
                 fits[hit.node.id] = max(fits.get(hit.node.id, 0.0), hit.score / best)
         find = Find(

@@ -6,11 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from weft.errors import Invalid, NotFound
+from weft.projection.moves import shared_slot
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
-from weft.testing.scribe import Scribe, deleted, edge, edge_ended, ended, node, restored
-from weft.testing.viewers import OPERATOR
-from weft.types import NodeVersion, When
+from weft.testing.scribe import Scribe, closed, deleted, edge, edge_ended, ended, node, restored
+from weft.testing.viewers import OPERATOR, PUBLIC
+from weft.types import Guard, NodeVersion, Viewer, When
 
 
 def timeline(scribe: Scribe, *ids: str, days: range, known_at: int | None = None) -> list[str]:
@@ -75,6 +76,30 @@ class ClocksContract(StoreCase):
         scribe.one(node("a", "here", slot="place", at=day(1)))
         scribe.one(node("b", "there", slot="place", at=day(3)))
         assert timeline(scribe, "a", "b", days=range(5)) == ["-", "here", "here", "there", "there"]
+
+    def test_all_that_stands_in_a_slot_is_told_in_order(self, scribe: Scribe) -> None:
+        def standing(after: int, viewer: Viewer = OPERATOR, limit: int = 9) -> list[tuple[str, int]]:
+            slot = shared_slot("place", Guard(scope="public"))
+            found = scribe.store.standing(viewer, slot, after=after, limit=limit)
+            assert all(row.retired_at is None for row in found)
+            return [(row.text, row.interval.valid_from) for row in found]
+
+        assert standing(day(0)) == []
+        scribe.one(node("a", "here", slot="place", at=day(1)))
+        scribe.one(node("c", "later", slot="place", at=day(9)))
+        scribe.one(node("b", "there", slot="place", at=day(3), until=day(5)))
+        scribe.one(node("x", "hidden", slot="place", at=day(4), scope="admin"))
+        told = [("here", day(1)), ("there", day(3)), ("here", day(5)), ("later", day(9))]
+        assert standing(day(0)) == told
+        assert standing(day(3)) == told[1:]
+        assert standing(day(0), limit=2) == told[:2]
+        assert standing(day(0), PUBLIC) == told
+        tx = scribe.open_change(node("d", "not complete", slot="place", at=day(2)))
+        assert standing(day(0)) == told
+        scribe.one(closed(tx))
+        assert ("not complete", day(2)) in standing(day(0))
+        scribe.one(deleted("b"))
+        assert "there" not in dict(standing(day(0)))
 
     def test_a_slot_may_carry_the_name_of_a_node(self, scribe: Scribe) -> None:
         scribe.one(node("b", "guest", slot="a", at=day(1)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from weft import lexical
 from weft.backends.memory.account import Account
-from weft.backends.memory.visible import Moment, Sight
+from weft.backends.memory.visible import Moment, Sight, known
 from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, UNCOUNTED_RELATIONS
 from weft.types import Commit, Direction, EdgeVersion, Event, Find, Found, Neighbour, NodeVersion, SessionHead
 
@@ -63,6 +63,17 @@ def versions(sight: Sight, wanted: Callable[[NodeVersion], bool], limit: int) ->
     graph = sight.graph
     rows = [row for row in graph.nodes.values() if wanted(row) and sight.sees(row) and graph.is_finished(row)]
     return tuple(graph.today(graph.without_open_changes(row)) for row in rows[:limit])
+
+
+def standing(sight: Sight, moment: Moment, slot: str, after: int, limit: int) -> tuple[NodeVersion, ...]:
+    """Versions of every moment in a shared slot that hold later than `after`, by when they begin."""
+    graph = sight.graph
+    rows = [
+        row for row in graph.nodes.values() if row.slot == slot and sight.sees(row) and known(graph, row, moment.pos)
+    ]
+    later = [row for row in rows if row.interval.valid_to is None or row.interval.valid_to > after]
+    later.sort(key=lambda row: row.interval.valid_from)
+    return tuple(graph.today(graph.without_open_changes(row)) for row in later[:limit])
 
 
 def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:

@@ -146,6 +146,10 @@ class MemoryStore:
         with self._lock:
             return reading.versions(self._sight(viewer), lambda row: row.id == node_id, limit)
 
+    def standing(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
+        with self._seeing(viewer, When()) as (sight, moment):
+            return reading.standing(sight, moment, slot, after, limit)
+
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._lock:
             return reading.versions(self._sight(viewer), lambda row: row.born == pos and row.event == pos, limit)

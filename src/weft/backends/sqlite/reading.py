@@ -90,6 +90,17 @@ def versions(
     )
 
 
+def standing(
+    db: apsw.Connection, viewer: Viewer, moment: Moment, slot: str, after: int, limit: int
+) -> tuple[NodeVersion, ...]:
+    """Versions of every moment in a shared slot that hold later than `after`, by when they begin."""
+    later = Sql("(v.valid_to IS NULL OR v.valid_to > ?)", (after,))
+    which = guards.findable(viewer) & guards.known(moment) & _in_slots((slot,), moment) & later
+    query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.valid_from LIMIT ?"
+    found = (rows.node_of(row) for row in db.execute(query, (*which.params, limit)))
+    return tuple(replace(row, retired_at=None, retired_pos=None, retired_tx=None) for row in found)
+
+
 def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit: int) -> Found:
     """Visible nodes that fit, latest first, and the properties asked for that no visible node has."""
     base = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)

@@ -137,6 +137,10 @@ class SqliteStore(AccountFiles):
         with self._reading(viewer) as db:
             return () if db is None else reading.versions(db, viewer, "n.id = ?", (node_id,), limit)
 
+    def standing(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else reading.standing(db, viewer, self._moment(db, When()), slot, after, limit)
+
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
             return () if db is None else reading.versions(db, viewer, "v.born = ? AND v.event = ?", (pos, pos), limit)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from weft.retrieval.views.chains import MAX_CHAINS, chains_of, in_causal_order
-from weft.retrieval.views.ground import CAUSES, MAX_NODES, Expanded, Ground, Seen, as_seed, ids_of, onward, stopped
+from weft.retrieval.views.ground import CAUSES, MAX_NODES, Expanded, Ground, Seen, ids_of, onward, stopped
 from weft.retrieval.views.seeds import Seeds
 from weft.types import Neighbour
 
@@ -67,13 +67,13 @@ def confidence(props: Mapping[str, Any]) -> float:
 def _starts(ground: Ground, seeds: Seeds) -> tuple[dict[str, Seen], int]:
     """The causes to begin with, and how many steps led to them."""
     found = {each.node.id: each for each in seeds.causes[:MAX_NODES]}
-    paths = {each.node.id: each.path for each in (*seeds.entities, *seeds.events)}
+    begun = {each.node.id: each for each in (*seeds.entities, *seeds.events)}
     steps = ground.step(ids_of(seeds.entities), ("AFFECTS",), direction="in")
     steps += ground.step(ids_of(seeds.events), ("REFERS_TO",), direction="in")
     causes = [step for step in steps if step.node.kind == "Cause"]
     for step in causes:
         if len(found) < MAX_NODES:
-            found.setdefault(step.node.id, as_seed(step.node, onward(paths[step.start], step)))
+            found.setdefault(step.node.id, onward(begun[step.start], step))
     return found, len(causes)
 
 
@@ -95,7 +95,7 @@ def _follow(
             if known is None and len(best) + len(better.keys() - best.keys()) >= len(starts) + room:
                 full = True
                 continue
-            better[there.id] = Seen(node=there, score=score, depth=hop, path=onward(before.path, step))
+            better[there.id] = onward(before, step, score=score, depth=hop)
         best |= better
         frontier = list(better)
         if not frontier:
@@ -110,6 +110,5 @@ def _told(steps: Iterable[Neighbour], seen: Mapping[str, Seen]) -> list[Seen]:
         cause = seen[step.start]
         if step.node.id in seen or (step.node.id in found and found[step.node.id].score >= cause.score):
             continue
-        path = onward(cause.path, step)
-        found[step.node.id] = Seen(node=step.node, score=cause.score, depth=cause.depth + 1, path=path)
+        found[step.node.id] = onward(cause, step, score=cause.score, depth=cause.depth + 1)
     return sorted(found.values(), key=lambda each: (-each.score, each.node.id))

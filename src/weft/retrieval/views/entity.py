@@ -37,8 +37,7 @@ def expand_entities(ground: Ground, seeds: Sequence[Seen], depth: int) -> Expand
             if len(seen) >= MAX_NODES:
                 notes = [stopped("entity")]
                 break
-            path = onward(seen[step.start].path, step)
-            seen[there.id] = Seen(node=there, score=1.0 / (hop + 1), depth=hop, path=path)
+            seen[there.id] = onward(seen[step.start], step, score=1.0 / (hop + 1), depth=hop)
             frontier.append(there.id)
         if not frontier or notes:
             break

@@ -32,12 +32,13 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """A node as a view found it: its score there, how many steps from a seed, and the way in words."""
+    """A node as a view found it: its score there, how many steps from a seed, and the way, in words and as ids."""
 
     node: NodeVersion
     score: float
     depth: int
     path: str
+    way: tuple[str, ...]
 
 
 class Expanded(Struct, frozen=True, kw_only=True):
@@ -83,16 +84,17 @@ class Ground(Struct, frozen=True, kw_only=True):
         return here and node.kind not in RECORD_KINDS and self.loom.viewer.admits(node.guard) and edge.src != edge.dst
 
 
-def as_seed(node: NodeVersion, path: str = "") -> Seen:
+def as_seed(node: NodeVersion) -> Seen:
     """A node from which a view begins."""
-    return Seen(node=node, score=1.0, depth=0, path=path or label(node))
+    return Seen(node=node, score=1.0, depth=0, path=label(node), way=(node.id,))
 
 
-def onward(path: str, step: Neighbour) -> str:
-    """The way so far, and one step more: `Mira -[WORKS_AT]-> Ferry desk`."""
+def onward(before: Seen, step: Neighbour, *, score: float = 1.0, depth: int = 0) -> Seen:
+    """Where one step more leads, and the way there: `Mira -[WORKS_AT]-> Ferry desk`. Depth 0 is a seed again."""
     rel = flat(step.edge.rel)[:LABEL_CHARACTERS]
     arrow = f"-[{rel}]->" if step.edge.src == step.start else f"<-[{rel}]-"
-    return f"{path} {arrow} {label(step.node)}"
+    path = f"{before.path} {arrow} {label(step.node)}"
+    return Seen(node=step.node, score=score, depth=depth, path=path, way=(*before.way, step.node.id))
 
 
 def label(node: NodeVersion) -> str:

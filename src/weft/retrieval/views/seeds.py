@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from weft.retrieval.enough import HELD, evidence
 from weft.retrieval.pipeline import Answer
-from weft.retrieval.views.ground import CROSS_VIEW, ENTITY_KINDS, MAX_NODES, Ground, Seen, as_seed, label, onward
+from weft.retrieval.views.ground import CROSS_VIEW, ENTITY_KINDS, MAX_NODES, Ground, Seen, as_seed, onward
 from weft.types import NodeVersion
 
 if TYPE_CHECKING:
@@ -57,19 +57,19 @@ def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
     events = {node.id: as_seed(node) for node in by_id.values() if node.kind in TOLD_OF}
     links: dict[str, dict[str, None]] = {each: {each: None} for each in entities}
     first = ground.step(list(by_id), CROSS_VIEW, direction="out")
-    told: dict[str, tuple[str, str]] = {}  # event -> the match that refers to it, and the way
+    told: dict[str, tuple[str, Seen]] = {}  # event -> the match that refers to it, and the way
     for step in first:
-        path = onward(label(by_id[step.start]), step)
+        there = onward(as_seed(by_id[step.start]), step)
         if step.edge.rel == "REFERS_TO":
-            told.setdefault(step.node.id, (step.start, path))
-            events.setdefault(step.node.id, as_seed(step.node, path))
+            told.setdefault(step.node.id, (step.start, there))
+            events.setdefault(step.node.id, there)
         else:
-            entities.setdefault(step.node.id, as_seed(step.node, path))
+            entities.setdefault(step.node.id, there)
             links.setdefault(step.start, {})[step.node.id] = None
     second = ground.step(list(told), ("INVOLVES",), direction="out")
     for step in second:
-        match, path = told[step.start]
-        entities.setdefault(step.node.id, as_seed(step.node, onward(path, step)))
+        match, event = told[step.start]
+        entities.setdefault(step.node.id, onward(event, step))
         links.setdefault(match, {})[step.node.id] = None
     return Seeds(
         entities=tuple(entities.values())[:MAX_NODES],

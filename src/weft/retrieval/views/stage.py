@@ -106,7 +106,7 @@ def _sides(views: Sequence[Expanded]) -> dict[str, dict[View, Sighting]]:
     found: dict[str, dict[View, Sighting]] = {}
     for expanded in views:
         for each in expanded.nodes:
-            side = Sighting(view=expanded.view, score=each.score, depth=each.depth, path=each.path)
+            side = Sighting(view=expanded.view, score=each.score, depth=each.depth, path=each.path, way=each.way)
             found.setdefault(each.node.id, {})[expanded.view] = side
     return found
 

@@ -20,20 +20,19 @@ def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (Non
     Ordered by when they begin. With a window only what begins in it, and facts that hold in it, count.
     """
     seen = {each.node.id: each for each in seeds.events if _within(each.node, window)}
-    paths = {each.node.id: each.path for each in seeds.entities}
-    entities, latest, taken, notes = list(paths), list(seen), 0, []
+    met = {each.node.id: each for each in seeds.entities}
+    entities, latest, taken, notes = list(met), list(seen), 0, []
     for hop in range(1, depth + 1):
         found: dict[str, Seen] = {}
         steps = ground.step(entities, ("INVOLVES",), direction="in")
         happened = [each for each in latest if seen[each].node.kind in HAPPENING]
         follows = ground.step(happened, SEQUENCE, direction="both")
         for step in (*steps, *(each for each in follows if each.node.kind in HAPPENING)):
-            path = paths[step.start] if step.start in paths else seen[step.start].path
+            before = met[step.start] if step.start in met else seen[step.start]
             if _within(step.node, window):
                 taken += 1
                 if step.node.id not in seen:
-                    here = Seen(node=step.node, score=1.0 / (hop + 1), depth=hop, path=onward(path, step))
-                    found.setdefault(step.node.id, here)
+                    found.setdefault(step.node.id, onward(before, step, score=1.0 / (hop + 1), depth=hop))
         room = MAX_NODES - len(seen)
         kept = _newest(found.values())[:room]
         seen |= {each.node.id: each for each in kept}
@@ -44,8 +43,8 @@ def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (Non
         if hop == depth or not kept:
             break
         for step in ground.step(latest, ("INVOLVES",), direction="out"):
-            if step.node.id not in paths:
-                paths[step.node.id] = onward(seen[step.start].path, step)
+            if step.node.id not in met:
+                met[step.node.id] = onward(seen[step.start], step)
                 entities.append(step.node.id)
     nodes = sorted(seen.values(), key=lambda each: (each.node.interval.valid_from, each.node.id))
     return Expanded(view="temporal", nodes=tuple(nodes), steps=taken, notes=tuple(notes))

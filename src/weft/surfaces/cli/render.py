@@ -27,7 +27,7 @@ from weft.operations.raw import RecalledRaw
 from weft.operations.reading import Cited, NodeList, Shown
 from weft.operations.recalling import Recalled
 from weft.operations.recording import TurnsRecorded
-from weft.operations.remembering import Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.searching import Searched
 from weft.operations.setting_up import ConfigShown, Initialised
 from weft.operations.showing import EventShown

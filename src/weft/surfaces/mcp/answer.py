@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.errors import WeftError
+from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp.render import render
 
 BUDGET_TOKENS: Final = 4_000
@@ -76,7 +77,7 @@ def internal_failure() -> Answer:
 
 def _write(output: Struct, data: dict[str, Any], notes: tuple[str, ...]) -> Answer:
     rendered = render(output)
-    said = [f"note: {note}" for note in notes]
+    said = [f"note: {flat(note)}" for note in notes]
     text = "\n\n".join([rendered.summary, *rendered.blocks, *(["\n".join(said)] if said else [])])
     return Answer(
         text=text, envelope=Envelope(ok=True, summary=rendered.summary, token_estimate=0, data=data, notes=notes)
@@ -84,7 +85,7 @@ def _write(output: Struct, data: dict[str, Any], notes: tuple[str, ...]) -> Answ
 
 
 def _failure(message: str, hint: str, code: str) -> Answer:
-    text = f"error ({code}): {message}" + (f"\nhint: {hint}" if hint else "")
+    text = f"error ({code}): {flat(message)}" + (f"\nhint: {flat(hint)}" if hint else "")
     return _priced(
         Answer(text=text, envelope=Envelope(ok=False, summary=message, token_estimate=0, hint=hint, error_code=code))
     )

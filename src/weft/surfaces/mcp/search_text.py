@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.context.wording import plain
 from weft.operations.raw import RecalledRaw
 from weft.operations.searching import Found, Related, Searched
-
-LINE_CHARACTERS = 2_000
+from weft.surfaces.mcp.words import VALUE_CHARACTERS, arrow, detail, kind, line, mark, node_id, said, value
 
 
 def searched_blocks(answer: Searched) -> tuple[str, ...]:
@@ -18,28 +18,24 @@ def searched_blocks(answer: Searched) -> tuple[str, ...]:
 
 def _result(found: Found) -> str:
     hit, node = found.hit, found.hit.node
-    lines = [f"[{node.kind}] ({node.id}) ({hit.score:.3f})"]
+    lines = [f"{kind(node.kind)} ({node_id(node.id)}) ({hit.score:.3f})"]
     own: dict[str, Any] = {"name": node.name, "text": node.text, "summary": node.summary}
-    lines += [f"  {name}: {_flat(value)}" for name, value in {**own, **node.props}.items() if value not in ("", None)]
-    lines += [f"  part: {_flat(part.by)}: {_flat(part.text)} ({part.citation})" for part in hit.parts]
+    shown = {**own, **node.props}
+    lines += [f"  {plain(name)}: {value(held)}" for name, held in shown.items() if held not in ("", None, [], ())]
+    for part in hit.parts:
+        by = f"{said(part.by)}: " if part.by else ""
+        lines.append(f"  part: {by}{said(part.text, VALUE_CHARACTERS)} ({line(part.citation)})")
     held = f"{node.valid_from[:10]}{' to ' + node.valid_to[:10] if node.valid_to else ''}"
-    lines.append(f"  citation: {node.citation}, since {held}" if node.citation else f"  since {held}")
-    lines += [f"  ! {_flat(mark)}" for mark in hit.marks]
-    lines += [f"  {part.part:.3f}: {part.name} rank {part.rank} {_flat(part.detail)}" for part in hit.why]
+    lines.append(f"  citation: {line(node.citation, 4_096)}, since {held}" if node.citation else f"  since {held}")
+    lines += [f"  {mark(each)}" for each in hit.marks]
+    lines += [f"  {part.part:.3f}: {line(part.name)} rank {part.rank}{detail(part.detail)}" for part in hit.why]
     if found.related:
         lines += ["Related:", *map(_related, found.related)]
     return "\n".join(lines)
 
 
 def _related(step: Related) -> str:
-    arrow = f"-[{_flat(step.rel)}]->" if step.direction == "out" else f"<-[{_flat(step.rel)}]-"
-    return f"  {arrow} [{step.kind}] {_flat(step.name)} ({step.id})"
-
-
-def _flat(value: Any) -> str:
-    """A property on one line: no memory can begin a line of its own."""
-    line = " ".join(str(value).split())
-    return line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…"
+    return f"  {arrow(step.rel, step.direction)} {kind(step.kind)} {said(step.name)} ({node_id(step.id)})"
 
 
 def raw_blocks(answer: RecalledRaw) -> tuple[str, ...]:
@@ -48,12 +44,14 @@ def raw_blocks(answer: RecalledRaw) -> tuple[str, ...]:
     blocks = [f"intent {answer.intent} (depths {depths}), class {answer.retrieval_class}"]
     for view in answer.views:
         if view.nodes:
-            lines = [f"  {node.score:.3f} [{node.kind}] {_flat(node.name)} ({node.id})" for node in view.nodes]
+            lines = [
+                f"  {each.score:.3f} {kind(each.kind)} {said(each.name)} ({node_id(each.id)})" for each in view.nodes
+            ]
             blocks.append("\n".join([f"{view.view}:", *lines]))
     if answer.chains:
-        blocks.append("\n".join(["chains:", *(f"  {' -> '.join(chain)}" for chain in answer.chains)]))
+        blocks.append("\n".join(["chains:", *(f"  {' -> '.join(map(node_id, chain))}" for chain in answer.chains)]))
     lines = [
-        f"  {node.score:.3f} [{node.kind}] {_flat(node.name)} ({node.id}) {' + '.join(node.views)}"
-        for node in answer.merged
+        f"  {each.score:.3f} {kind(each.kind)} {said(each.name)} ({node_id(each.id)}) {' + '.join(each.views)}".rstrip()
+        for each in answer.merged
     ]
     return (*blocks, "\n".join(["merged:", *lines])) if lines else tuple(blocks)

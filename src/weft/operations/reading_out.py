@@ -1,0 +1,229 @@
+"""What is read out of a memory when it is written: what it names, claims, likes and holds for a cause.
+
+All of it is decided here and rides in the event. Names become entities, or mean those that go by exactly that name;
+likeness never does. A claim takes a free place or none: one that contradicts what stands waits for review.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from weft.extract.extraction import extract
+from weft.extract.found import Extraction, FoundFact, Span
+from weft.instants import to_iso
+from weft.kinds import VIEWS
+from weft.lexical import name_key
+from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
+from weft.log.kinds.memory import Extracted
+from weft.loom import Loom
+from weft.operations.predicates import is_single, predicate_of
+from weft.operations.references import ALWAYS, covers, entity_id, merged_into
+from weft.operations.standing import Statement
+from weft.retrieval.derived import DERIVED_FROM
+from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
+
+MAX_THINGS: Final = 16  # entities of one memory
+MAX_OF_EACH: Final = 8  # facts, preferences and causes of one memory
+SURE: Final = 0.75  # a claim that is less sure is left where it is: in the words
+LINKED_KINDS: Final = VIEWS["entity"] | VIEWS["code"]
+SURE_KINDS: Final = frozenset({"Person", "Organization"})
+FIRST_PERSON: Final = frozenset({"i", "me", "we", "us"})
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """A memory about to be written: its id and words, who may see it, when it was said and by whom."""
+
+    id: str
+    text: str
+    guard: Guard
+    at: int
+    speaker: str | None = None
+
+
+class ReadOut(Struct, frozen=True, kw_only=True):
+    """What was read out, resolved: nodes and relations to assert, claims to compare with what stands, the record."""
+
+    nodes: tuple[NodeAssertion, ...] = ()
+    edges: tuple[EdgeAssertion, ...] = ()
+    claims: tuple[Statement, ...] = ()
+    extracted: Extracted | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def things(self) -> tuple[str, ...]:
+        """The ids of what the memory names."""
+        return tuple(edge.dst for edge in self.edges if edge.rel == "INVOLVES")
+
+
+def read_out(loom: Loom, memory: Memory) -> ReadOut:
+    """Reads a memory's words, by rules or by the language model, as the setting says."""
+    if loom.settings.extraction == "none":
+        return ReadOut()
+    found, notes = _extracted(loom, memory)
+    reading = _Reading(loom, memory, found)
+    reading.names()
+    reading.causes()
+    reading.preferences()
+    return ReadOut(
+        nodes=tuple(reading.nodes.values()),
+        edges=tuple(reading.edges.values()),
+        claims=reading.claims(),
+        extracted=_record(found),
+        notes=notes,
+    )
+
+
+def _extracted(loom: Loom, memory: Memory) -> tuple[Extraction, tuple[str, ...]]:
+    rules = extract(memory.text, at=memory.at, speaker=memory.speaker)
+    if loom.settings.extraction != "model":
+        return rules, ()
+    from weft.extract.model_extraction import extract_with_model
+
+    made, note = extract_with_model(
+        loom.counsel, memory.text, at=memory.at, speaker=memory.speaker, account=loom.viewer.account
+    )
+    return (rules if made is None else made), ((note,) if note else ())
+
+
+def _record(found: Extraction) -> Extracted:
+    return Extracted(
+        extractor=found.version,
+        dates=tuple((*date.span, to_iso(date.from_us), to_iso(date.to_us)) for date in found.dates[:64]),
+        quantities=tuple((*each.span, each.value, each.unit) for each in found.quantities[:64]),
+        marks=tuple((*each.span, each.kind) for each in found.marks[:64]),
+    )
+
+
+class _Reading:
+    """Gathers what one memory's words come to."""
+
+    def __init__(self, loom: Loom, memory: Memory, found: Extraction) -> None:
+        self.loom, self.memory, self.found = loom, memory, found
+        self.nodes: dict[str, NodeAssertion] = {}
+        self.edges: dict[tuple[str, str, str], EdgeAssertion] = {}
+        self._ids: dict[str, str] = {}  # of things, by the key of their name
+        self._guard = asdict(memory.guard)
+        self._rights = replace(memory.guard, project=None)  # a thing belongs to no one project
+
+    def names(self) -> None:
+        """The things that are named, found by exactly that name or made; code that is named, if it is there."""
+        named = {name_key(each.text): each for each in self.found.names if name_key(each.text)}
+        code = [each.text for each in self.found.marks if each.kind in ("path", "identifier")]
+        known = self._known([*(each.text for each in named.values()), *code])
+        for key, each in named.items():
+            if len(self._ids) >= MAX_THINGS:
+                break
+            there = known.get(key, ())
+            if len(there) > 1:
+                continue  # which of them is meant, the words do not tell
+            if there:
+                self._ids[key] = there[0].id
+            elif name_key(each.text) not in FIRST_PERSON:
+                self._ids[key] = self._made(each.text, each.kind, key)
+        for written in code:
+            there = known.get(name_key(written), ())
+            if len(there) == 1:
+                self._ids.setdefault(name_key(written), there[0].id)
+        for thing in dict.fromkeys(self._ids.values()):
+            self._join(self.memory.id, "INVOLVES", thing)
+
+    def _known(self, written: Sequence[str]) -> dict[str, tuple[NodeVersion, ...]]:
+        """Things and code that go by these names, all who may see the memory being able to see them too."""
+        if not written:
+            return {}
+        projects = (self.memory.guard.project, None)
+        find = Find(names=tuple(dict.fromkeys(written)), kinds=tuple(sorted(LINKED_KINDS)), projects=projects)
+        found = self.loom.store.find(self.loom.viewer, NOW, find, limit=MAX_LIMIT).nodes
+        by_key: dict[str, list[NodeVersion]] = {}
+        for node in found:
+            by_key.setdefault(name_key(node.name), []).append(node)
+        meant = {}
+        for key, nodes in by_key.items():
+            onward = merged_into(self.loom, nodes)
+            meant[key] = tuple(node for node in onward if covers(node.guard, self.memory.guard))
+        return meant
+
+    def _made(self, name: str, guessed: str, key: str) -> str:
+        # "kept in Redis" reads like a place: a guess of what a thing is must not become what it is called by.
+        kind = guessed if guessed in SURE_KINDS else "Entity"
+        node_id = entity_id(kind, key, self._rights)
+        guard = asdict(self._rights)
+        self.nodes[node_id] = NodeAssertion(id=node_id, kind=kind, name=name, **guard, valid_from=ALWAYS)
+        return node_id
+
+    def causes(self) -> None:
+        """Causes and their effects, in the memory's own words, joined to what they name and to the memory."""
+        for each in self.found.causes[:MAX_OF_EACH]:
+            if each.confidence < SURE:
+                continue
+            cause, effect = self._cause(each.cause), self._cause(each.effect)
+            if cause is not None and effect is not None and cause != effect:
+                self._join(cause, "CAUSES", effect, {"confidence": each.confidence})
+
+    def _cause(self, span: Span) -> str | None:
+        words = " ".join(self.memory.text[span[0] : span[1]].split()).strip(" ,;.")
+        if not (key := name_key(words)):
+            return None
+        # The same words under the same rights are one cause, so that chains told bit by bit grow together.
+        rights = "/".join(map(str, asdict(self.memory.guard).values()))
+        node_id = f"cause:{hashlib.sha256(f'{rights}/{key}'.encode()).hexdigest()[:32]}"
+        self._derived(node_id, "Cause", words)
+        self._join(node_id, "REFERS_TO", self.memory.id)
+        for thing in self._within(span):
+            self._join(node_id, "AFFECTS", thing)
+        return node_id
+
+    def preferences(self) -> None:
+        """What somebody likes or dislikes."""
+        for each in self.found.preferences[:MAX_OF_EACH]:
+            verb = each.polarity if each.holder != "I" else each.polarity.removesuffix("s")
+            node_id = f"{self.memory.id}:preference:{each.span[0]}"
+            polarity = 1 if each.polarity == "likes" else -1
+            props = {"holder": each.holder, "polarity": polarity, "strength": each.strength}
+            self._derived(node_id, "Preference", f"{each.holder} {verb} {each.object}", props)
+            if (holder := self._ids.get(name_key(each.holder))) is not None:
+                self._join(node_id, "INVOLVES", holder)
+
+    def claims(self) -> tuple[Statement, ...]:
+        """What is said to hold of a thing that the memory names, sure enough to compare with what stands."""
+        told = []
+        for each in self.found.facts[:MAX_OF_EACH]:
+            entity = self._ids.get(name_key(each.subject))
+            if entity is None or each.past or each.confidence < SURE:
+                continue
+            told.append(self._statement(each, entity))
+        return tuple(told)
+
+    def _statement(self, fact: FoundFact, entity: str) -> Statement:
+        predicate = predicate_of(fact.predicate)
+        return Statement(
+            entity=entity,
+            subject=fact.subject,
+            predicate=predicate,
+            words=predicate.replace("_", " "),
+            value=fact.object,
+            single=is_single(predicate, extra=self.loom.settings.single_valued),
+            guard=self.memory.guard,
+            begin=self.memory.at,
+        )
+
+    def _within(self, span: Span) -> Iterable[str]:
+        """The things that are named in a part of the text."""
+        for each in self.found.names:
+            if span[0] <= each.span[0] and each.span[1] <= span[1] and name_key(each.text) in self._ids:
+                yield self._ids[name_key(each.text)]
+
+    def _derived(self, node_id: str, kind: str, text: str, props: dict[str, Any] | None = None) -> None:
+        told = {DERIVED_FROM: self.memory.id, **(props or {})}
+        at = to_iso(self.memory.at)
+        self.nodes[node_id] = NodeAssertion(id=node_id, kind=kind, text=text, props=told, **self._guard, valid_from=at)
+
+    def _join(self, src: str, rel: str, dst: str, props: dict[str, Any] | None = None) -> None:
+        at = to_iso(self.memory.at)
+        edge = EdgeAssertion(src=src, rel=rel, dst=dst, props=props or {}, **self._guard, valid_from=at)
+        self.edges[src, rel, dst] = edge
