@@ -185,9 +185,28 @@ class Facts(Machine):
             self.claim(self._values("lives_in", moment, at) == then, "an answer about the past changed", at, moment)
 
     def teardown(self) -> None:
+        if self.sound:
+            self._pin_all()
         self.memory.close()
 
+    def _pin_all(self) -> None:
+        """A new version of a fact has the moments that the one before had: no more, no less, and none of others'."""
+        store, viewer = self.memory.loom.store, self.memory.loom.viewer
+        for told in {each.id: each for each in (*self.one, *self.many)}.values():
+            if not any(row.retired_at is None for row in store.history(viewer, told.id, limit=1_000)):
+                continue
+            before = {moment: self._held(moment) for moment in self._moments()}
+            self.memory.run(PIN, {"id": told.id})
+            after = {moment: self._held(moment) for moment in self._moments()}
+            self.claim(after == before, "a pin moved what holds", told, before, after)
 
+    def _held(self, moment: int) -> list[tuple[str, str]]:
+        when, find = When(valid_at=moment), Find(kinds=("Fact",))
+        found = self.memory.loom.store.find(self.memory.loom.viewer, when, find, limit=1_000).nodes
+        return sorted((node.id, str(node.props["object"])) for node in found)
+
+
+PIN = next(each for each in OPERATIONS if each.name == "pin")
 OPERATION = next(each for each in OPERATIONS if each.name == "memory_invalidate")
 
 

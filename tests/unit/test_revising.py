@@ -153,6 +153,30 @@ def test_a_correction_inside_an_excursion_leaves_the_rest(memory: weft.Memory) -
     assert [lives(memory, as_of=at) for at in ("2021", "2022-06", "2024")] == [["Paris"], ["Kyoto"], ["Paris"]]
 
 
+def test_a_correction_reaches_both_sides_of_an_excursion(memory: weft.Memory) -> None:
+    home = memory.add_fact("Mira", "lives_in", "Paris", valid_from="2020")
+    memory.add_fact("Mira", "lives_in", "Tokyo", valid_from="2022", valid_to="2023")
+    run(memory, "correct", id=home.id, text="Lyon")
+    assert [lives(memory, as_of=at) for at in ("2021", "2022-06", "2024")] == [["Lyon"], ["Tokyo"], ["Lyon"]]
+    memory.add_fact("Mira", "lives_in", "Rome", valid_from="2021")
+    found = [lives(memory, as_of=at) for at in ("2020-06", "2021-06", "2022-06", "2024")]
+    assert found == [["Lyon"], ["Rome"], ["Tokyo"], ["Rome"]], "it gives way as it did before it was corrected"
+
+
+def test_a_correction_fills_no_gap(memory: weft.Memory) -> None:
+    home = memory.add_fact("Mira", "lives_in", "Paris", valid_from="2020")
+    trip = memory.add_fact("Mira", "lives_in", "Tokyo", valid_from="2022", valid_to="2024")
+    run(memory, "memory_invalidate", id=trip.id, at="2023")
+    run(memory, "correct", id=home.id, text="Lyon")
+    found = [lives(memory, as_of=at) for at in ("2021", "2022-06", "2023-06", "2025")]
+    assert found == [["Lyon"], ["Tokyo"], [], ["Lyon"]]
+    run(memory, "forget", id=trip.id)
+    run(memory, "correct", id=home.id, text="Nice")
+    assert [lives(memory, as_of=at) for at in ("2021", "2022-06", "2025")] == [["Nice"], [], ["Nice"]]
+    run(memory, "forget", id=trip.id, undo=True)
+    assert lives(memory, as_of="2022-06") == ["Tokyo"]
+
+
 def test_words_are_corrected_too(memory: weft.Memory) -> None:
     kept = memory.remember("The key is under the mat.")
     assert run(memory, "correct", id=kept.id, text="The key is with Ida.").status == "saved"
@@ -186,6 +210,14 @@ def test_an_invalidated_fact_leaves_its_place_free(memory: weft.Memory) -> None:
     assert lives(memory) == []
     assert memory.add_fact("Mira", "lives_in", "Oslo", valid_from="2025").status == "saved"
     assert [lives(memory, as_of=at) for at in ("2021", "2024-06", "2025-06")] == [["Paris"], [], ["Oslo"]]
+
+
+def test_what_comes_back_later_is_ended_there_too(memory: weft.Memory) -> None:
+    home = memory.add_fact("Mira", "lives_in", "Paris", valid_from="2020")
+    memory.add_fact("Mira", "lives_in", "Tokyo", valid_from="2027", valid_to="2028")
+    assert run(memory, "memory_invalidate", id=home.id, at="2027").status == "saved"
+    assert [lives(memory, as_of=at) for at in ("2026", "2027-06", "2029")] == [["Paris"], ["Tokyo"], []]
+    assert run(memory, "memory_invalidate", id=home.id, at="2028").status == "duplicate_skip"
 
 
 def test_what_is_forgotten_is_gone_at_every_moment_and_comes_back(memory: weft.Memory, clock: ManualClock) -> None:

@@ -17,8 +17,11 @@ _SYSTEM: Final = """You answer a question from lines of memory. The user's messa
 Answer in a few sentences, from the lines only. After each statement give the source it rests on, as [1] or [1][3],
 with the numbers in square brackets that stand at the end of the lines. If the lines do not answer it, say so."""
 _MARK = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
-_EMPTY = re.compile(r"[ \t]*\((?:[ \t,;]|and|or|see|cf\.)*\)", re.IGNORECASE)
-_DANGLING = re.compile(r"(?:,?[ \t]+(?:and|or|see|cf\.))*[ \t]*(?=[.,;:!?)]|$)", re.IGNORECASE | re.MULTILINE)
+_LEADING = r"and|or|see|cf\."  # words that are left over before a source that was taken out
+_EMPTY = re.compile(rf"[ \t]+\((?:[ \t,;]|{_LEADING})*\)", re.IGNORECASE)
+_DANGLING = re.compile(
+    rf"(?:,?[ \t]+(?:{_LEADING}))*[ \t]*(?=[.,;:!?)](?:[\s.,;:!?)]|$)|$)", re.IGNORECASE | re.MULTILINE
+)
 _ADDRESS = re.compile(r"\b(?:weft|file|https?)://[^\s\])>\"']+")
 
 
@@ -60,11 +63,12 @@ def checked(written: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...
 
     text = _ADDRESS.sub(known, _MARK.sub(kept, written)).strip()
     if foreign:
-        text = _tidied(text)
+        text = _MARK.sub(kept, _tidied(text))  # once more: what was left apart may stand together now
     notes: tuple[str, ...] = ()
     if foreign:
         named = ", ".join(dict.fromkeys(foreign[:5]))
-        notes += (f"the language model cited {len(foreign)} sources that it was not given; they are removed: {named}",)
+        count = "1 source" if len(foreign) == 1 else f"{len(foreign)} sources"
+        notes += (f"the language model cited {count} that it was not given, which the answer is without: {named}",)
     if not text or not cited:
         return "", (*notes, "the language model's answer rests on none of the lines it was given and is left out")
     return text, notes

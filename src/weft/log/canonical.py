@@ -1,7 +1,7 @@
 """Canonical JSON (RFC 8785): one byte string for one value, so that hashes mean the same everywhere.
 
 orjson is ten times faster than the reference encoder and equal to it on most of what weft writes; where it
-might differ (floats, keys beyond ASCII) the reference encoder runs. A property test holds the two together.
+might differ (very small or large floats, keys beyond ASCII) the reference encoder runs. A property test holds the two together.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from weft.errors import Invalid, TooLarge
 
 MAX_SAFE_INTEGER = 2**53 - 1  # beyond this, JSON readers disagree about a number
 FIRST_EXPONENT = 1e21  # from here on floats are written with an exponent; below, as integers
+PLAIN_FROM, PLAIN_UNTIL = 1e-3, 1e15
 MAX_DEPTH = 64
 
 
@@ -82,7 +83,8 @@ def _check(value: Any, depth: int) -> bool:
             raise _Fault(Invalid, f"is {value}", "JSON has no NaN or infinity: leave it out or send null")
         if MAX_SAFE_INTEGER < abs(value) < FIRST_EXPONENT:
             raise _Fault(Invalid, "is a whole number beyond 2^53", "send it as a string")
-        return False
+        # Between these, and with a fraction, both write the shortest digits that read back, and no exponent.
+        return PLAIN_FROM <= abs(value) < PLAIN_UNTIL and not value.is_integer()
     if depth >= MAX_DEPTH:
         raise _Fault(TooLarge, f"is nested more than {MAX_DEPTH} deep", "flatten the payload")
     if kind is dict:

@@ -12,6 +12,7 @@ from weft.operations import (
     decisions,
     entities,
     explaining,
+    extracting,
     facts,
     feedback,
     finding,
@@ -70,5 +71,6 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *upkeep.OPERATIONS,
     *pending.OPERATIONS,
     *indexing.OPERATIONS,
+    *extracting.OPERATIONS,
     *setting_up.OPERATIONS,
 )

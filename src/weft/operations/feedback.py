@@ -15,7 +15,7 @@ from weft.operations.fields import Label
 from weft.operations.gate import feedback_props, reinforcement
 from weft.operations.registry import Operation
 from weft.operations.remembered import REPEATED, Remembered
-from weft.operations.versions import READ_KINDS, answer_of, new_version, node_fence, version_draft
+from weft.operations.versions import READ_KINDS, answer_of, new_versions, node_fence, version_draft
 from weft.retrieval.cognitive import MULTIPLIERS
 from weft.types import NodeVersion, When
 
@@ -54,7 +54,7 @@ def memory_feedback(loom: Loom, given: MemoryFeedback) -> Remembered:
         if given.outcome != "confirmed" or not _keeps_a_date(stands):
             return Choice(told=told, drafts=(draft,))
         props = {**stands.props, "last_validated_at": to_iso(loom.clock.now_us())}
-        version = version_draft(loom, stands, new_version(loom, stands, props=props))
+        version = version_draft(loom, stands, new_versions(loom, stands, props=props))
         return Choice(told=told, drafts=(draft, version), fence=node_fence(stands, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))

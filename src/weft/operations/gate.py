@@ -22,6 +22,8 @@ from weft.retrieval.cognitive import FEEDBACK_KIND, FEEDBACK_RELATION, MULTIPLIE
 from weft.types import MAX_IDS_PER_READ, Guard, NodeVersion, When
 
 NEAREST: Final = 5
+RAREST: Final = 6  # words of a text by which its like are looked up
+LOOKED_AT: Final = 300  # texts that hold one of them
 REDUNDANT: Final = 0.9
 REINFORCING: Final = 0.6
 REINFORCING_IF_KNOWN: Final = 0.4  # where all that it names is known
@@ -78,7 +80,8 @@ def _nearest(
         return None, 0.0
     project = loom.settings.project if guard is None else guard.project
     kinds = tuple(dict.fromkeys((kind, *MEMORY_KINDS)))
-    query = TextQuery(terms=terms, projects=(project,), kinds=kinds)
+    # What shares most of its words shares some of the rarest: a few of those find it.
+    query = TextQuery(terms=terms, projects=(project,), kinds=kinds, rarest=RAREST, most=LOOKED_AT)
     when = loom.store.pin(loom.viewer, When())
     found = loom.store.search_text(loom.viewer, when, query, limit=NEAREST)
     nodes = loom.store.nodes(loom.viewer, when, [hit.node.id for hit in found.hits])

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from weft.extract.extraction import extract
-from weft.extract.found import Extraction, FoundFact, Span
+from weft.extract.found import Extraction, FoundFact, FoundName, Span
 from weft.instants import to_iso
 from weft.kinds import VIEWS
 from weft.lexical import name_key
@@ -25,13 +25,15 @@ from weft.operations.predicates import is_single, predicate_of
 from weft.operations.references import ALWAYS, covers, entity_id, merged_into
 from weft.operations.standing import Statement
 from weft.retrieval.derived import DERIVED_FROM
-from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
+from weft.types import NOW, Find, Guard, NodeVersion
 
 MAX_THINGS: Final = 16  # entities of one memory
+MAX_KNOWN: Final = 1_000  # things that names of one batch may mean
 MAX_OF_EACH: Final = 8  # facts, preferences and causes of one memory
 SURE: Final = 0.75  # a claim that is less sure is left where it is: in the words
 LINKED_KINDS: Final = VIEWS["entity"] | VIEWS["code"]
 SURE_KINDS: Final = frozenset({"Person", "Organization"})
+COMMON_ENDINGS: Final = ("s", "ing", "ed")
 FIRST_PERSON: Final = frozenset({"i", "me", "we", "us"})
 
 
@@ -60,12 +62,28 @@ class ReadOut(Struct, frozen=True, kw_only=True):
         return tuple(edge.dst for edge in self.edges if edge.rel == "INVOLVES")
 
 
+Known = dict[str, tuple[NodeVersion, ...]]  # things by the key of their name
+
+
 def read_out(loom: Loom, memory: Memory) -> ReadOut:
     """Reads a memory's words, by rules or by the language model, as the setting says."""
     if loom.settings.extraction == "none":
         return ReadOut()
     found, notes = _extracted(loom, memory)
-    reading = _Reading(loom, memory, found)
+    return _read(loom, memory, found, notes, known_things(loom, memory.guard, _names(found)))
+
+
+def read_many(loom: Loom, memories: Sequence[Memory]) -> tuple[ReadOut, ...]:
+    """Reads several memories under one guard, looking up what they name at once."""
+    found = [_extracted(loom, memory) for memory in memories]
+    names = [name for extraction, _ in found for name in _names(extraction)]
+    known = known_things(loom, memories[0].guard, names) if memories else {}
+    pairs = zip(memories, found, strict=True)
+    return tuple(_read(loom, memory, extraction, notes, known) for memory, (extraction, notes) in pairs)
+
+
+def _read(loom: Loom, memory: Memory, found: Extraction, notes: tuple[str, ...], known: Known) -> ReadOut:
+    reading = _Reading(loom, memory, found, known)
     reading.names()
     reading.causes()
     reading.preferences()
@@ -99,22 +117,41 @@ def _record(found: Extraction) -> Extracted:
     )
 
 
+def _names(found: Extraction) -> list[str]:
+    return [*(each.text for each in found.names), *_code(found)]
+
+
+def _code(found: Extraction) -> list[str]:
+    return [each.text for each in found.marks if each.kind in ("path", "identifier")]
+
+
+def known_things(loom: Loom, guard: Guard, written: Sequence[str]) -> Known:
+    """Things and code that go by these names, all who may see under the guard being able to see them too."""
+    if not written:
+        return {}
+    find = Find(names=tuple(dict.fromkeys(written)), kinds=tuple(sorted(LINKED_KINDS)), projects=(guard.project, None))
+    found = loom.store.find(loom.viewer, NOW, find, limit=MAX_KNOWN).nodes
+    by_key: dict[str, list[NodeVersion]] = {}
+    for node in merged_into(loom, found):
+        if covers(node.guard, guard):
+            by_key.setdefault(name_key(node.name), []).append(node)
+    return {key: tuple(nodes) for key, nodes in by_key.items()}
+
+
 class _Reading:
     """Gathers what one memory's words come to."""
 
-    def __init__(self, loom: Loom, memory: Memory, found: Extraction) -> None:
-        self.loom, self.memory, self.found = loom, memory, found
+    def __init__(self, loom: Loom, memory: Memory, found: Extraction, known: Known) -> None:
+        self.loom, self.memory, self.found, self._known = loom, memory, found, known
         self.nodes: dict[str, NodeAssertion] = {}
         self.edges: dict[tuple[str, str, str], EdgeAssertion] = {}
         self._ids: dict[str, str] = {}  # of things, by the key of their name
         self._guard = asdict(memory.guard)
-        self._rights = replace(memory.guard, project=None)  # a thing belongs to no one project
 
     def names(self) -> None:
         """The things that are named, found by exactly that name or made; code that is named, if it is there."""
         named = {name_key(each.text): each for each in self.found.names if name_key(each.text)}
-        code = [each.text for each in self.found.marks if each.kind in ("path", "identifier")]
-        known = self._known([*(each.text for each in named.values()), *code])
+        known = self._known
         for key, each in named.items():
             if len(self._ids) >= MAX_THINGS:
                 break
@@ -123,37 +160,27 @@ class _Reading:
                 continue  # which of them is meant, the words do not tell
             if there:
                 self._ids[key] = there[0].id
-            elif name_key(each.text) not in FIRST_PERSON:
+            elif key not in FIRST_PERSON and not self._common(each):
                 self._ids[key] = self._made(each.text, each.kind, key)
-        for written in code:
+        for written in _code(self.found):
             there = known.get(name_key(written), ())
             if len(there) == 1:
                 self._ids.setdefault(name_key(written), there[0].id)
         for thing in dict.fromkeys(self._ids.values()):
             self._join(self.memory.id, "INVOLVES", thing)
 
-    def _known(self, written: Sequence[str]) -> dict[str, tuple[NodeVersion, ...]]:
-        """Things and code that go by these names, all who may see the memory being able to see them too."""
-        if not written:
-            return {}
-        projects = (self.memory.guard.project, None)
-        find = Find(names=tuple(dict.fromkeys(written)), kinds=tuple(sorted(LINKED_KINDS)), projects=projects)
-        found = self.loom.store.find(self.loom.viewer, NOW, find, limit=MAX_LIMIT).nodes
-        by_key: dict[str, list[NodeVersion]] = {}
-        for node in found:
-            by_key.setdefault(name_key(node.name), []).append(node)
-        meant = {}
-        for key, nodes in by_key.items():
-            onward = merged_into(self.loom, nodes)
-            meant[key] = tuple(node for node in onward if covers(node.guard, self.memory.guard))
-        return meant
+    def _common(self, name: FoundName) -> bool:
+        """Whether it may be no more than the first word of a sentence: "Bookings are taken by phone"."""
+        if " " in name.text or name.kind in SURE_KINDS or not name.text.endswith(COMMON_ENDINGS):
+            return False
+        before = self.memory.text[: name.span[0]].rstrip()
+        return not before or before[-1] in ".!?:\n"
 
     def _made(self, name: str, guessed: str, key: str) -> str:
         # "kept in Redis" reads like a place: a guess of what a thing is must not become what it is called by.
         kind = guessed if guessed in SURE_KINDS else "Entity"
-        node_id = entity_id(kind, key, self._rights)
-        guard = asdict(self._rights)
-        self.nodes[node_id] = NodeAssertion(id=node_id, kind=kind, name=name, **guard, valid_from=ALWAYS)
+        node_id = entity_id(kind, key, self.memory.guard)
+        self.nodes[node_id] = NodeAssertion(id=node_id, kind=kind, name=name, **self._guard, valid_from=ALWAYS)
         return node_id
 
     def causes(self) -> None:

@@ -28,6 +28,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     toolset: str
     run: Callable[[Loom, Any], Struct]
     arguments: tuple[str, ...] = ()
+    rare: tuple[str, ...] = ()  # arguments that are taken, and left out of what every agent has to read
     eager: bool = False
 
     @property

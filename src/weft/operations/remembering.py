@@ -182,6 +182,7 @@ OPERATIONS = (
         toolset="core",
         run=remember,
         arguments=("text",),
+        rare=("project", "focus", "expires_at", "importance", "purpose", "speaker", "expected_head"),
         eager=True,
     ),
 )

@@ -18,7 +18,15 @@ from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.remembering import Props
 from weft.operations.standing import FACT
-from weft.operations.versions import answer_of, must_be_told, new_version, node_fence, standing_node, version_draft
+from weft.operations.versions import (
+    answer_of,
+    last_end,
+    must_be_told,
+    new_versions,
+    node_fence,
+    standing_node,
+    version_draft,
+)
 from weft.types import NodeVersion
 
 OWN_PROPS = frozenset({"subject", "predicate", "object", "slot"})  # what a fact says, in fields
@@ -60,7 +68,7 @@ def memory_edit(loom: Loom, given: EditMemory) -> Remembered:
         changes = _edits(node, given)
         if not changes:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it says so already",)))
-        draft = version_draft(loom, node, new_version(loom, node, **changes), reason=given.reason)
+        draft = version_draft(loom, node, new_versions(loom, node, **changes), reason=given.reason)
         return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))
@@ -112,7 +120,7 @@ def correct(loom: Loom, given: Correct) -> Remembered:
         changes = _corrected(node, given.text)
         if not changes:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it says so already",)))
-        draft = version_draft(loom, node, new_version(loom, node, **changes), reason=given.reason or "corrected")
+        draft = version_draft(loom, node, new_versions(loom, node, **changes), reason=given.reason or "corrected")
         return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))
@@ -148,7 +156,7 @@ def memory_invalidate(loom: Loom, given: Invalidate) -> Remembered:
         node = standing_node(loom, given.id)
         if node.kind in RECORD_KINDS:
             raise Invalid(f"{node.kind} is weft's own kind of record", hint="invalidate the memory that it is about")
-        end = node.interval.valid_to
+        end = last_end(loom, node)
         moment = loom.clock.now_us() if at is None else at
         if end is not None and end <= moment:
             told = Remembered(status="duplicate_skip", id=node.id, notes=(f"it ended on {to_iso(end)[:10]} already",))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.context.synthesis import checked
 from weft.errors import Conflict, Forbidden, Invalid
@@ -17,21 +18,23 @@ from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.committing import Choice, decided
 from weft.operations.fields import Label, NodeName, Tags
-from weft.operations.references import covers, is_thing, resolve_reference, unknown
+from weft.operations.references import assertion_of, covers, is_thing, resolve_reference, unknown
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.standing import FACT
 from weft.operations.versions import (
+    MAX_VERSIONS,
     answer_of,
-    new_version,
+    new_versions,
     node_fence,
-    pieces_after,
+    piece_again,
+    pieces_of,
     standing_node,
     version_draft,
 )
 from weft.operations.write_options import Keywords
 from weft.projection.moves import shared_slot
-from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
+from weft.types import MAX_LIMIT, NOW, Guard, NodeVersion
 
 MAX_TAGS: Final = 64
 MAX_KEYWORDS: Final = 32
@@ -105,24 +108,23 @@ def _changed(
 
 def _retagged(loom: Loom, node: NodeVersion, agents: tuple[str, ...], props: dict[str, Any]) -> tuple[Draft, ...]:
     """A new version. One that shares a slot moves to that of its new rights, unless somebody stands there."""
-    moved = new_version(loom, node, agents=agents, props=props)
-    draft = version_draft(loom, node, moved)
+    changes = {"agents": agents, "props": props}
     if node.slot == node.id or agents == node.guard.agents:
-        return (draft,)
-    assert moved.slot is not None
-    guard = msgspec.structs.replace(node.guard, agents=agents)
-    if pieces_after(loom, node) or _stands_in(loom, shared_slot(moved.slot, guard), node):
+        return (version_draft(loom, node, new_versions(loom, node, **changes)),)
+    again = replace(assertion_of(node), **changes)
+    assert again.slot is not None
+    own = pieces_of(loom, node)
+    begin = own[0].interval.valid_from
+    there = shared_slot(again.slot, replace(node.guard, agents=agents))
+    here = loom.store.standing(loom.viewer, node.slot, after=begin, limit=MAX_VERSIONS)
+    comes_back = any(row.id == node.id and row.event != node.event for row in here)
+    if comes_back or loom.store.standing(loom.viewer, there, after=begin, limit=1):
         raise Conflict(
-            "for these agents another value stands, or this one comes back later: one of them would be ended",
+            "for these agents another value stands, or this one says something else later: one of them would be ended",
             hint="add the fact again, with the agents it is meant for",
         )
-    over = graph.Ended(nodes=(node.id,), at=to_iso(node.interval.valid_from), reason="other rights")
-    return (Draft(kind="graph.ended", payload=over), draft)
-
-
-def _stands_in(loom: Loom, slot: str, node: NodeVersion) -> bool:
-    begin = msgspec.structs.replace(NOW, valid_at=node.interval.valid_from)
-    return any(loom.store.find(loom.viewer, when, Find(slots=(slot,)), limit=1).nodes for when in (NOW, begin))
+    over = Draft(kind="graph.ended", payload=graph.Ended(nodes=(node.id,), at=to_iso(begin), reason="other rights"))
+    return over, version_draft(loom, node, tuple(piece_again(again, piece) for piece in own))
 
 
 def _must_be_memory(node: NodeVersion, to: str) -> None:
@@ -156,7 +158,7 @@ def pin(loom: Loom, given: Pin) -> Remembered:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=(f"it is {state} already",)))
         props = {key: value for key, value in node.props.items() if key != "pinned"}
         props |= {"pinned": True} if given.pinned else {}
-        draft = version_draft(loom, node, new_version(loom, node, props=props))
+        draft = version_draft(loom, node, new_versions(loom, node, props=props))
         return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))
@@ -229,7 +231,7 @@ def compile_truth(loom: Loom, given: CompileTruth) -> TruthCompiled:
         }
         # The summary is what a thing is searched by, unless it has words of its own there.
         summary = text if now.summary in ("", now.props.get("compiled_truth")) else now.summary
-        draft = version_draft(loom, now, new_version(loom, now, props=props, summary=summary))
+        draft = version_draft(loom, now, new_versions(loom, now, props=props, summary=summary))
         return Choice(told=Remembered(status="saved", id=now.id), drafts=(draft,), fence=node_fence(now, pos))
 
     told = answer_of(*decided(loom, choose, request_id=given.request_id))

@@ -6,6 +6,7 @@ known at an earlier one with the older.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -21,7 +22,8 @@ from weft.operations.committing import Committed
 from weft.operations.reading import resolve
 from weft.operations.references import assertion_of
 from weft.operations.remembered import Remembered
-from weft.types import MAX_LIMIT, NOW, Find, NodeVersion, When
+from weft.projection import timeline
+from weft.types import NOW, NodeVersion
 
 # Read from files and transcripts: they say what their source says, and change with it.
 READ_KINDS: Final = frozenset({"Document", "Section", "Chunk", "Message", "Session", "Conversation"}) | VIEWS["code"]
@@ -57,35 +59,57 @@ def must_be_told(node: NodeVersion, *, to: str) -> None:
         )
 
 
-def new_version(loom: Loom, node: NodeVersion, **changes: Any) -> graph.NodeAssertion:
-    """Asserts a node again with some of its fields changed, for exactly the time for which this version holds.
+def new_versions(loom: Loom, node: NodeVersion, **changes: Any) -> tuple[graph.NodeAssertion, ...]:
+    """Asserts a node again with some of its fields changed, for exactly the moments that its assertion still has.
 
-    One that goes on without an end does so again, from where it began: then what comes to its slot later meets it as
-    before. One that ended keeps its end.
+    Where that can be said as it was said at first (without an end, from where it began), it is: then what comes to its
+    slot later meets it as before. Else each piece that is left is said by itself.
     """
-    interval = node.interval
-    whole = interval.asserted_to is None and interval.valid_from == interval.asserted_from
-    begin = interval.asserted_from if whole else interval.valid_from
-    open_ended = interval.asserted_to is None and (interval.valid_to is None or (whole and _was_followed(loom, node)))
-    end = None if open_ended or interval.valid_to is None else to_iso(interval.valid_to)
-    return replace(assertion_of(node), **{"valid_from": to_iso(begin), "valid_to": end, **changes})
+    own = pieces_of(loom, node)
+    again = replace(assertion_of(node), **changes)
+    if _can_be_said_whole(loom, own):
+        return (replace(again, valid_from=to_iso(own[0].interval.asserted_from), valid_to=None),)
+    return tuple(piece_again(again, piece) for piece in own)
 
 
-def _was_followed(loom: Loom, node: NodeVersion) -> bool:
-    """Whether it ends because something else begins there, and not because somebody ended it."""
-    end = node.interval.valid_to
-    assert end is not None
-    if node.slot == node.id:
-        after = loom.store.nodes(loom.viewer, When(valid_at=end), [node.id])
+def piece_again(again: graph.NodeAssertion, piece: NodeVersion) -> graph.NodeAssertion:
+    """An assertion for the moments of one piece, and no others."""
+    begin, end = piece.interval.valid_from, piece.interval.valid_to
+    return replace(again, valid_from=to_iso(begin), valid_to=None if end is None else to_iso(end))
+
+
+def pieces_of(loom: Loom, node: NodeVersion) -> tuple[NodeVersion, ...]:
+    """What is left of what the event of a version asserted of the node, in order."""
+    versions = loom.store.history(loom.viewer, node.id, limit=MAX_VERSIONS)
+    own = [row for row in versions if row.retired_at is None and (row.event, row.slot) == (node.event, node.slot)]
+    return tuple(sorted(own, key=lambda row: row.interval.valid_from)) or (node,)
+
+
+def _can_be_said_whole(loom: Loom, own: Sequence[NodeVersion]) -> bool:
+    """Whether an assertion without an end would take these pieces again, and nothing that is free or others'."""
+    begin = own[0].interval.asserted_from
+    if any(row.interval.asserted_to is not None or row.interval.asserted_from != begin for row in own):
+        return False
+    if own[0].slot == own[0].id:
+        versions = loom.store.history(loom.viewer, own[0].id, limit=MAX_VERSIONS)
+        rows = sorted((row for row in versions if row.retired_at is None), key=lambda row: row.interval.valid_from)
     else:
-        after = loom.store.find(loom.viewer, When(valid_at=end), Find(slots=(node.slot,)), limit=1).nodes
-    return any(each.interval.asserted_from == end and each.interval.asserted_to is None for each in after)
+        rows = list(loom.store.standing(loom.viewer, own[0].slot, after=begin, limit=MAX_VERSIONS))
+    takeover = timeline.take(rows, begin, None)
+    joined: list[timeline.Span] = []
+    for row in own:
+        touches = bool(joined) and joined[-1].end == row.interval.valid_from
+        start = joined.pop().start if touches else row.interval.valid_from
+        joined.append(timeline.Span(start, row.interval.valid_to))
+    return list(takeover.taken) == joined and all(cut.row in own for cut in takeover.cuts)
 
 
-def version_draft(loom: Loom, node: NodeVersion, assertion: graph.NodeAssertion, *, reason: str = "") -> Draft:
+def version_draft(
+    loom: Loom, node: NodeVersion, assertions: tuple[graph.NodeAssertion, ...], *, reason: str = ""
+) -> Draft:
     """The event of a new version; it names the event of the one before as its cause."""
     cited = loom.store.citations(loom.viewer, [node.event]).get(node.event)
-    payload = graph.Asserted(nodes=(assertion,), reason=reason)
+    payload = graph.Asserted(nodes=assertions, reason=reason)
     return Draft(kind="graph.asserted", payload=payload, caused_by=() if cited is None else (cited,))
 
 
@@ -102,10 +126,10 @@ def answer_of(told: Remembered, done: Committed | None) -> Remembered:
     return replace(told, status=status, citation=done.citation, notes=(*told.notes, *done.notes))
 
 
-def pieces_after(loom: Loom, node: NodeVersion) -> int:
-    """How many other versions of the node stand that begin later."""
-    versions = loom.store.history(loom.viewer, node.id, limit=max(MAX_VERSIONS, MAX_LIMIT))
-    begin = node.interval.valid_from
-    return sum(
-        each.retired_at is None and each.row != node.row and each.interval.valid_from > begin for each in versions
-    )
+def last_end(loom: Loom, node: NodeVersion) -> int | None:
+    """When the last of all that stands of a node ends; None for never, or where there is too much to tell."""
+    versions = loom.store.history(loom.viewer, node.id, limit=MAX_VERSIONS)
+    if len(versions) == MAX_VERSIONS:
+        return None
+    ends = [each.interval.valid_to for each in versions if each.retired_at is None]
+    return None if None in ends else max((end for end in ends if end is not None), default=None)

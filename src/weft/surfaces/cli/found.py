@@ -12,16 +12,18 @@ from weft.operations.raw import RecalledRaw
 from weft.operations.recalling import Recalled
 from weft.operations.searching import Searched
 from weft.retrieval.pipeline import Source
-from weft.surfaces.cli.lines import dim, heading, notes_below, one_line, validity
+from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.lines import arrow, dim, heading, notes_below, one_line, quoted_lines, validity
 
 
 def recalled_lines(answer: Recalled) -> None:
     """Prints hits, or the context where the graph's views found them."""
     if answer.answer:
-        click.echo(f"{answer.answer}\n")
-    if not answer.stages and any(hit.seen for hit in answer.hits):
+        by = flat(answer.written_by) or "a language model"
+        click.echo(f"written by {by}, from the lines below:\n{quoted_lines(answer.answer)}\n")
+    if answer.answer or (not answer.stages and any(hit.seen for hit in answer.hits)):
         click.echo(answer.context)  # found by the graph's views: the order tells more than the scores
-    else:
+    if answer.stages or not (answer.answer or any(hit.seen for hit in answer.hits)):
         for number, hit in enumerate(answer.hits, start=1):
             _hit(number, hit)
     if answer.stages:
@@ -37,18 +39,18 @@ def _hit(number: int, hit: Hit) -> None:
     click.echo(f"{number:2}. {hit.score:.3f}  {heading(hit.node)}")
     if not hit.parts and (text := hit.node.text or hit.node.summary):
         click.echo(f"    {one_line(text)}")
-    click.echo(dim(f"    {hit.node.citation}  {validity(hit.node)}"))
+    click.echo(dim(f"    {flat(hit.node.citation)}  {validity(hit.node)}"))
     for part in hit.parts:
         click.echo(f"    · {_said(part)}{one_line(part.text)}")
         if part.citation != hit.node.citation:
-            click.echo(dim(f"      {part.citation}"))
+            click.echo(dim(f"      {flat(part.citation)}"))
     for mark in hit.marks:
-        click.echo(dim(f"    ! {mark}"))
+        click.echo(dim(f"    ! {flat(mark)}"))
     for source in hit.why:
         _source(source)
     for seen in hit.seen:
         if seen.path:
-            click.echo(dim(f"      {seen.view} {seen.score:.3f}: {seen.path}"))
+            click.echo(dim(f"      {seen.view} {seen.score:.3f}: {flat(seen.path)}"))
 
 
 def searched_lines(answer: Searched) -> None:
@@ -56,8 +58,8 @@ def searched_lines(answer: Searched) -> None:
     for number, found in enumerate(answer.results, start=1):
         _hit(number, found.hit)
         for step in found.related:
-            arrow = f"-{step.rel}->" if step.direction == "out" else f"<-{step.rel}-"
-            click.echo(f"      {arrow} [{step.kind}] {one_line(step.name)}  {dim(step.id)}")
+            joined = f"{arrow(step.rel, step.direction)} [{flat(step.kind)}]"
+            click.echo(f"      {joined} {one_line(step.name)}  {dim(flat(step.id))}")
     if answer.stages:
         times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
         click.echo(dim(f"stages: {times}"))
@@ -71,31 +73,29 @@ def raw_lines(answer: RecalledRaw) -> None:
     click.echo(f"intent {answer.intent}, class {answer.retrieval_class}, depths {depths}")
     for view in answer.views:
         for node in view.nodes:
-            way = dim(f"  {node.path}") if node.depth else ""
-            click.echo(f"  {view.view:9} {node.score:.3f}  [{node.kind}] {one_line(node.name)}{way}")
+            way = dim(f"  {flat(node.path)}") if node.depth else ""
+            click.echo(f"  {view.view:9} {node.score:.3f}  [{flat(node.kind)}] {one_line(node.name)}{way}")
     for chain in answer.chains:
-        click.echo(f"  chain     {' -> '.join(chain)}")
+        click.echo(f"  chain     {' -> '.join(map(flat, chain))}")
     for each in answer.merged:
         views = dim(" + ".join(each.views))
-        click.echo(f"  merged    {each.score:.3f}  [{each.kind}] {one_line(each.name)}  {views}")
+        click.echo(f"  merged    {each.score:.3f}  [{flat(each.kind)}] {one_line(each.name)}  {views}")
     notes_below(answer.notes)
 
 
 def _said(part: PartShown) -> str:
-    return f"{part.by}: " if part.by else ""
+    return f"{flat(part.by)}: " if part.by else ""
 
 
 def messages_lines(answer: MessagesFound) -> None:
     """Prints messages, each with the turns around it."""
     for number, found in enumerate(answer.messages, start=1):
-        click.echo(f"{number:2}. {found.score:.3f}  {found.session}")
+        click.echo(f"{number:2}. {found.score:.3f}  {flat(found.session)}")
         for turn in (*found.before, found.message, *found.after):
-            who = turn.speaker or turn.role
-            text = (
-                f"{who}: {one_line(turn.text)}" if who and not turn.text.startswith(f"{who}:") else one_line(turn.text)
-            )
+            who, text = flat(turn.speaker or turn.role), one_line(turn.text)
+            text = f"{who}: {text}" if who and not text.startswith(f"{who}:") else text
             click.echo(f"  > {text}" if turn is found.message else dim(f"    {text}"))
-        click.echo(dim(f"    {found.message.citation}  {found.message.at[:16].replace('T', ' ')}"))
+        click.echo(dim(f"    {flat(found.message.citation)}  {found.message.at[:16].replace('T', ' ')}"))
     notes_below(answer.notes)
 
 
@@ -104,16 +104,16 @@ def similar_lines(answer: SimilarFound) -> None:
     for number, hit in enumerate(answer.hits, start=1):
         click.echo(f"{number:2}. {hit.score:.3f}  {heading(hit.node)}")
         click.echo(f"    {one_line(hit.node.text or hit.node.summary)}")
-        click.echo(dim(f"    {hit.node.citation}  {validity(hit.node)}"))
+        click.echo(dim(f"    {flat(hit.node.citation)}  {validity(hit.node)}"))
     notes_below(answer.notes)
 
 
 def explained_lines(answer: Explained) -> None:
     """Prints why a node ranks where it does, or where it was lost."""
     if answer.node is not None:
-        click.echo(f"{heading(answer.node)}  {dim(answer.node.id)}")
+        click.echo(f"{heading(answer.node)}  {dim(flat(answer.node.id))}")
         click.echo(f"    {one_line(answer.node.text or answer.node.summary)}")
-    click.echo(f"{click.style(answer.verdict, bold=True)}: {answer.reason}")
+    click.echo(f"{click.style(answer.verdict, bold=True)}: {flat(answer.reason)}")
     if answer.rank is not None:
         click.echo(f"rank {answer.rank} of {answer.of}, score {answer.score:.3f}")
     for source in answer.why:
@@ -121,9 +121,9 @@ def explained_lines(answer: Explained) -> None:
     for found in answer.found_by:
         click.echo(dim(f"  found by {found.source}: place {found.place} of {found.of} ({found.score:.3f})"))
     for seen in answer.seen:
-        click.echo(dim(f"  seen by view {seen.view} ({seen.score:.3f}) {seen.path}".rstrip()))
+        click.echo(dim(f"  seen by view {seen.view} ({seen.score:.3f}) {flat(seen.path)}".rstrip()))
     for kept in answer.kept:
-        click.echo(f"{kept.rank:2}. {kept.score:.3f}  {kept.id}")
+        click.echo(f"{kept.rank:2}. {kept.score:.3f}  {flat(kept.id)}")
         for source in kept.why:
             _source(source)
     for stage in answer.stages:
@@ -136,4 +136,4 @@ def explained_lines(answer: Explained) -> None:
 
 def _source(source: Source) -> None:
     parts = f"{source.part:.3f} = {source.weight:.3f} x {source.raw:.3f} {source.name} (rank {source.rank})"
-    click.echo(dim(f"      {parts}{'  ' + source.detail if source.detail else ''}"))
+    click.echo(dim(f"      {parts}{'  ' + flat(source.detail) if source.detail else ''}"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from weft.context.wording import visible
 from weft.operations.showing import NodeShown
+from weft.retrieval.views.ground import flat
 
 LINE_CHARACTERS = 200
 
@@ -17,19 +19,34 @@ def dim(text: str) -> str:
 def notes_below(notes: tuple[str, ...]) -> None:
     """Prints notes, faint."""
     for note in notes:
-        click.echo(dim(f"note: {note}"))
+        click.echo(dim(f"note: {flat(note)}"))
 
 
 def one_line(text: str) -> str:
-    """At most LINE_CHARACTERS, without line breaks."""
-    line = " ".join(text.split())
+    """At most LINE_CHARACTERS, without line breaks and without what could steer a terminal."""
+    line = flat(text)
     return line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…"
 
 
+def all_lines(text: str) -> str:
+    """A text as it is, without what could steer a terminal."""
+    return "\n".join(map(visible, text.splitlines()))
+
+
+def quoted_lines(text: str) -> str:
+    """A text of which every line is marked as not weft's own."""
+    return "\n".join(f"> {visible(line)}".rstrip() for line in text.splitlines())
+
+
 def heading(node: NodeShown) -> str:
-    """Kind and name."""
-    name = f" {click.style(node.name, bold=True)}" if node.name else ""
-    return f"{click.style(f'[{node.kind}]', fg='cyan')}{name}"
+    """Kind and name, on one line."""
+    name = f" {click.style(flat(node.name), bold=True)}" if node.name else ""
+    return f"{click.style(f'[{flat(node.kind)}]', fg='cyan')}{name}"
+
+
+def arrow(rel: str, direction: str) -> str:
+    """A relation, on one line: `-WORKS_AT->`, or the other way."""
+    return f"-{flat(rel)}->" if direction == "out" else f"<-{flat(rel)}-"
 
 
 def validity(node: NodeShown) -> str:

@@ -10,10 +10,12 @@ import msgspec
 
 from weft.adopt import Adopted
 from weft.bench.retrieval import RetrievalBenched
+from weft.context.wording import visible
 from weft.log.verify import Verified
 from weft.operations.alike import SimilarFound
 from weft.operations.batches import BatchWritten
 from weft.operations.explained import Explained
+from weft.operations.extracting import ExtractedMemories
 from weft.operations.finding import MessagesFound
 from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
@@ -34,6 +36,7 @@ from weft.operations.showing import EventShown
 from weft.operations.tending import TruthCompiled
 from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
 from weft.operations.viewing import SemanticSearched, ViewExpanded
+from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.batch_lines import batch_lines
 from weft.surfaces.cli.found import (
     explained_lines,
@@ -43,7 +46,7 @@ from weft.surfaces.cli.found import (
     searched_lines,
     similar_lines,
 )
-from weft.surfaces.cli.lines import dim, heading, notes_below, one_line, validity
+from weft.surfaces.cli.lines import all_lines, arrow, dim, heading, notes_below, one_line, validity
 from weft.surfaces.cli.place_lines import context_lines, delivered_lines, pending_lines, projects_lines
 from weft.surfaces.cli.truth_lines import proposals_lines, truth_lines
 from weft.surfaces.cli.view_lines import Viewed, view_lines
@@ -61,7 +64,9 @@ def _remembered(answer: Remembered) -> None:
         click.echo(dim(f"id {answer.id}"))
     for alike in answer.candidates:
         differs = f", differs in {alike.differs_in}" if alike.differs_in else ""
-        click.echo(f"{alike.title}  {dim(f'id {alike.id}  {alike.citation}  alike {alike.score:.2f}{differs}')}")
+        click.echo(
+            f"{one_line(alike.title)}  {dim(f'id {alike.id}  {alike.citation}  alike {alike.score:.2f}{differs}')}"
+        )
     if answer.supersedes:
         click.echo(dim(f"supersedes {', '.join(answer.supersedes)}"))
     notes_below(answer.notes)
@@ -70,22 +75,23 @@ def _remembered(answer: Remembered) -> None:
 def _nodes(answer: NodeList) -> None:
     for node in answer.nodes:
         click.echo(f"{dim(node.recorded_at[:19].replace('T', ' '))}  {heading(node)}  {one_line(node.text)}")
-        click.echo(dim(f"    {node.citation}"))
+        click.echo(dim(f"    {flat(node.citation)}"))
     notes_below(answer.notes)
 
 
 def _shown(answer: Shown) -> None:
     if answer.node is not None:
         click.echo(heading(answer.node))
-        click.echo(answer.node.text or answer.node.summary)
-        click.echo(dim(f"{answer.node.citation}  {validity(answer.node)}"))
-        click.echo(dim(f"id {answer.node.id}  project {answer.node.project or '(all)'}  scope {answer.node.scope}"))
+        click.echo(all_lines(answer.node.text or answer.node.summary))
+        click.echo(dim(f"{flat(answer.node.citation)}  {validity(answer.node)}"))
+        project = flat(answer.node.project or "(all)")
+        click.echo(dim(f"id {flat(answer.node.id)}  project {project}  scope {answer.node.scope}"))
         if answer.node.props:
-            click.echo(dim(f"props {msgspec.json.encode(answer.node.props).decode()}"))
+            click.echo(dim(f"props {flat(msgspec.json.encode(answer.node.props).decode())}"))
     notes_below(answer.notes)
     for edge in answer.edges:
-        arrow = f"-{edge.rel}->" if edge.direction == "out" else f"<-{edge.rel}-"
-        click.echo(f"  {arrow} [{edge.kind}] {one_line(edge.name)}  {dim(edge.id)}")
+        joined = f"{arrow(edge.rel, edge.direction)} [{flat(edge.kind)}]"
+        click.echo(f"  {joined} {one_line(edge.name)}  {dim(flat(edge.id))}")
     if len(answer.history) > 1:
         click.echo("history:")
         for version in answer.history:
@@ -103,16 +109,16 @@ def _event(event: EventShown) -> None:
 
 def _cited(answer: Cited) -> None:
     mark = click.style("matches", fg="green") if answer.matches else click.style("differs", fg="red")
-    click.echo(f"{answer.citation}  {mark}")
+    click.echo(f"{flat(answer.citation)}  {mark}")
     if answer.event is not None:
         event = answer.event
         click.echo(dim(f"{event.kind}  recorded {event.recorded_at}  by {event.agent} ({event.role})  {event.hash}"))
         for node in answer.nodes:
-            click.echo(f"{heading(node)}\n{node.text}")
+            click.echo(f"{heading(node)}\n{all_lines(node.text)}")
         if not answer.nodes:
-            click.echo("(erased)" if event.erased else msgspec.json.encode(event.payload).decode())
+            click.echo("(erased)" if event.erased else flat(msgspec.json.encode(event.payload).decode()))
     for line in answer.lines:
-        click.echo(f"  {line}")
+        click.echo(f"  {visible(line)}")
     notes_below(answer.notes)
 
 
@@ -163,11 +169,11 @@ def _changed(answer: Changed) -> None:
     for sign, kinds in (("+", answer.added), ("-", answer.removed), ("~", answer.modified)):
         for kind, nodes in kinds.items():
             for node in nodes:
-                click.echo(f"  {sign} [{kind}] {node}")
+                click.echo(f"  {sign} [{flat(kind)}] {flat(node)}")
     for edge in answer.edges_added:
-        click.echo(f"  + {edge}")
+        click.echo(f"  + {flat(edge)}")
     for edge in answer.edges_removed:
-        click.echo(f"  - {edge}")
+        click.echo(f"  - {flat(edge)}")
     for tx in answer.transactions:
         state = " (unfinished)" if tx.open else ""
         click.echo(dim(f"  {tx.id}  {tx.at[:19]}  {tx.kind} by {tx.agent}{state}"))
@@ -259,6 +265,11 @@ def _viewed(answer: Viewed) -> None:
     notes_below(answer.notes)
 
 
+def _extracted_memories(answer: ExtractedMemories) -> None:
+    click.echo(f"{answer.texts} texts read: {answer.things} things and {answer.relations} relations")
+    notes_below(answer.notes)
+
+
 RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Adopted: _adopted,
     BackedUp: _backed_up,
@@ -271,6 +282,7 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Events: _events,
     Explained: explained_lines,
     Exported: _exported,
+    ExtractedMemories: _extracted_memories,
     HeadShown: _head,
     Ingested: _ingested,
     Initialised: _initialised,

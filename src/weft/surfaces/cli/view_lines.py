@@ -9,6 +9,7 @@ import click
 from weft.operations.merging import ContextLinearized, SubgraphMerged
 from weft.operations.view_nodes import ViewNode
 from weft.operations.viewing import SemanticSearched, ViewExpanded
+from weft.retrieval.views.ground import flat
 
 LINE_CHARACTERS = 160
 
@@ -20,7 +21,7 @@ def view_lines(answer: Viewed) -> Iterator[str]:
     match answer:
         case SemanticSearched():
             for seed in answer.seed_entities:
-                yield f"seed  {click.style(f'[{seed.kind}]', fg='cyan')} {seed.name}  {_dim(seed.id)}"
+                yield f"seed  {click.style(f'[{flat(seed.kind)}]', fg='cyan')} {flat(seed.name)}  {_dim(flat(seed.id))}"
             yield from _nodes(answer.matches)
         case ViewExpanded() | SubgraphMerged():
             yield from _nodes(answer.nodes)
@@ -29,18 +30,18 @@ def view_lines(answer: Viewed) -> Iterator[str]:
             yield _dim(f"{answer.line_count} lines, {answer.tokens} tokens, {answer.left_out} left out")
     if isinstance(answer, ViewExpanded):
         for chain in answer.chains:
-            yield _dim(f"chain {' -> '.join(chain)}")
+            yield _dim(f"chain {' -> '.join(map(flat, chain))}")
 
 
 def _nodes(nodes: Sequence[ViewNode]) -> Iterator[str]:
     for number, node in enumerate(nodes, start=1):
-        words = " ".join((node.name or node.text).split())
+        words = flat(node.name or node.text)
         shown = words if len(words) <= LINE_CHARACTERS else words[: LINE_CHARACTERS - 1] + "…"
         views = f"  {' + '.join(node.views)}" if node.views else ""
-        yield f"{number:2}. {node.score:.3f}  {click.style(f'[{node.kind}]', fg='cyan')} {shown}{_dim(views)}"
-        yield _dim(f"    {node.id}  {node.citation}  {node.valid_from[:10]}")
+        yield f"{number:2}. {node.score:.3f}  {click.style(f'[{flat(node.kind)}]', fg='cyan')} {shown}{_dim(views)}"
+        yield _dim(f"    {flat(node.id)}  {flat(node.citation)}  {node.valid_from[:10]}")
         if node.depth:
-            yield _dim(f"    {node.path}")
+            yield _dim(f"    {flat(node.path)}")
 
 
 def _dim(text: str) -> str:

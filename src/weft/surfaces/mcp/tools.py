@@ -93,11 +93,15 @@ def _unwrap(text: str) -> str:
 
 
 def input_schema(operation: Operation) -> Schema:
-    """What a caller may send. An argument that may be null is one that may be left out, and is shown as its type."""
+    """What a caller may send. An argument that may be null is one that may be left out, and is shown as its type.
+
+    Rare ones are taken all the same: the reference lists them, and every agent is spared reading them.
+    """
     schema = _inlined(operation.input)
     schema.pop("description", None)  # the tool's own description says more
-    schema["properties"] = {name: _plain(each) for name, each in schema["properties"].items()}
-    return schema | {"additionalProperties": False}
+    told = {name: each for name, each in schema["properties"].items() if name not in operation.rare}
+    schema["properties"] = {name: _plain(each) for name, each in told.items()}
+    return schema if operation.rare else schema | {"additionalProperties": False}
 
 
 def output_schema(operation: Operation) -> Schema:

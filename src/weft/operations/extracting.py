@@ -1,0 +1,106 @@
+"""Reading out of what is there already: documents, conversations, and memories of an older extractor."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from weft.extract.extraction import VERSION
+from weft.log.draft import Draft
+from weft.log.kinds import graph
+from weft.loom import Loom
+from weft.operations.committing import commit
+from weft.operations.fields import KindNames
+from weft.operations.reading_out import Memory, read_many
+from weft.operations.registry import Operation
+from weft.retrieval.derived import DERIVED_FROM
+from weft.types import NodeVersion
+
+BATCH: Final = 100  # texts that are read and written at a time
+KINDS: Final = ("Memory", "Document", "Section", "Message", "Event", "Decision")
+
+
+class ExtractMemories(Struct, frozen=True, kw_only=True):
+    """Input of `extract_memories`."""
+
+    kinds: KindNames = KINDS
+    project: Annotated[str, Meta(min_length=1, max_length=128, description="only of this project")] | None = None
+
+
+class ExtractedMemories(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many texts were read, what came of it, and how many batches had been read before."""
+
+    texts: int
+    things: int
+    relations: int
+    read_before: int
+    notes: tuple[str, ...] = ()
+
+
+def extract_memories(loom: Loom, given: ExtractMemories) -> ExtractedMemories:
+    """Reads names, preferences and causes out of what is kept already, and joins them to it.
+
+    For documents and conversations, which are not read when they are ingested, and after a better extractor. It ends
+    no fact and proposes none. What was read before is not read again; stopped halfway, it goes on from there.
+    """
+    loom.operator("read out of everything")
+    texts = things = relations = before = 0
+    for batch in _batches(loom, given):
+        read = read_many(loom, [_memory(node) for node in batch])
+        nodes = {node.id: node for each in read for node in each.nodes}
+        edges = {(edge.src, edge.rel, edge.dst): edge for each in read for edge in each.edges}
+        texts += len(batch)
+        if not edges:
+            continue
+        payload = graph.Asserted(nodes=tuple(nodes.values()), edges=tuple(edges.values()))
+        name = hashlib.sha256("/".join(f"{node.id}@{node.row}" for node in batch).encode()).hexdigest()[:40]
+        done = commit(loom, [Draft(kind="graph.asserted", payload=payload)], request_id=f"extract:{VERSION}:{name}")
+        before += done.repeated
+        things += 0 if done.repeated else len(nodes)
+        relations += 0 if done.repeated else len(edges)
+        loom.progress("reading", texts, 0)
+    return ExtractedMemories(texts=texts, things=things, relations=relations, read_before=before)
+
+
+def _batches(loom: Loom, given: ExtractMemories) -> Iterator[list[NodeVersion]]:
+    """Texts that hold now, a batch of one guard at a time."""
+    waiting: dict[object, list[NodeVersion]] = {}
+    for row in tuple(loom.store.graph_rows(loom.operator("read out of everything"))):
+        if not isinstance(row, NodeVersion) or row.kind not in given.kinds or not row.text.strip():
+            continue
+        if row.retired_at is not None or row.deleted_at is not None or DERIVED_FROM in row.props:
+            continue
+        if given.project is not None and row.guard.project != given.project:
+            continue
+        batch = waiting.setdefault(row.guard, [])
+        batch.append(row)
+        if len(batch) == BATCH:
+            yield waiting.pop(row.guard)
+    yield from waiting.values()
+
+
+def _memory(node: NodeVersion) -> Memory:
+    speaker = node.props.get("speaker")
+    return Memory(
+        id=node.id,
+        text=node.text,
+        guard=node.guard,
+        at=node.interval.valid_from,
+        speaker=speaker if isinstance(speaker, str) else None,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="extract_memories",
+        summary="read names, preferences and causes out of documents and conversations",
+        input=ExtractMemories,
+        output=ExtractedMemories,
+        effect="write",
+        toolset="admin",
+        run=extract_memories,
+    ),
+)
