@@ -132,6 +132,7 @@ OPERATIONS = (
         toolset="core",
         run=recall,
         arguments=("query",),
+        rare=("recipe", "max_tokens", "synthesize", "receipt"),
         eager=True,
     ),
 )

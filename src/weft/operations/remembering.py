@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, replace
 
 from weft.append import Fence
-from weft.errors import Conflict, Invalid
+from weft.errors import Conflict, Invalid, StoreError
 from weft.instants import parse_instant, to_iso
 from weft.kinds import RECORD_KINDS
 from weft.log.draft import Draft
@@ -16,7 +16,7 @@ from weft.log.kinds import memory
 from weft.loom import Loom
 from weft.operations.committing import Choice, Committed, commit, decided
 from weft.operations.fields import KindName, Moment
-from weft.operations.gate import gate_of, reinforcement
+from weft.operations.gate import Gated, gate_of, reinforcement
 from weft.operations.moments import check_interval
 from weft.operations.proposals import open_proposal, proposal_draft
 from weft.operations.reading_out import Memory, ReadOut, read_out
@@ -110,8 +110,7 @@ def _planned(loom: Loom, given: Remember) -> Planned:
     said = Memory(id=node_id, text=given.text, guard=guard, at=at, speaker=given.speaker)
     # What must be told of the session's very state writes the words alone: it is read by nobody's rules.
     reads = given.kind in READ_KINDS and given.expected_head is None
-    out = read_out(loom, said) if reads else ReadOut()
-    gated = gate_of(loom, given.text, out.things, guard=guard, kind=given.kind)
+    out, gated = _looked_at(loom, said, given.kind, reads=reads)
     payload = memory.Remembered(
         id=node_id,
         text=given.text,
@@ -124,17 +123,26 @@ def _planned(loom: Loom, given: Remember) -> Planned:
         valid_to=None if given.valid_to is None else to_iso(parse_instant(given.valid_to, field="valid_to")),
         entities=out.nodes,
         edges=out.edges,
-        gate=gated.gate,
+        gate=None if gated is None else gated.gate,
         extracted=out.extracted,
     )
     drafts: tuple[Draft, ...] = (Draft(kind="memory.remembered", payload=payload, occurred_at=occurred_at),)
     notes = out.notes
-    if gated.gate.tag == "redundant" and gated.nearest is not None:
+    if gated is not None and gated.gate.tag == "redundant" and gated.nearest is not None:
         drafts += (reinforcement(loom, gated.nearest, "surfaced", record=f"{node_id}:repeats"),)
         notes += (f"says what {gated.nearest.id} says already; that one counts a little more now",)
     return Planned(
         id=node_id, drafts=drafts, claims=out.claims, occurred_at=occurred_at, linked=out.things, notes=notes
     )
+
+
+def _looked_at(loom: Loom, said: Memory, kind: str, *, reads: bool) -> tuple[ReadOut, Gated | None]:
+    """What is read out of it, and how new it is. Where the graph cannot tell, the words are kept all the same."""
+    try:
+        out = read_out(loom, said) if reads else ReadOut()
+        return out, gate_of(loom, said.text, out.things, guard=said.guard, kind=kind)
+    except StoreError as problem:
+        return ReadOut(notes=(f"nothing was read out of it: {problem.message}",)), None
 
 
 def _decided(loom: Loom, planned: Planned, pos: int) -> Choice[tuple[str, ...]]:
