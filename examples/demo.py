@@ -71,6 +71,21 @@ def tell(memory: weft.Memory, project: Path) -> None:
     memory.add_fact("Mira", "role", "tech lead of Ferry", valid_from="2025-01-10")
     changed = memory.add_fact("Mira", "role", "head of platform", valid_from="2026-06-01")
     print(f"  a newer fact {changed.status} an older one, which stays askable")
+    tell_of_a_night(memory)
+
+
+def tell_of_a_night(memory: weft.Memory) -> None:
+    """What happened, and what led to what: the links are recorded one by one, as agents find them."""
+    expired, booked = "The certificate of Lantern ran out unnoticed", "Nobody could book a crossing for two hours"
+    retries, connections = "Every failed payment was repeated at once", "The retries used up all connections"
+    memory.add_event("The certificate of Lantern ran out", "2026-03-03", entities=["Lantern"])
+    memory.add_event("Tidebook stopped taking bookings", "2026-03-03T00:31:00Z", entities=["Tidebook"])
+    memory.add_causal_link("Lantern's certificate was renewed by hand", expired, confidence=0.9, entities=["Lantern"])
+    memory.add_causal_link(expired, retries, entities=["Lantern", "Tidebook"])
+    memory.add_causal_link(retries, connections, confidence=0.8, entities=["Tidebook"])
+    memory.add_causal_link(connections, booked, entities=["Tidebook"])
+    read = memory.remember("Tidebook waits longer after each failed payment, because the retries took all connections.")
+    print(f"  a free sentence names {len(read.linked)} thing and tells a cause, read without a model")
 
 
 def ask(memory: weft.Memory) -> None:
@@ -88,10 +103,12 @@ def ask(memory: weft.Memory) -> None:
     show(memory.recall("What time is my team standup?", limit=2))
     say("7. What is not there is not made up")
     show(memory.recall("What is the boiling point of mercury?", limit=2))
+    say("8. Why could nobody book a crossing? Along the causes, as an agent reads it")
+    print(textwrap.indent(memory.recall("Why could nobody book a crossing?", limit=8).context, "  "))
 
 
 def prove(memory: weft.Memory) -> None:
-    say("8. Every line can be checked")
+    say("9. Every line can be checked")
     citation = memory.recall("bluebird measured again", limit=1).hits[0].node.citation
     cited = memory.cite(citation)
     print(f"  {citation} {'matches its hash' if cited.matches else 'DIFFERS'}")

@@ -57,7 +57,11 @@ def extract_memories(loom: Loom, given: ExtractMemories) -> ExtractedMemories:
             continue
         payload = graph.Asserted(nodes=tuple(nodes.values()), edges=tuple(edges.values()))
         name = hashlib.sha256("/".join(f"{node.id}@{node.row}" for node in batch).encode()).hexdigest()[:40]
-        done = commit(loom, [Draft(kind="graph.asserted", payload=payload)], request_id=f"extract:{VERSION}:{name}")
+        done = commit(
+            loom,
+            [Draft(kind="graph.asserted", payload=payload)],
+            request_id=f"extract:{VERSION.replace('/', '-')}:{name}",
+        )
         before += done.repeated
         things += 0 if done.repeated else len(nodes)
         relations += 0 if done.repeated else len(edges)
