@@ -16,6 +16,7 @@ from msgspec.structs import replace
 import weft
 from weft.embedding import Embedding
 from weft.errors import Invalid, NotFound, TooLarge
+from weft.operations import OPERATIONS
 from weft.operations.recalling import Recalled
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import node
@@ -45,6 +46,13 @@ def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             clock.step()
             opened.remember(text, name=f"About {name}")
         yield opened
+
+
+MORE = ("recall_raw", "memory_search", "conversation_search", "semantic_search")
+
+
+def asked(memory: weft.Memory, name: str, **given: Any) -> Any:
+    return memory.run(next(each for each in OPERATIONS if each.name == name), given)
 
 
 def first(answer: Recalled) -> str | None:
@@ -179,6 +187,40 @@ def test_before_the_beginning_there_was_nothing(memory: weft.Memory) -> None:
     for moment in ({"as_of": "1066"}, {"known_at": "1066"}, {"as_of": "1066", "known_at": "1066"}):
         answer = memory.recall("ferry", **moment)
         assert (answer.status, answer.hits) == ("empty", ())
+
+
+@pytest.mark.parametrize("moment", [{"as_of": "1999-01-01"}, {"known_at": "1999-01-01"}])
+def test_where_nothing_was_there_yet_the_moment_is_the_reason(memory: weft.Memory, moment: dict[str, str]) -> None:
+    for everywhere in (False, True):
+        more = {**moment, "everywhere": everywhere}
+        answers: list[Any] = [memory.recall("when does the ferry sail", **more)]
+        answers += [asked(memory, name, query="when does the ferry sail", **more) for name in MORE]
+        for answer in answers:
+            assert any("matches at the moment asked about" in note for note in answer.notes), answer
+        alike = memory.find_similar(text="when does the ferry sail", **more)
+        assert alike.notes[-1] == "nothing that you may see is like it at the moment asked about"
+    assert "at the moment" not in str(memory.recall("zebra crossings of Utrecht").notes)
+
+
+def test_a_project_that_is_not_there_is_named(memory: weft.Memory) -> None:
+    project = "atlantis"
+    answers: list[Any] = [memory.recall("the ferry to Port Ysolde", project=project)]
+    answers += [asked(memory, name, query="the ferry to Port Ysolde", project=project) for name in MORE]
+    answers.append(memory.find_similar(text="the ferry", project=project))
+    for answer in answers:
+        assert any(note.startswith(f"there is no project {project!r} that you may see") for note in answer.notes)
+
+
+def test_what_is_alike_but_not_enough_and_kinds_that_are_not_there_are_told(memory: weft.Memory) -> None:
+    best = memory.find_similar(text="the ferry of Ysolde").hits[0].score
+    found = memory.find_similar(text="the ferry of Ysolde", min_score=1.0)
+    assert found.hits == ()
+    assert found.notes == (f"the most alike has a likeness of {best:.3f}, and 1 is the least asked for",)
+    none = memory.find_similar(text="the ferry of Ysolde", kinds=["Ship", "Memory", "Barge"])
+    assert none.hits
+    none = memory.find_similar(text="the ferry of Ysolde", kinds=["Ship", "Barge"])
+    assert none.hits == ()
+    assert any(note.startswith("no node that you may see is of kind Ship, Barge; there are ") for note in none.notes)
 
 
 def test_when_it_is_asked_is_no_filter(memory: weft.Memory) -> None:

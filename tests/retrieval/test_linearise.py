@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.properties.running import memory_store
 
 from weft.context import tokens
@@ -19,10 +20,14 @@ from weft.context.ties import Entity, Ties
 from weft.context.tokens import count_tokens
 from weft.context.wording import cut
 from weft.extract.intent import INTENTS, Intent
+from weft.log.draft import Draft
+from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.testing.clock import ManualClock, day
+from weft.testing.viewers import PUBLIC
 from weft.types import Guard, Interval, NodeVersion
 
+from .small_worlds import PROJECT
 from .views_world import CAUSES, LEADS_TO, asked, call, night
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -39,7 +44,7 @@ FLOWS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def loom() -> Loom:
     clock = ManualClock()
     return night(memory_store(clock), clock)
@@ -65,6 +70,23 @@ def test_every_cause_comes_before_its_effects(loom: Loom) -> None:
     text = call(loom, "linearize_context", nodes=nodes, intent="WHY")["text"]
     places = {each: text.index(words) for each, (words, _, _) in CAUSES.items()}
     assert all(places[cause] < places[effect] for cause, effect, _ in LEADS_TO)
+
+
+def test_a_cause_says_where_its_own_is_not_among_the_lines(loom: Loom) -> None:
+    def lines(*ids: str, by: Loom = loom) -> list[str]:
+        text = call(by, "linearize_context", nodes=[{"id": each} for each in ids], intent="WHY")["text"]
+        return [line for line in text.split("\n") if "[Cause]" in line]
+
+    missing = "its cause is not among these lines"
+    assert missing not in "".join(lines(*CAUSES))
+    assert missing not in lines("c1-by-hand")[0]  # nothing led to it
+    assert missing in lines("c5-outage")[0]
+    assert "because of 1 (confidence 0.8), and of what is not among" in lines("c3-retries", "c4-connections")[1]
+    hidden = graph.NodeAssertion(id="c0", kind="Cause", text="Somebody was paid", scope="admin", project=PROJECT)
+    link = graph.EdgeAssertion(src="c0", rel="CAUSES", dst="c1-by-hand", scope="admin", project=PROJECT)
+    loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(hidden,), edges=(link,)))])
+    assert missing in lines("c1-by-hand")[0]
+    assert missing not in lines("c1-by-hand", by=replace(loom, viewer=PUBLIC))[0]  # what may not be seen is not there
 
 
 def test_a_small_budget_keeps_whole_lines_and_says_what_is_left_out(loom: Loom) -> None:

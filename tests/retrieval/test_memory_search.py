@@ -96,6 +96,15 @@ def test_what_results_are_joined_to_is_of_the_projects_asked_about(loom: Loom) -
     assert {"here", "zeno"} <= related(everywhere=True)
 
 
+def test_a_wrong_cue_is_told_which_there_are(loom: Loom) -> None:
+    with pytest.raises(Invalid, match="Invalid enum value 'tol'") as raised:
+        call(loom, "memory_search", query=OUTAGE, cues={"tol": "editor"})
+    assert raised.value.hint == "a key of cues is one of mission, workspace, tool, phase"
+    with pytest.raises(Invalid) as raised:
+        call(loom, "memory_search", query=OUTAGE, fusion="hot")
+    assert raised.value.hint.startswith("fusion is one of gated, ")
+
+
 def test_fields_narrow_after_ranking(loom: Loom) -> None:
     whole = call(loom, "memory_search", query=OUTAGE, expand_hops=0)
     named = call(loom, "memory_search", query=OUTAGE, expand_hops=0, fields=["name", "colour", "weight"])

@@ -105,6 +105,40 @@ def test_an_answer_that_rests_on_nothing_is_left_out(loom: Loom, writer: Writer,
     assert any("language model" in note for note in answer["notes"])
 
 
+def test_who_wrote_it_is_told(loom: Loom, writer: Writer) -> None:
+    writer.said = "The retries used up all connections [1]."
+    answer = call(loom, "recall", query=QUESTION, intent="WHY", synthesize=True)
+    assert answer["written_by"] == loom.counsel.model
+    writer.said = "It was sabotage."
+    assert "written_by" not in call(loom, "recall", query=QUESTION, intent="WHY", synthesize=True)
+
+
+def test_a_model_that_fails_is_told_of_once(loom: Loom, writer: Writer) -> None:
+    writer.said = 500
+    notes = call(loom, "recall", query=QUESTION, synthesize=True)["notes"]
+    assert len([note for note in notes if "language model" in note]) == 1
+    again = call(loom, "recall", query=QUESTION, intent="WHY", synthesize=True)["notes"]  # left alone for a while
+    assert len([note for note in again if "language model" in note]) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ("The answer is 42, see [1] and [77].", "The answer is 42, see [1]."),
+        (
+            "It was the certificate [1]. It was so [99], see weft://x/events/7#d.",
+            "It was the certificate [1]. It was so.",
+        ),
+        ("It holds [1] (see [9]).", "It holds [1]."),
+        ("A [1] , [3] and b [4], c.", "A [1], and b, c."),
+        ("Use main() of .env 1.5 [1]: it came in [8].", "Use main() of .env 1.5 [1]: it came in."),
+        ("Sun and rain [1] , untidy .", "Sun and rain [1] , untidy ."),
+    ],
+)
+def test_what_led_to_a_removed_source_goes_with_it(written: str, left: str) -> None:
+    assert checked(written, SOURCES)[0] == left
+
+
 def test_without_a_model_a_note_says_so(loom: Loom) -> None:
     bare = replace(loom, counsel=Counsel(None, ManualClock()))
     answer = call(bare, "recall", query=QUESTION, synthesize=True)
@@ -112,7 +146,7 @@ def test_without_a_model_a_note_says_so(loom: Loom) -> None:
     assert answer["hits"]
 
 
-@given(st.text(alphabet="[]0123456789, abweft:/#.", max_size=80))
+@given(st.text(alphabet="[]()0123456789, andsewft:/#.", max_size=80))
 def test_whatever_is_written_no_foreign_number_is_left(written: str) -> None:
     import re
 

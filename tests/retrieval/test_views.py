@@ -91,7 +91,7 @@ def test_seeds_come_first_and_are_entities_not_matches(loom: Loom) -> None:
 def test_a_weak_search_takes_the_best_three_and_says_so(loom: Loom) -> None:
     found = call(loom, "semantic_search", query="zebras and giraffes of the spring painted", min_score=0.99)
     assert 1 <= len(found["matches"]) <= 3
-    assert any("no match scores 0.99 or more: the best" in note for note in found["notes"])
+    assert any("no match scores 0.99 or more: the views begin with the best" in note for note in found["notes"])
 
 
 def test_what_leads_to_no_entity_gives_no_seeds(loom: Loom) -> None:
@@ -151,7 +151,7 @@ def test_a_view_stops_at_its_bound_and_says_so(place: tuple[Store, ManualClock])
 def test_times_are_in_order_and_reach_through_others(loom: Loom) -> None:
     near = call(loom, "temporal_expand", entity_ids=["gullmail"], depth=1)
     assert ids(near) == ["mails"]
-    assert near["notes"] == ("temporal: 1 node, fewer than 3: the semantic matches carry the answer",)
+    assert near["notes"] == ("temporal: 1 node, fewer than 3: little to go by",)
     own = call(loom, "temporal_expand", entity_ids=["lantern"], depth=1)
     assert ids(own) == ["renewed", "muted", "expired", "robot"]
     far = call(loom, "temporal_expand", entity_ids=["lantern"], depth=2)
@@ -513,11 +513,22 @@ def test_thin_views_are_said_once(place: tuple[Store, ManualClock]) -> None:
     )
     loom = loom_over(*place)
     notes = recalled(loom, "Ada keeps bees", intent="WHAT").notes
-    (note,) = [each for each in notes if "carry the answer" in each]
+    (note,) = [each for each in notes if "little to go by" in each]
     assert "entity: 1 node, fewer than 3" in note
-    assert "causal: skipped, nothing joins the matches to it" in note
+    assert "causal: skipped, nothing leads into it" in note
     assert recalled(loom, "Ada keeps bees").notes == tuple(each for each in notes if each != note)
-    assert "causal: skipped, nothing joins the matches to it" in recalled(loom, "Why does Ada keep bees?").notes
+    assert "causal: skipped, nothing leads into it" in recalled(loom, "Why does Ada keep bees?").notes
+
+
+def test_where_the_views_begin_is_said_to_who_said_what_is_asked_for(loom: Loom) -> None:
+    question, weak = (
+        "what about the desk of crossings in a storm by hand?",
+        "no match scores 0.5 or more: the views begin",
+    )
+    assert any(note.startswith(weak) for note in recalled(loom, question, intent="WHY").notes)
+    assert not any("no match scores" in note for note in recalled(loom, question).notes)
+    alone = call(loom, "entity_lookup", entity_ids=["warrant"], depth=1)
+    assert alone["notes"] == ("entity: 2 nodes, fewer than 3: little to go by",)
 
 
 @pytest.mark.parametrize("vectors", [False, True])
@@ -544,7 +555,7 @@ def test_nothing_changes_where_there_is_nothing_to_follow(place: tuple[Store, Ma
 def test_whoever_asks_why_is_told_that_no_cause_is_known(place: tuple[Store, ManualClock]) -> None:
     Scribe(*place).write(memory_of("m", "Velmora sails at nine.", project=PROJECT))
     answer = recalled(loom_over(*place), "why does Velmora sail at nine?", intent="WHY")
-    assert "causal: skipped, nothing joins the matches to it" in answer.notes
+    assert "causal: skipped, nothing leads into it" in answer.notes
 
 
 def test_only_kinds_that_are_asked_for_join(loom: Loom) -> None:

@@ -10,6 +10,9 @@ import pytest
 import weft
 from weft.operations.recalling import Hit
 from weft.operations.records import ingest_records
+from weft.testing.clock import ManualClock
+
+from .views_world import CHAIN, NOW_US, story
 
 ROWS = (
     {
@@ -122,6 +125,43 @@ def test_what_is_not_there_is_not_answered_unless_asked_to(memory: weft.Memory) 
     assert (answer.status, answer.hits) == ("empty", ())
     assert any("nothing comes near enough" in note for note in answer.notes)
     assert memory.recall("What is the boiling point of mercury?", project="example", min_score=0.0).hits
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[weft.Memory]:
+    place, clock = tmp_path_factory.mktemp("night"), ManualClock()
+    clock.set(NOW_US)
+    environment = {"HOME": str(place), "WEFT_EMBEDDER": "builtin", "WEFT_PROJECT": "p", "WEFT_SESSION": "harbour"}
+    with weft.open(f"sqlite://{place}/store", directory=place, environment=environment, clock=clock) as opened:
+        for draft in story({"project": "p", "scope": "public"}):
+            opened.loom.append([draft])
+        yield opened
+
+
+WHY = "Why could nobody book a crossing?"
+
+
+def test_why_is_answered_as_the_page_shows(night: weft.Memory) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "recall.md").read_text(encoding="utf-8")
+    example = page[page.index("## Why: along the causes") :].split("```")[1]
+    real = night.recall(WHY).context.split("\n")
+    shown = [line for line in example.split("\n") if line.strip("…")]
+    assert len(shown) >= 11
+    for line in shown:
+        assert any(each == line or (line.endswith("…") and each.startswith(line[:-1])) for each in real), line
+
+
+@pytest.mark.parametrize("question", [WHY, "why could nobody book a crossing that night?"])
+def test_the_root_cause_is_among_the_lines_of_a_default_answer(night: weft.Memory, question: str) -> None:
+    answer = night.recall(question)
+    assert set(CHAIN) <= {hit.node.id for hit in answer.hits}
+    assert "its cause is not among these lines" not in answer.context
+
+
+def test_a_cause_whose_own_cause_is_cut_says_so(night: weft.Memory) -> None:
+    answer = night.recall(WHY, limit=4)
+    assert [hit.node.id for hit in answer.hits if hit.node.kind == "Cause"] == ["c5-outage"]
+    assert '"Nobody could book a crossing for two hours" · its cause is not among these lines' in answer.context
 
 
 def test_every_score_is_the_sum_of_its_parts(memory: weft.Memory) -> None:

@@ -411,10 +411,14 @@ def test_malformed_lines_are_answered_and_survived(bench: Bench, start: Callable
         (b"[]", None, -32600),
         (b'"hello"', None, -32600),
         (b"[" * 100_000, None, -32700),
+        (rb'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "\ud800"}}', 9, -32602),
+        (rb'{"jsonrpc": "2.0", "id": "b", "method": "ping", "params": {"x": ["\udfff"]}}', "b", -32602),
+        (rb'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}', None, -32700),
     ):
         server.line(line)
         answer = server.read()
         assert (answer["id"], answer["error"]["code"]) == (request, code), line[:40]
+        assert code != -32602 or "lone surrogate" in answer["error"]["message"]
     server.line(b"")
     server.line(b'{"jsonrpc": "2.0", "result": {}}')
     server.line(b'{"jsonrpc": "2.0", "method": "notifications/nobody/knows"}')

@@ -447,14 +447,14 @@ def test_what_a_model_wrote_is_kept_and_withheld_with_what_it_was_written_from(p
         memory.remember("The tide gauge is heavy.")
         before, receipt = recall(memory, "where is the tide gauge?", synthesize=True)
         asked = len(writer.asked)
-        assert before.answer == writer.said
+        assert (before.answer, bool(before.written_by)) == (writer.said, True)
         assert memory.answer(receipt) == before
         assert len(writer.asked) == asked  # told again, not written again
         delete(memory, shed.id)
         after = memory.answer(receipt)
     finally:
         writer.close()
-    assert (after.answer, "in the shed" in after.context) == ("", False)
+    assert (after.answer, after.written_by, "in the shed" in after.context) == ("", "", False)
     assert any("language model" in note for note in after.notes)
     assert [hit.node.text for hit in after.hits] == ["The tide gauge is heavy."]
 

@@ -157,7 +157,11 @@ def _because(node_id: str, numbers: Mapping[str, int], ties: Ties) -> str:
         if effect == node_id and cause in numbers
     )
     told = [str(number) if sure >= 1.0 else f"{number} (confidence {sure:.2g})" for number, sure in found]
-    return f"because of {' and '.join(told)}" if told else ""
+    elsewhere = any(cause not in numbers for cause in ties.origins.get(node_id, ()))
+    if not told:
+        return "its cause is not among these lines" if elsewhere else ""
+    more = ", and of what is not among these lines" if elsewhere else ""
+    return f"because of {' and '.join(told)}{more}"
 
 
 def _numbered(words: str, ids: Sequence[str], numbers: Mapping[str, int]) -> str:

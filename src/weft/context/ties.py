@@ -23,11 +23,13 @@ class Entity(Struct, frozen=True, kw_only=True):
 class Ties(Struct, frozen=True, kw_only=True):
     """Between the nodes given: causes (cause, effect -> confidence), and the events that causes refer to.
 
-    From them to any entity: whom each is about, and the relations of those that are entities themselves, whose
-    own names are `names`. Where they are not `known`, there may be any.
+    `origins` are all causes of each cause, given or not, as far as the viewer may see them. From the nodes given to any
+    entity: whom each is about, and the relations of those that are entities themselves, whose own names are `names`.
+    Where they are not `known`, there may be any.
     """
 
     causes: Mapping[tuple[str, str], float] = {}
+    origins: Mapping[str, frozenset[str]] = {}
     told: Mapping[str, tuple[str, ...]] = {}
     about: Mapping[str, tuple[Entity, ...]] = {}
     related: Mapping[str, tuple[tuple[str, Entity], ...]] = {}
@@ -55,8 +57,13 @@ def ties_of(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> Ties:
         rel, there = step.edge.rel, step.node
         if rel not in NOT_BETWEEN_ENTITIES and there.kind in ENTITY_KINDS:
             related.setdefault(step.start, {})[rel, there.id] = (rel, entity_of(there))
+    origins: dict[str, set[str]] = {}
+    for step in ground.step([node.id for node in nodes if node.kind == "Cause"], (CAUSES,), direction="in"):
+        if step.node.kind == "Cause":
+            origins.setdefault(step.start, set()).add(step.node.id)
     return Ties(
         causes=causes,
+        origins={effect: frozenset(found) for effect, found in origins.items()},
         told={cause: tuple(each for each in events if each in given) for cause, events in told.items()},
         about={node: tuple(found.values()) for node, found in about.items()},
         related={node: tuple(found.values()) for node, found in related.items()},

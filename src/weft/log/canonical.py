@@ -1,7 +1,8 @@
 """Canonical JSON (RFC 8785): one byte string for one value, so that hashes mean the same everywhere.
 
 orjson is ten times faster than the reference encoder and equal to it on most of what weft writes; where it
-might differ (very small or large floats, keys beyond ASCII) the reference encoder runs. A property test holds the two together.
+might differ (very small or large floats, keys beyond ASCII) the reference encoder runs. A property test holds the
+two together.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from weft.errors import Invalid, NotFound, StoreError
 from weft.kinds import RECORD_KINDS
 from weft.lexical import content_hash, query_terms, text_to_embed
 from weft.loom import Loom
+from weft.operations.asking import why_empty
 from weft.operations.bounds import bounded
 from weft.operations.fields import KindNames, Limit, NodeName
 from weft.operations.finding import Anywhere, AsOf, KnownAt, OtherProject, check_text, projects_asked, read_nodes
@@ -101,24 +102,35 @@ def _unreadable(problem: StoreError) -> StoreError:
 
 def _in_graph(loom: Loom, given: FindSimilar, when: When, like: _Like) -> SimilarFound:
     kept: list[tuple[Lead, float]] = []
+    others: list[tuple[Lead, float]] = []
     notes: tuple[str, ...] = ()
     for fetched in (FETCHED * given.limit, MAX_FETCHED):  # parts of the thing itself may be most of what is near
         found, notes = _alike(loom, given, when, like, fetched)
-        kept = [
+        others = [
             (lead, min(score, 1.0))
             for lead, score in found
-            if score >= given.min_score
-            and lead.content_hash != NO_WORDS
+            if lead.content_hash != NO_WORDS
             and _is_other(like.node, lead.id, lead.whole, lead.conversation)
             and (given.kinds or lead.kind not in RECORD_KINDS)
-        ][: given.limit]
+        ]
+        kept = [(lead, score) for lead, score in others if score >= given.min_score][: given.limit]
         if len(kept) == given.limit or len(found) < fetched:
             break
     scores = {lead.id: score for lead, score in kept}
     nodes = read_nodes(loom, when, tuple(scores))
     shown, uncited = show_cited(loom, nodes)
     hits = tuple(Similar(score=scores[each.id], node=each) for each in shown)
-    return SimilarFound(hits=hits, id=like.id, notes=(*notes, *(() if hits else (NOTHING,)), *uncited))
+    empty = () if hits else _empty(loom, given, max((score for _, score in others), default=None))
+    return SimilarFound(hits=hits, id=like.id, notes=(*notes, *empty, *uncited))
+
+
+def _empty(loom: Loom, given: FindSimilar, best: float | None) -> tuple[str, ...]:
+    """Why there is nothing: it is too little alike, of no kind or project that is there, or not there at all."""
+    if best is not None:
+        return (f"the most alike has a likeness of {best:.3f}, and {given.min_score:g} is the least asked for",)
+    projects = projects_asked(loom, given.project, everywhere=given.everywhere)
+    then = " at the moment asked about" if given.as_of is not None or given.known_at is not None else ""
+    return (*why_empty(loom, given.kinds, projects), f"{NOTHING}{then}")
 
 
 def _in_log(loom: Loom, given: FindSimilar, like: _Like, problem: StoreError) -> SimilarFound:
@@ -134,11 +146,12 @@ def _in_log(loom: Loom, given: FindSimilar, like: _Like, problem: StoreError) ->
     found = [
         each
         for each in answer.ranked or ()
-        if each.score >= given.min_score
-        and _is_other(like.node, each.node.id, each.node.props.get("part_of"), each.node.props.get("conversation"))
-    ][: given.limit]
-    hits = tuple(Similar(score=each.score, node=show_node(each.node, answer.citations)) for each in found)
-    notes = (*answer.notes, *(() if hits else (NOTHING,)))
+        if _is_other(like.node, each.node.id, each.node.props.get("part_of"), each.node.props.get("conversation"))
+    ]
+    kept = [each for each in found if each.score >= given.min_score][: given.limit]
+    hits = tuple(Similar(score=each.score, node=show_node(each.node, answer.citations)) for each in kept)
+    empty = () if hits else _empty(loom, given, max((each.score for each in found), default=None))
+    notes = (*answer.notes, *empty)
     return SimilarFound(hits=hits, id=like.id, degraded=answer.degraded, notes=notes)
 
 

@@ -14,6 +14,7 @@ from weft.kinds import VIEWS
 from weft.loom import Loom
 from weft.operations.fields import KindNames, Label, Limit, Moment, Query
 from weft.operations.moments import read_when
+from weft.operations.scoping import is_known_project
 from weft.operations.showing import NodeShown, show_node
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Sighting, Source
 from weft.retrieval.subscriptions import cited, readable
@@ -135,38 +136,60 @@ def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[st
     return found
 
 
-def notes_of(loom: Loom, answer: Answer, hits: Sequence[object]) -> tuple[str, ...]:
-    """What there is to say about the answer; of an empty one, which has no `hits`, always why."""
+def notes_of(loom: Loom, answer: Answer, hits: Sequence[object], *, then: bool = False) -> tuple[str, ...]:
+    """What there is to say about the answer; of an empty one, which has no `hits`, always why.
+
+    `then` says that a moment was asked about, on either clock.
+    """
     notes = tuple(dict.fromkeys(answer.notes))
     if hits:
         return notes
     if answer.skip:
         return (*notes, answer.skip)
-    if strange := _strange_kinds(loom, answer.ask):
-        notes += (strange,)
+    notes += why_empty(loom, answer.ask.kinds, answer.ask.projects)
     if not any(note.startswith("nothing comes near") for note in notes):
-        notes += (_nothing(answer.ask),)
+        notes += (_nothing(answer.ask, then=then),)
     return notes
 
 
-def _strange_kinds(loom: Loom, ask: Ask) -> str:
-    """Which of the kinds asked for no visible node has. Only asked where there is no answer: it counts nodes."""
-    if ask.kinds is None:
-        return ""
+def why_empty(loom: Loom, kinds: Sequence[str] | None, projects: Sequence[str | None] | None) -> tuple[str, ...]:
+    """What of the question nothing can answer to: kinds that no visible node has, a project that is not there.
+
+    Only asked where there is no answer: it counts nodes.
+    """
     try:
-        known = [stat.kind for stat in loom.store.indexes(loom.viewer)]
+        return tuple(filter(None, (_strange_kinds(loom, kinds), _strange_project(loom, projects))))
     except StoreError as problem:
-        return f"which kinds there are cannot be told: {problem.message}"
-    unknown = [kind for kind in ask.kinds if kind not in known]
+        return (f"which kinds and projects there are cannot be told: {problem.message}",)
+
+
+def _strange_kinds(loom: Loom, kinds: Sequence[str] | None) -> str:
+    if kinds is None:
+        return ""
+    known = [stat.kind for stat in loom.store.indexes(loom.viewer)]
+    unknown = [kind for kind in kinds if kind not in known]
     there = ", ".join(known[:KINDS_NAMED]) or "none yet"
     return f"no node that you may see is of kind {', '.join(unknown)}; there are {there}" if unknown else ""
 
 
-def _nothing(ask: Ask) -> str:
+def _strange_project(loom: Loom, projects: Sequence[str | None] | None) -> str:
+    """One that the caller named; that of this directory may have nothing yet."""
+    named = [each for each in projects or () if each is not None and each != loom.settings.project]
+    unknown = [each for each in named if not is_known_project(loom, each)]
+    return f"there is no project {unknown[0]!r} that you may see: `weft project-list` lists them" if unknown else ""
+
+
+def _nothing(ask: Ask, *, then: bool) -> str:
+    moment = " at the moment asked about" if then else ""
     if ask.projects is None:
-        return "nothing that you may see matches"
+        return f"nothing that you may see matches{moment}"
     where = next((project for project in ask.projects if project is not None), "none")
-    return f"nothing that you may see matches in project {where}; --everywhere looks in all projects"
+    return f"nothing that you may see matches{moment} in project {where}; --everywhere looks in all projects"
+
+
+def asks_of_then(given: Asking) -> bool:
+    """Whether a moment is asked about, on either clock."""
+    return given.as_of is not None or given.known_at is not None
 
 
 def class_kinds(retrieval_class: RetrievalClass | None) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from weft.errors import Invalid
 from weft.instants import to_iso
-from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, EdgeName, Ended, NodeAssertion
@@ -100,6 +100,7 @@ def _instead(kind: str) -> str:
 def _entity_named(making: Making, given: AddEntity) -> NodeAssertion | None:
     """The entity of this name and these rights that is there; of the kind asked for, if one is."""
     found = [node for node in making.things(given.name) if same_rights(guard_in(node), making.guard)]
+    found = [node for node in found if node.kind != MENTION]  # a text named it: now it is told of
     if given.kind == UNSPECIFIED:
         known = [node for node in found if node.kind != UNSPECIFIED] or found
     else:

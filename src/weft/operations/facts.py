@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from weft.append import Fence
 from weft.errors import Invalid
-from weft.kinds import RECORD_KINDS
+from weft.kinds import MENTION, RECORD_KINDS
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds import graph
@@ -219,6 +219,7 @@ def _known(loom: Loom, given: AddFact, guard: Guard, rights: Guard) -> NodeVersi
     find = Find(names=(given.subject,), projects=(guard.project, None))
     named = loom.store.find(loom.viewer, NOW, find, limit=MAX_LIMIT).nodes
     things = [node for node in named if is_thing(node.kind) and same_rights(node.guard, guard)]
+    things = [node for node in things if node.kind != MENTION] or things
     found = merged_into(loom, things)
     if len(found) > 1:
         raise ambiguous(given.subject, found)

@@ -110,7 +110,7 @@ def conversation_search(loom: Loom, given: ConversationSearch) -> MessagesFound:
         if conversations is None or each.node.props.get("conversation") in conversations
     ][: given.limit]
     messages, unserved = _with_neighbours(loom, answer, ranked, given.neighbours)
-    when = answer.ask.when
+    when, then = answer.ask.when, given.as_of is not None or given.known_at is not None
     found = MessagesFound(
         query=given.query,
         messages=messages,
@@ -118,7 +118,7 @@ def conversation_search(loom: Loom, given: ConversationSearch) -> MessagesFound:
         known_at=to_iso(when.known_at or 0),
         session="" if conversations is None else conversations[0],
         degraded=answer.degraded,
-        notes=(*unsure, *notes, *notes_of(loom, answer, ranked), *unserved),
+        notes=(*unsure, *notes, *notes_of(loom, answer, ranked, then=then), *unserved),
     )
     return bounded(found, "messages", beside={"turns around messages": ("before", "after")})
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import asdict, replace
 
 from weft.errors import Invalid, TooLarge
-from weft.kinds import VIEWS
+from weft.kinds import MENTION, VIEWS
 from weft.lexical import name_key
 from weft.log.canonical import check_text
 from weft.log.draft import Draft
@@ -37,6 +37,7 @@ from weft.types import MAX_IDS_PER_READ, NOW, EdgeVersion, Guard, Neighbour, Nod
 
 MAX_WORDS: Final = 1_000_000  # characters of a description
 UNSPECIFIED: Final = "Entity"  # the kind of a thing of which no more is known
+IN_PASSING: Final = frozenset({UNSPECIFIED, MENTION})
 
 
 class Making:
@@ -284,7 +285,7 @@ def _says(node: NodeAssertion) -> tuple[Any, ...]:
 def _one(written: str, found: Sequence[NodeAssertion], guard: Guard) -> NodeAssertion | None:
     """The thing meant: of those with the same rights before others, of those whose kind is known before others."""
     nearest = [node for node in found if same_rights(guard_in(node), guard)] or found
-    nearest = [node for node in nearest if node.kind != UNSPECIFIED] or nearest
+    nearest = [node for node in nearest if node.kind not in IN_PASSING] or nearest
     if len(nearest) > 1:
         raise ambiguous(written, nearest)
     return nearest[0] if nearest else None

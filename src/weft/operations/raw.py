@@ -11,7 +11,7 @@ from weft.context.ties import ties_of
 from weft.errors import StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
-from weft.operations.asking import notes_of, read_ask, show_hits
+from weft.operations.asking import asks_of_then, notes_of, read_ask, show_hits
 from weft.operations.bounds import OUTPUT_CHARACTERS, bounded, size
 from weft.operations.recalling import RecallRaw, recipe_named
 from weft.operations.registry import Operation
@@ -81,7 +81,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
     ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
     answer = run(recipe_named(given.recipe), loom, ask)
     hits, unserved = show_hits(loom, answer, explain=False)
-    notes = (*notes_of(loom, answer, hits), *unserved)
+    notes = (*notes_of(loom, answer, hits, then=asks_of_then(given)), *unserved)
     chains, problem = _chains(loom, answer)
     views = _views(answer)
     pinned = answer.ask.when

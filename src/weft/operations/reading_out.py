@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from weft.extract.extraction import extract
 from weft.extract.found import Extraction, FoundFact, FoundName, Span
 from weft.instants import to_iso
-from weft.kinds import VIEWS
+from weft.kinds import MENTION, VIEWS
 from weft.lexical import name_key
 from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
 from weft.log.kinds.memory import Extracted
@@ -135,7 +135,8 @@ def known_things(loom: Loom, guard: Guard, written: Sequence[str]) -> Known:
     for node in merged_into(loom, found):
         if covers(node.guard, guard):
             by_key.setdefault(name_key(node.name), []).append(node)
-    return {key: tuple(nodes) for key, nodes in by_key.items()}
+    real = {key: [node for node in nodes if node.kind != MENTION] for key, nodes in by_key.items()}
+    return {key: tuple(real[key] or nodes) for key, nodes in by_key.items()}
 
 
 class _Reading:
@@ -178,9 +179,11 @@ class _Reading:
 
     def _made(self, name: str, guessed: str, key: str) -> str:
         # "kept in Redis" reads like a place: a guess of what a thing is must not become what it is called by.
-        kind = guessed if guessed in SURE_KINDS else "Entity"
-        node_id = entity_id(kind, key, self.memory.guard)
-        self.nodes[node_id] = NodeAssertion(id=node_id, kind=kind, name=name, **self._guard, valid_from=ALWAYS)
+        node_id = entity_id(MENTION, key, self.memory.guard)
+        props = {"likely": guessed} if guessed in SURE_KINDS else {}
+        self.nodes[node_id] = NodeAssertion(
+            id=node_id, kind=MENTION, name=name, props=props, **self._guard, valid_from=ALWAYS
+        )
         return node_id
 
     def causes(self) -> None:

@@ -15,7 +15,7 @@ from weft.errors import Invalid, WeftError
 from weft.extract.intent import Intent
 from weft.instants import to_iso
 from weft.loom import Loom
-from weft.operations.asking import Asking, History, Hit, notes_of, read_ask, show_hits
+from weft.operations.asking import Asking, History, Hit, asks_of_then, notes_of, read_ask, show_hits
 from weft.operations.bounds import bounded
 from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
@@ -89,7 +89,7 @@ def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Reca
 def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:
     """What the pipeline found, as it is told."""
     hits, unserved = show_hits(loom, answer, explain=given.explain)
-    notes = (*notes_of(loom, answer, hits), *unserved)
+    notes = (*notes_of(loom, answer, hits, then=asks_of_then(given)), *unserved)
     context = context_of(loom, answer, {hit.node.id: hit.node.citation for hit in hits}, given.max_tokens)
     notes += context.notes
     written = ""

@@ -70,12 +70,13 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
 
 def _choices(operation: Operation, problem: str) -> str:
     """What an argument may be, where the problem is that it is none of a few words."""
-    found = re.search(r"^Invalid enum value .* at `\$\.(\w+)", problem)
+    found = re.search(r"^Invalid enum value .* at (`key` in )?`\$\.(\w+)", problem)
     if found is None:
         return ""
-    hint = typing.get_type_hints(operation.input).get(found[1])
+    hint = typing.get_type_hints(operation.input).get(found[2])
     words = [each for part in (hint, *typing.get_args(hint)) for each in _literals(part)]
-    return f"{found[1]} is one of {', '.join(words)}" if words else ""
+    called = f"a key of {found[2]}" if found[1] else found[2]
+    return f"{called} is one of {', '.join(words)}" if words else ""
 
 
 def _literals(hint: Any) -> list[str]:

@@ -12,7 +12,7 @@ from weft.extract.intent import MAX_DEPTH, Intent, RetrievalClass
 from weft.instants import to_iso
 from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
-from weft.operations.asking import Asking, History, Hit, class_kinds, notes_of, read_ask, show_hits
+from weft.operations.asking import Asking, History, Hit, asks_of_then, class_kinds, notes_of, read_ask, show_hits
 from weft.operations.bounds import bounded
 from weft.operations.registry import Operation
 from weft.retrieval.fuse import CLASS_WEIGHTS
@@ -71,7 +71,10 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
     causal_depth: Depth | None = None
     expand_hops: Annotated[int, Meta(ge=0, le=1, description="0 leaves out what hits are joined to")] = 1
     fields: (
-        Annotated[tuple[FieldName, ...], Meta(max_length=64, description="only these properties; [] for none")] | None
+        Annotated[
+            tuple[FieldName, ...], Meta(max_length=64, description="only these properties; an empty list for none")
+        ]
+        | None
     ) = None
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
@@ -129,7 +132,7 @@ def memory_search(loom: Loom, given: MemorySearch) -> Searched:
     }
     answer = run(compose(plan), loom, read_ask(loom, given, **more))
     hits, unserved = show_hits(loom, answer, explain=given.explain)
-    notes = (*notes_of(loom, answer, hits), *unserved)
+    notes = (*notes_of(loom, answer, hits, then=asks_of_then(given)), *unserved)
     hits, skipped = _narrowed(hits, given.fields)
     results, joined = _related(loom, answer, hits) if given.expand_hops and hits else (_alone(hits), ())
     pinned = answer.ask.when

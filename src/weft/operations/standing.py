@@ -82,9 +82,10 @@ def stand(loom: Loom, said: Statement) -> Standing:
 
 
 def begin_of(loom: Loom, said: Statement) -> int:
-    """When the statement begins to hold."""
-    now = loom.store.pin(loom.viewer, When()).valid_at or 0
-    return now if said.begin is None else said.begin
+    """When the statement begins to hold: when it says, or when it would be recorded now."""
+    if said.begin is not None:
+        return said.begin
+    return max(loom.clock.now_us(), loom.store.head(loom.viewer).at + 1)
 
 
 # ---- one value at a time

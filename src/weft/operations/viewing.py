@@ -106,6 +106,7 @@ def semantic_search(loom: Loom, given: SemanticSearch) -> SemanticSearched:
     shown, uncited = show_sights(loom, sights, answer)
     ids = tuple(ids_of(seeds.entities))
     valid_at, known_at = moments(answer.ask.when)
+    then = given.as_of is not None or given.known_at is not None
     searched = SemanticSearched(
         seed_entity_ids=ids,
         seed_entity_count=len(ids),
@@ -115,7 +116,7 @@ def semantic_search(loom: Loom, given: SemanticSearch) -> SemanticSearched:
         valid_at=valid_at,
         known_at=known_at,
         degraded=answer.degraded,
-        notes=distinct([*notes_of(loom, answer, chosen), *weak, *unled, *uncited]),
+        notes=distinct([*notes_of(loom, answer, chosen, then=then), *weak, *unled, *uncited]),
     )
     return bounded(searched, "matches")
 

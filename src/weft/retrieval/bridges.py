@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.kinds import VIEWS
 from weft.lexical import fold_case, stems
 from weft.loom import Loom
 from weft.names import alias_key, capital_spans
@@ -35,6 +36,7 @@ FLOOR, BY_COSINE = 0.15, 1.1
 LINKED = 0.3
 SHARPNESS = 3.0
 MOST_HOLDING = 60  # nodes: a name that more of them hold tells little
+NO_TEXTS = VIEWS["entity"] | VIEWS["causal"] | {"Fact", "Preference"}  # say in few words what some text says
 
 
 class Bridge(NamedTuple):
@@ -96,7 +98,10 @@ class Bridges(Struct, frozen=True):
             projects=answer.ask.projects,
             limit=MOST_HOLDING,
         )
-        by_phrase = {each.phrase: each.nodes for each in held if len(each.nodes) > 1 and not each.more}
+        texts = {
+            each.phrase: [lead for lead in each.nodes if lead.kind not in NO_TEXTS] for each in held if not each.more
+        }
+        by_phrase = {phrase: leads for phrase, leads in texts.items() if len(leads) > 1}
         chosen: dict[tuple[str, str], Sequence[Lead]] = {}
         known, hits = answer.pool.places, hits_by_id(answer)
         for node, spans in named.items():

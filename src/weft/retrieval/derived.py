@@ -18,38 +18,28 @@ DERIVED_FROM = "derived_from"  # the property that names the memory something wa
 THINGS = VIEWS["entity"]
 
 
-class Derived(Struct, frozen=True):
-    """Leaves out things that have a name and no words, and what was read out of a row that is there.
+def stands_back(answer: Answer, node: NodeVersion) -> bool:
+    """Whether a node is a way through the graph rather than an answer to this question.
 
-    Things stay for WHO and EXPLORE, causes for WHY, anything whose kind or id was asked for, and whatever would be left
-    as the only answer.
+    Things that have a name and no words answer WHO and EXPLORE; what was read out of a memory answers nothing that the
+    memory does not, but that causes are told apart for WHY. Whatever is asked for by its kind or id answers.
     """
+    if answer.ask.kinds is not None or node.id == answer.ask.query.strip():
+        return False
+    if node.kind in THINGS and not (node.text or node.summary or node.props.get("compiled_truth")):
+        return answer.intent not in ("WHO", "EXPLORE")
+    return DERIVED_FROM in node.props and not (node.kind == "Cause" and answer.intent == "WHY")
+
+
+class Derived(Struct, frozen=True):
+    """Leaves out what stands back and came in by relation, unless it would be the only answer."""
 
     name: str = "derived"
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
-        pool, ask = answer.pool, answer.ask
-        if ask.kinds is not None:
-            return answer
-        there = {node.id for node in pool.nodes}
-        asked = ask.query.strip()
-        rows = [
-            at
-            for at, node in enumerate(pool.nodes)
-            if node.id == asked or not (_bare(node, answer) or _repeats(node, answer, there))
-        ]
+        pool = answer.pool
+        rows = [at for at, node in enumerate(pool.nodes) if not stands_back(answer, node)]
         if not rows or len(rows) == len(pool.nodes):
             return answer
         evidence = answer.evidence if answer.evidence is None else answer.evidence[rows]
         return replace(answer, pool=pool.only(rows), evidence=evidence)
-
-
-def _bare(node: NodeVersion, answer: Answer) -> bool:
-    worded = node.text or node.summary or node.props.get("compiled_truth")
-    return node.kind in THINGS and not worded and answer.intent not in ("WHO", "EXPLORE")
-
-
-def _repeats(node: NodeVersion, answer: Answer, there: set[str]) -> bool:
-    if node.props.get(DERIVED_FROM) not in there:
-        return False
-    return not (node.kind == "Cause" and answer.intent == "WHY")

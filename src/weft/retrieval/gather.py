@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from weft.kinds import RECORD_KINDS
 from weft.loom import Loom
 from weft.queries import Lead, Near, VectorQuery
+from weft.retrieval.derived import stands_back
 from weft.retrieval.pipeline import PARTS_OF, Answer, is_wanted
 from weft.retrieval.pool import Pool, shape_of
 from weft.types import NodeVersion
@@ -64,6 +65,8 @@ class Gather(Struct, frozen=True):
             if is_wanted(ask, node)
             if node.name or node.text or any(lead.id != node.id for lead in groups.get(node.id, ()))
         ]
+        # What only leads the way must not set the measure for what answers; alone, it is all there is.
+        nodes = [node for node in nodes if not stands_back(answer, node)] or nodes
         leads = [_distinct(groups.get(node.id, ()))[:MAX_LEADS_OF_ONE] for node in nodes]
         pool = Pool().extended(nodes, leads, nearness_of(loom, answer, nodes, leads))
         return replace(answer, pool=pool)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.kinds import VIEWS
 from weft.lexical import stems
 from weft.loom import Loom
 from weft.names import UNIQUE_ONLY, Word, longest, name_words, runs
@@ -81,12 +82,16 @@ def find_mentions(loom: Loom, answer: Answer, words: Sequence[Word]) -> list[Men
 
 
 def meanings(found: Iterable[Named]) -> dict[str, tuple[Named, ...]]:
-    """What each name means. A name made of first and last word counts only where it means one thing."""
+    """What each name means: texts before things, which have little to say themselves.
+
+    A name made of first and last word counts only where it means one.
+    """
     by_key: dict[str, list[Named]] = defaultdict(list)
     for each in found:
         by_key[each.key].append(each)
     meant = {}
-    for key, nodes in by_key.items():
+    for key, called in by_key.items():
+        nodes = [each for each in called if each.node.kind not in VIEWS["entity"]] or called
         sure = [each for each in nodes if each.weight > UNIQUE_ONLY]
         if sure or len(nodes) == 1:
             meant[key] = tuple(sure or nodes)

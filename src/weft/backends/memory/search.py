@@ -10,7 +10,7 @@ import numpy as np
 from weft import lexical
 from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Moment, Sight
-from weft.kinds import RECORD_KINDS
+from weft.kinds import UNSEARCHED_KINDS
 from weft.parts import part_cosines
 from weft.queries import Holding, Lead, Near, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
 from weft.types import NodeVersion
@@ -25,7 +25,7 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
         row
         for row in graph.nodes.values()
         if row.retired_pos is None
-        and row.kind not in RECORD_KINDS
+        and row.kind not in UNSEARCHED_KINDS
         and sight.sees(row)
         and (query.projects is None or graph.identities[row.id].guard.project in query.projects)
     ]
@@ -65,7 +65,7 @@ def _asked_for(sight: Sight, moment: Moment, query: TextQuery | VectorQuery) -> 
         row
         for row in sight.nodes_at(moment)
         if (query.projects is None or row.guard.project in query.projects)
-        and (row.kind not in RECORD_KINDS if query.kinds is None else row.kind in query.kinds)
+        and (row.kind not in UNSEARCHED_KINDS if query.kinds is None else row.kind in query.kinds)
         and (query.focuses is None or row.focus in query.focuses)
         and (query.begins is None or query.begins[0] <= row.interval.valid_from < query.begins[1])
     ]

@@ -11,7 +11,7 @@ from weft.backends.sqlite.naming import write_names
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.words import Words
 from weft.commits import Changes, LexedText, Retirement
-from weft.kinds import RECORD_KINDS
+from weft.kinds import UNSEARCHED_KINDS
 from weft.types import Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, Tx
 
 
@@ -100,7 +100,7 @@ class GraphWriter:
 
     def _write_identity(self, identity: Identity) -> None:
         ward = self._ward(identity.guard)
-        record = identity.kind in RECORD_KINDS
+        record = identity.kind in UNSEARCHED_KINDS
         counted = None if identity.deleted_at is not None or record else ward
         before = first(self._db, f"SELECT key, ward, deleted_at FROM {self._p}node WHERE id = ?", (identity.id,))
         if before is None:
@@ -131,7 +131,7 @@ class GraphWriter:
             query = f"SELECT key, kind, ward, deleted_at FROM {self._p}node WHERE id = ?"
             key, kind, ward, deleted_at = one(self._db, query, (node_id,))
             self._node_keys[node_id] = key
-            self._node_wards[key] = ward if deleted_at is None and kind not in RECORD_KINDS else None
+            self._node_wards[key] = ward if deleted_at is None and kind not in UNSEARCHED_KINDS else None
         return self._node_keys[node_id]
 
     def _write_texts(self, texts: Sequence[LexedText]) -> None:
@@ -189,7 +189,7 @@ class GraphWriter:
                     JOIN {self._p}node n ON n.key = v.node WHERE v.row = ?""",
                 (gone.row,),
             )
-            if deleted_at is None and kind not in RECORD_KINDS:
+            if deleted_at is None and kind not in UNSEARCHED_KINDS:
                 self._words.count(ward, text, -1)
         self._retire("node_version", retired, tx_keys)
 

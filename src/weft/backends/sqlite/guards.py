@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS
+from weft.kinds import STRUCTURAL_KINDS, UNSEARCHED_KINDS
 from weft.types import Viewer
 
 
@@ -59,8 +59,8 @@ def focuses_are(focuses: tuple[str | None, ...] | None, *, version: str = "v") -
 def kinds_are(kinds: tuple[str, ...] | None) -> Sql:
     """The node is of one of these kinds; if none are said, of any but weft's own records."""
     if kinds is None:
-        records = tuple(sorted(RECORD_KINDS))
-        return Sql(f"n.kind NOT IN ({marks(records)})", records)
+        unsearched = tuple(sorted(UNSEARCHED_KINDS))
+        return Sql(f"n.kind NOT IN ({marks(unsearched)})", unsearched)
     return Sql(f"n.kind IN ({marks(kinds)})", kinds)
 
 

@@ -23,7 +23,7 @@ SEQUENCE: Final = ("NEXT", "FOLLOWS")
 NOT_BETWEEN_ENTITIES: Final = UNCOUNTED_RELATIONS.union(CROSS_VIEW, SEQUENCE, (CAUSES,))
 
 MAX_NODES: Final = 50  # of one view
-MIN_NODES: Final = 3  # with fewer, the semantic matches have to carry the answer
+MIN_NODES: Final = 3  # with fewer, a view has little to say
 MAX_STEPS: Final = 100  # from one node
 MAX_STEPS_OF_ALL: Final = 500  # from all nodes of one hop, as far as each may take LEAST_STEPS
 LEAST_STEPS: Final = 10
@@ -124,10 +124,10 @@ def stopped(view: View) -> str:
 
 
 def thin(view: View, count: int) -> str:
-    """The note of a view that found too little to carry an answer; nothing for one that found enough."""
+    """The note of a view that found little; nothing for one that found enough."""
     if count >= MIN_NODES:
         return ""
     if not count:
-        return f"{view}: skipped, nothing joins the matches to it"
+        return f"{view}: skipped, nothing leads into it"
     nodes = "1 node" if count == 1 else f"{count} nodes"
-    return f"{view}: {nodes}, fewer than {MIN_NODES}: the semantic matches carry the answer"
+    return f"{view}: {nodes}, fewer than {MIN_NODES}: little to go by"

@@ -44,7 +44,7 @@ def best_matches(
     if strong or not ranked:
         return strong, ()
     weak = ranked[: min(OF_WEAK, top)]
-    return weak, (f"no match scores {least:g} or more: the best {len(weak)} are taken instead",)
+    return weak, (f"no match scores {least:g} or more: the views begin with the best {len(weak)}",)
 
 
 def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.extract.intent import MAX_DEPTH, Depths, Intent
+from weft.kinds import VIEWS
 from weft.loom import Loom
 from weft.retrieval.enough import evidence
 from weft.retrieval.gather import joined
@@ -19,11 +20,14 @@ from weft.retrieval.views.ground import Expanded, Ground, distinct, thin
 from weft.retrieval.views.merge import BOOST, Merged, merge
 from weft.retrieval.views.seeds import LEAST_SCORE, TOP, Seeds, best_matches, match_scores, seeds_from
 from weft.retrieval.views.temporal import expand_times
+from weft.retrieval.walk import ONLY_NESTED
+from weft.types import NodeVersion
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column, Pool
 
 DEEPEST: Mapping[Intent, View] = {"WHY": "causal", "WHEN": "temporal", "WHO": "entity", "WHAT": "entity"}
+TURNS_ON: Mapping[Intent, View] = {intent: view for intent, view in DEEPEST.items() if intent != "WHAT"}
 
 
 class Views(Struct, frozen=True):
@@ -37,6 +41,7 @@ class Views(Struct, frozen=True):
     top: int = TOP
     least: float = LEAST_SCORE
     boost: float = BOOST
+    own: float = 1.5
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
@@ -53,23 +58,47 @@ class Views(Struct, frozen=True):
         views = expand(ground, seeds, answer.depths) if seeds.any else ()
         if not seeds.steps and not any(each.steps for each in views):
             return _nothing(answer)
-        return self._merged(loom, answer, views, float(scores.max())).noted(*weak, *_notes(answer, views))
+        begun = weak if answer.ask.intent is not None else ()  # who said what is asked for wants to know
+        return self._merged(loom, answer, views, float(scores.max())).noted(*begun, *_notes(answer, views))
 
     def _merged(self, loom: Loom, answer: Answer, views: Sequence[Expanded], best: float) -> Answer:
         import numpy as np
 
         sides = _sides(views)
-        found = [(view, node, side.score) for node, seen in sides.items() for view, side in seen.items()]
+        # A match that nothing but itself leads to was not found by a view: it has its score already.
+        # Not so a link of the chain that is asked for.
+        chain = {link for each in views for path in each.chains for link in path} if answer.intent == "WHY" else set()
+        # Texts and turns that share a name are weighed against each other by the stages that know them.
+        texts = {each.node.id for expanded in views for each in expanded.nodes if each.node.kind in ONLY_NESTED}
+        led = {
+            node: seen
+            for node, seen in sides.items()
+            if node in chain or any(len(side.way) > 1 for side in seen.values())
+            if node not in texts
+        }
+        found = [(view, node, side.score) for node, seen in led.items() for view, side in seen.items()]
         matched = zip(answer.pool.nodes, match_scores(answer).tolist(), strict=True)
-        found += [("semantic", node.id, score) for node, score in matched if node.id in sides and score > 0.0]
+        found += [("semantic", node.id, score) for node, score in matched if node.id in led and score > 0.0]
         merged = merge(found, boost=self.boost)
         by_id = {each.id: each for each in merged.nodes}
         pool = joined(loom, answer, by_id)
         answer = replace(answer, evidence=_evidence(answer, pool))
-        raw = np.array([min(by_id[node.id].score, 1.0) if node.id in by_id else 0.0 for node in pool.nodes])
+        raw = np.array([self._worth(answer, node, by_id.get(node.id)) for node in pool.nodes])
         told = {at: _told(by_id[node.id], sides[node.id]) for at, node in enumerate(pool.nodes) if node.id in by_id}
         pool = pool.with_part(self.name, raw, self.weight * best, lambda at: told.get(at, ""))
         return replace(answer, pool=pool, sightings=_sightings(answer, pool, sides))
+
+    def _worth(self, answer: Answer, node: NodeVersion, merged: Merged | None) -> float:
+        """How much of the weight a row gains: more for what the question turns on, found by its own view.
+
+        A chain is told whole or not understood, so causes may gain more than all of it and are not crowded out.
+        """
+        if merged is None:
+            return 0.0
+        own = TURNS_ON.get(answer.intent)
+        if own not in merged.views or node.kind not in VIEWS[own]:
+            return min(merged.score, 1.0)
+        return min(merged.score, 1.0) * self.own if own == "causal" else min(merged.score * self.own, 1.0)
 
 
 def expand(ground: Ground, seeds: Seeds, depths: Depths) -> tuple[Expanded, ...]:
@@ -93,7 +122,7 @@ def _nothing(answer: Answer) -> Answer:
 def _notes(answer: Answer, views: Sequence[Expanded]) -> tuple[str, ...]:
     """What the views have to say; that one found little only where the question turns on it."""
     said = [note for each in views for note in each.notes]
-    turns_on = DEEPEST.get(answer.intent) if answer.intent in ("WHY", "WHEN", "WHO") else None
+    turns_on = TURNS_ON.get(answer.intent)
     poor = [
         thin(each.view, len(each.nodes)) for each in views if answer.ask.intent is not None or each.view == turns_on
     ]

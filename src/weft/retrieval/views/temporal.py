@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -9,12 +10,14 @@ from weft.retrieval.views.ground import MAX_NODES, SEQUENCE, Expanded, Ground, S
 from weft.retrieval.views.seeds import Seeds
 from weft.types import NodeVersion
 
+FEW: Final = 8  # happenings of one thing that each tell something of it
 HAPPENING: Final = frozenset({"Event", "Episode"})  # what follows one another; turns and sections do too, as a text
 Window = tuple[int | None, int | None]  # from, and until before; None is open
 
 
 def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (None, None)) -> Expanded:
-    """What involves the seeds, then what involves the others that it involves, and so on; score 1/(steps + 1).
+    """What involves the seeds, then what involves the others that it involves, and so on; score 1/(steps + 1),
+    less where a thing is involved in very much: that everybody does tells little.
 
     Events are followed to the next and the one before. At most 50: nearer ones first, of equally near the newest.
     Ordered by when they begin. With a window only what begins in it, and facts that hold in it, count.
@@ -27,12 +30,14 @@ def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (Non
         steps = ground.step(entities, ("INVOLVES",), direction="in")
         happened = [each for each in latest if seen[each].node.kind in HAPPENING]
         follows = ground.step(happened, SEQUENCE, direction="both")
+        fans = Counter(step.start for step in steps)
         for step in (*steps, *(each for each in follows if each.node.kind in HAPPENING)):
             before = met[step.start] if step.start in met else seen[step.start]
             if _within(step.node, window):
                 taken += 1
                 if step.node.id not in seen:
-                    found.setdefault(step.node.id, onward(before, step, score=1.0 / (hop + 1), depth=hop))
+                    told = min(1.0, FEW / fans[step.start]) if step.start in fans else 1.0
+                    found.setdefault(step.node.id, onward(before, step, score=told / (hop + 1), depth=hop))
         room = MAX_NODES - len(seen)
         kept = _newest(found.values())[:room]
         seen |= {each.node.id: each for each in kept}

@@ -73,7 +73,10 @@ def _unwrap(hint: Any) -> tuple[Any, str, dict[str, Any]]:
 
 
 def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[str, Any]:
-    """What the caller set, in the operation's own types; unset options are left to the operation's defaults."""
+    """What the caller set, in the operation's own types; unset options are left to the operation's defaults.
+
+    A list that is given as one empty word is empty.
+    """
     hints = typing.get_type_hints(input_type, include_extras=True)
     given: dict[str, Any] = {}
     for name, value in values.items():
@@ -83,7 +86,7 @@ def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[st
         if _of_structs(plain):
             given[name] = _json(name, value)
         else:
-            given[name] = _pairs(name, value) if get_origin(plain) is dict else value
+            given[name] = _pairs(name, value) if get_origin(plain) is dict else () if value == ("",) else value
     return given
 
 

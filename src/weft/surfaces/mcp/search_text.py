@@ -7,6 +7,7 @@ from typing import Any
 from weft.context.wording import plain
 from weft.operations.raw import RecalledRaw
 from weft.operations.searching import Found, Related, Searched
+from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp.words import VALUE_CHARACTERS, arrow, detail, kind, line, mark, node_id, said, value
 
 
@@ -24,9 +25,9 @@ def _result(found: Found) -> str:
     lines += [f"  {plain(name)}: {value(held)}" for name, held in shown.items() if held not in ("", None, [], ())]
     for part in hit.parts:
         by = f"{said(part.by)}: " if part.by else ""
-        lines.append(f"  part: {by}{said(part.text, VALUE_CHARACTERS)} ({line(part.citation)})")
+        lines.append(f"  part: {by}{said(part.text, VALUE_CHARACTERS)} ({flat(part.citation)})")
     held = f"{node.valid_from[:10]}{' to ' + node.valid_to[:10] if node.valid_to else ''}"
-    lines.append(f"  citation: {line(node.citation, 4_096)}, since {held}" if node.citation else f"  since {held}")
+    lines.append(f"  citation: {flat(node.citation)}, since {held}" if node.citation else f"  since {held}")
     lines += [f"  {mark(each)}" for each in hit.marks]
     lines += [f"  {part.part:.3f}: {line(part.name)} rank {part.rank}{detail(part.detail)}" for part in hit.why]
     if found.related:

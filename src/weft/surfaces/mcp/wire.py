@@ -6,12 +6,14 @@ input ended is answered before the server ends.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp.types import (
+    INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
@@ -24,6 +26,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 SETTLE_SECONDS: Final = 10.0
+HALF: Final = "Invalid params: a text in it holds a lone surrogate (such as \\ud800), which is half a character"
 
 Inbox = MemoryObjectSendStream[SessionMessage | Exception]
 Outbox = MemoryObjectReceiveStream[SessionMessage]
@@ -81,9 +84,29 @@ def refuse(problem: Exception) -> JSONRPCError | None:
     if any("result" in each or "error" in each for each in objects):
         return None
     if isinstance(problem, ValidationError) and any(each["type"] == "json_invalid" for each in problem.errors()):
+        request = next((each for each in map(_half_read, inputs) if each is not None), None)
+        if request is not None:
+            return _error(request, INVALID_PARAMS, HALF)
         return _error(None, PARSE_ERROR, "Parse error: the line is not JSON")
     ids = (each["id"] for each in objects if isinstance(each.get("id"), str | int))
     return _error(next(ids, None), INVALID_REQUEST, "Invalid Request: the line is not a JSON-RPC message")
+
+
+def _half_read(line: Any) -> RequestId | None:
+    """The id of a request that is JSON but for half a character in it, which no text can hold; None of any other."""
+    try:
+        read = json.loads(line)
+        json.dumps(read, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        request = read.get("id") if isinstance(read, dict) else None
+        return request if isinstance(request, str | int) and _is_text(request) else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return None
+
+
+def _is_text(request: RequestId) -> bool:
+    return not isinstance(request, str) or request.isascii()
 
 
 def _error(request: RequestId | None, code: int, message: str) -> JSONRPCError:
