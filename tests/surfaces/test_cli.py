@@ -140,10 +140,42 @@ def test_json_everywhere(cli: Cli) -> None:
     first = answer(cli, "remember", "words to keep", "--props", "size=3", "--props", "colour=blue", "--agents", "ann")
     assert first["status"] == "saved"
     exported = str(cli.scratch / "log.jsonl")
+    answer(cli, "add-fact", "Zoe", "role", "lead")
+    unsure = answer(cli, "add-fact", "Zoe", "role", "boss", "--confidence", "0.3")["id"]
+    other = answer(cli, "remember", "gone soon")["id"]
     kept = answer(cli, "recall", "words", "--receipt")["receipt"]
     merged = f'[{{"view": "semantic", "nodes": [{{"id": "{first["id"]}", "score": 1}}]}}]'
     runs: list[tuple[tuple[str, ...], str]] = [
         (("add-fact", "Mira", "role", "lead"), "citation"),
+        (("add-entity", "Ferry", "--kind", "Service"), "id"),
+        (("add-event", "Ferry was launched", "2026-01-02", "--entities", "Ferry"), "citation"),
+        (("add-concept", "ferrying", "--entities", "Ferry"), "citation"),
+        (("add-causal-link", "the fog came", "Ferry stood still", "--entities", "Ferry"), "citation"),
+        (("link-entities", "Mira", "RUNS", "Ferry"), "status"),
+        (("add-entity", "Ferrie"), "id"),
+        (("merge-entities", "Ferrie", "Ferry", "--reason", "a slip"), "status"),
+        (("split-entities", "Ferrie"), "status"),
+        (("memory-write", "Note", "a note"), "citation"),
+        (("add-entities", "--items", '[{"name": "Ana"}]'), "status"),
+        (("add-events", "--items", '[{"description": "Ana came", "occurred_at": "2026"}]'), "status"),
+        (("add-facts", "--items", '[{"subject": "Ana", "predicate": "likes", "object": "tea"}]'), "status"),
+        (("add-concepts", "--items", '[{"name": "tea time"}]'), "status"),
+        (("add-causal-links", "--items", '[{"cause": "rain fell", "effect": "Ana stayed"}]'), "status"),
+        (("remember-many", "--items", '[{"text": "one more"}]'), "status"),
+        (("save-decision", "Use boats", "--rationale", "there is water"), "citation"),
+        (("save-pattern", "Retry twice", "then give up"), "citation"),
+        (("save-context", "Harbour", "The harbour is small."), "citation"),
+        (("save-preference", "Mira", "short mails"), "citation"),
+        (("memory-edit", first["id"], "--text", "words to keep, edited"), "citation"),
+        (("correct", first["id"], "words to keep"), "citation"),
+        (("tag", first["id"], "--keywords", "words"), "status"),
+        (("pin", first["id"]), "status"),
+        (("compile-truth", "Mira"), "entity"),
+        (("proposal-list",), "proposals"),
+        (("proposal-review", unsure, "reject", "--reason", "a guess"), "status"),
+        (("memory-invalidate", other, "--reason", "no longer"), "citation"),
+        (("forget", other), "status"),
+        (("extract-memories",), "texts"),
         (("recall", "words", "--explain"), "hits"),
         (("recall-raw", "words"), "merged"),
         (("memory-search", "words", "--weights", "vector=0.5", "--cues", "tool=cli", "--fields", "text"), "results"),

@@ -27,3 +27,12 @@ def test_a_whole_is_found_by_its_kind_and_shows_its_parts(cli: Cli) -> None:
     assert hit["node"]["kind"] == "Session"
     assert [part["by"] for part in hit["parts"]] == ["user", "assistant"]
     assert "· user: My gym is Ironworks." in cli("recall", "which gym").stdout
+
+
+def test_one_empty_field_is_none_of_them(cli: Cli) -> None:
+    cli("remember", "The ferry to Aas leaves at nine.", "--name", "Ferry")
+    (whole,) = json.loads(cli("memory-search", "ferry", "--json").stdout)["results"]
+    (named,) = json.loads(cli("memory-search", "ferry", "--fields", "name", "--json").stdout)["results"]
+    (bare,) = json.loads(cli("memory-search", "ferry", "--fields", "", "--json").stdout)["results"]
+    shown = [(each["hit"]["node"]["name"], each["hit"]["node"]["text"]) for each in (whole, named, bare)]
+    assert shown == [("Ferry", "The ferry to Aas leaves at nine."), ("Ferry", ""), ("", "")]

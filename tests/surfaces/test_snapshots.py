@@ -77,7 +77,9 @@ def test_a_recall_as_people_see_it(cli: Cli, snapshot: CheckSnapshot, monkeypatc
     monkeypatch.setattr(weft.memory, "SystemClock", lambda: clock)
     monkeypatch.setattr(weft.log.draft, "os", chance)
     monkeypatch.setattr(weft.loom, "os", chance)
-    monkeypatch.setattr(weft.retrieval.pipeline, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    monkeypatch.setattr(
+        weft.retrieval.pipeline, "time", SimpleNamespace(perf_counter=lambda: 0.0, monotonic=lambda: 0.0)
+    )
     limits = "# Rate limits\n\nCounters live in Redis: Postgres locks were slow.\n\n"
     (cli.root / "limits.md").write_text(limits + "## Alarms\n\nPage at 80 calls a second.\n")
     cli("ingest", ".")

@@ -13,7 +13,7 @@ from weft.code.languages import language_of
 from weft.errors import Invalid, NotFound
 from weft.extract.sections import split_lines
 from weft.instants import to_iso
-from weft.kinds import RECORD_KINDS
+from weft.kinds import UNSEARCHED_KINDS
 from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
@@ -25,6 +25,7 @@ from weft.operations.registry import Operation
 from weft.operations.showing import EventShown, NodeShown, show_event, show_nodes
 from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
+from weft.retrieval.derived import DERIVED_FROM
 from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
 from weft.types import MAX_LIMIT, Event, Find, NodeVersion, When
 
@@ -59,12 +60,17 @@ def recent(loom: Loom, given: Recent) -> NodeList:
     return NodeList(nodes=show_nodes(loom, found), notes=notes)
 
 
+def _backstage(node: NodeVersion) -> bool:
+    """Weft's own records, and what was only read out of something else."""
+    return node.kind in UNSEARCHED_KINDS or DERIVED_FROM in node.props
+
+
 def _latest(loom: Loom, find: Find, limit: int) -> tuple[NodeVersion, ...]:
     """The newest that fit. Records of weft's own working are passed over unless their kind is asked for."""
     kept: tuple[NodeVersion, ...] = ()
     for reach in (limit, 10 * limit, MAX_PASSED_OVER):
         nodes = loom.store.find(loom.viewer, When(), find, limit=reach).nodes
-        kept = tuple(node for node in nodes if find.kinds or node.kind not in RECORD_KINDS)[:limit]
+        kept = tuple(node for node in nodes if find.kinds or not _backstage(node))[:limit]
         if len(kept) == limit or len(nodes) < reach:
             break
     return kept

@@ -14,7 +14,7 @@ from weft.errors import StoreError, WeftError
 from weft.extract.intent import Depths, Intent, RetrievalClass
 from weft.extract.question import Question, read_question
 from weft.extract.windows import Window
-from weft.kinds import RECORD_KINDS
+from weft.kinds import UNSEARCHED_KINDS
 from weft.loom import Loom
 from weft.queries import Lead, Named, TextMatches, VectorMatches
 from weft.retrieval.pool import EMPTY, Pool
@@ -273,7 +273,7 @@ def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
 
     Records of weft's own working are wanted only where their kind is asked for.
     """
-    of_kind = node.kind not in RECORD_KINDS if ask.kinds is None else node.kind in ask.kinds
+    of_kind = node.kind not in UNSEARCHED_KINDS if ask.kinds is None else node.kind in ask.kinds
     in_focus = ask.focuses is None or not isinstance(node, NodeVersion) or node.focus in ask.focuses
     return of_kind and in_focus and (ask.projects is None or node.guard.project in ask.projects)
 
