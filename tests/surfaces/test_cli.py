@@ -162,7 +162,7 @@ def test_json_everywhere(cli: Cli) -> None:
         (("add-concepts", "--items", '[{"name": "tea time"}]'), "status"),
         (("add-causal-links", "--items", '[{"cause": "rain fell", "effect": "Ana stayed"}]'), "status"),
         (("remember-many", "--items", '[{"text": "one more"}]'), "status"),
-        (("save-decision", "Use boats", "--rationale", "there is water"), "citation"),
+        (("save-decision", "Use boats", "there is water"), "citation"),
         (("save-pattern", "Retry twice", "then give up"), "citation"),
         (("save-context", "Harbour", "The harbour is small."), "citation"),
         (("save-preference", "Mira", "short mails"), "citation"),
@@ -170,7 +170,7 @@ def test_json_everywhere(cli: Cli) -> None:
         (("correct", first["id"], "words to keep"), "citation"),
         (("tag", first["id"], "--keywords", "words"), "status"),
         (("pin", first["id"]), "status"),
-        (("compile-truth", "Mira"), "entity"),
+        (("compile-truth", "Mira"), "text"),
         (("proposal-list",), "proposals"),
         (("proposal-review", unsure, "reject", "--reason", "a guess"), "status"),
         (("memory-invalidate", other, "--reason", "no longer"), "citation"),
@@ -220,7 +220,11 @@ def test_json_everywhere(cli: Cli) -> None:
     for arguments, field in runs:
         assert field in answer(cli, *arguments), arguments
     node = answer(cli, "show", first["id"])["node"]
-    assert node["props"] == {"size": 3, "colour": "blue"}
+    assert {name: node["props"][name] for name in ("size", "colour", "pinned")} == {
+        "size": 3,
+        "colour": "blue",
+        "pinned": True,
+    }
     assert node["agents"] == ["ann"]
 
 

@@ -175,7 +175,9 @@ def test_tools_are_the_core_operations_and_their_schemas_are_reviewed(bench: Ben
         assert "$ref" not in written
         for tool in found:
             operation = SERVED[tool["name"]]
-            assert set(tool["inputSchema"]["properties"]) == set(operation.input.__struct_fields__)
+            assert set(tool["inputSchema"]["properties"]) == set(operation.input.__struct_fields__) - set(
+                operation.rare
+            )
             assert tool["annotations"]["readOnlyHint"] == (operation.effect == "read")
             assert tool["annotations"]["destructiveHint"] is False
             assert tool["_meta"] == {"anthropic/alwaysLoad": True}
