@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
+from weft.errors import Conflict
 from weft.extract.extraction import VERSION
+from weft.log.canonical import canonical
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
@@ -17,7 +20,7 @@ from weft.operations.fields import KindNames
 from weft.operations.reading_out import Memory, read_many
 from weft.operations.registry import Operation
 from weft.retrieval.derived import DERIVED_FROM
-from weft.types import NodeVersion
+from weft.types import Guard, NodeVersion
 
 BATCH: Final = 100  # texts that are read and written at a time
 KINDS: Final = ("Memory", "Document", "Section", "Message", "Event", "Decision")
@@ -46,22 +49,22 @@ def extract_memories(loom: Loom, given: ExtractMemories) -> ExtractedMemories:
     For documents and conversations, which are not read when they are ingested, and after a better extractor. It ends
     no fact and proposes none. What was read before is not read again; stopped halfway, it goes on from there.
     """
-    loom.operator("read out of everything")
     texts = things = relations = before = 0
-    for batch in _batches(loom, given):
+    for name, batch in _batches(loom, given):
         read = read_many(loom, [_memory(node) for node in batch])
         nodes = {node.id: node for each in read for node in each.nodes}
         edges = {(edge.src, edge.rel, edge.dst): edge for each in read for edge in each.edges}
         texts += len(batch)
         if not edges:
             continue
-        payload = graph.Asserted(nodes=tuple(nodes.values()), edges=tuple(edges.values()))
-        name = hashlib.sha256("/".join(f"{node.id}@{node.row}" for node in batch).encode()).hexdigest()[:40]
-        done = commit(
-            loom,
-            [Draft(kind="graph.asserted", payload=payload)],
-            request_id=f"extract:{VERSION.replace('/', '-')}:{name}",
+        draft = Draft(
+            kind="graph.asserted", payload=graph.Asserted(nodes=tuple(nodes.values()), edges=tuple(edges.values()))
         )
+        try:
+            done = commit(loom, [draft], request_id=f"extract:{VERSION.replace('/', '-')}:{name}")
+        except Conflict:  # read before, when other texts stood there
+            before += 1
+            continue
         before += done.repeated
         things += 0 if done.repeated else len(nodes)
         relations += 0 if done.repeated else len(edges)
@@ -69,21 +72,26 @@ def extract_memories(loom: Loom, given: ExtractMemories) -> ExtractedMemories:
     return ExtractedMemories(texts=texts, things=things, relations=relations, read_before=before)
 
 
-def _batches(loom: Loom, given: ExtractMemories) -> Iterator[list[NodeVersion]]:
-    """Texts that hold now, a batch of one guard at a time."""
-    waiting: dict[object, list[NodeVersion]] = {}
-    for row in tuple(loom.store.graph_rows(loom.operator("read out of everything"))):
-        if not isinstance(row, NodeVersion) or row.kind not in given.kinds or not row.text.strip():
+def _batches(loom: Loom, given: ExtractMemories) -> Iterator[tuple[str, list[NodeVersion]]]:
+    """Texts that hold now, by name: rows of one guard that stand side by side.
+
+    Rows keep their numbers, so a batch that is full has its name for good; the last one goes by how far it reaches.
+    """
+    found: dict[tuple[int, Guard], list[NodeVersion]] = {}
+    last = 0
+    for row in loom.store.graph_rows(loom.operator("read out of everything")):
+        if not isinstance(row, NodeVersion):
             continue
-        if row.retired_at is not None or row.deleted_at is not None or DERIVED_FROM in row.props:
-            continue
-        if given.project is not None and row.guard.project != given.project:
-            continue
-        batch = waiting.setdefault(row.guard, [])
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield waiting.pop(row.guard)
-    yield from waiting.values()
+        here = given.project is None or row.guard.project == given.project
+        stands = row.retired_at is None and row.deleted_at is None and DERIVED_FROM not in row.props
+        if here and stands and row.kind in given.kinds and row.text.strip():
+            found.setdefault((row.row // BATCH, row.guard), []).append(row)
+            last = max(last, row.row)
+    told = canonical(list(given.kinds)).decode()
+    for (block, guard), batch in found.items():
+        upto = "" if block < last // BATCH else f"/{last}"
+        words = f"{block}{upto}/{canonical(asdict(guard)).decode()}/{told}"
+        yield hashlib.sha256(words.encode()).hexdigest()[:40], batch
 
 
 def _memory(node: NodeVersion) -> Memory:
