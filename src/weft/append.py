@@ -110,6 +110,14 @@ def append(
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
 
 
+def written_under(store: Store, account: str, request_id: str) -> tuple[Event, ...]:
+    """The events that were written under a request id; none if it was never used. Writes nothing."""
+    batch = store.commit(
+        account, lambda view: Batch(commit=None, events=view.request(request_id), changes=Changes())
+    )
+    return batch.events
+
+
 def _check_fence(view: LockedView, fence: Fence) -> None:
     if view.head().pos == fence.pos:
         return

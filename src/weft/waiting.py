@@ -17,6 +17,8 @@ from weft.log.kinds import kind_named
 from weft.types import Actor, Audience, Viewer
 
 FORMAT: Final = 1
+# Of the first node of a write: what it says and for whom. Its other fields may carry the moment of the call.
+WORDS: Final = ("id", "text", "name", "kind", "node_kind", "project", "scope", "agents", "sensitive")
 
 
 class WaitingDraft(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -100,6 +102,24 @@ def waiting_of(
     )
 
 
+def _same_words(one: Waiting, other: Waiting) -> bool:
+    if (one.writer, one.viewer) != (other.writer, other.viewer):
+        return False
+    words = _first_words(one)
+    return words is not None and words == _first_words(other)
+
+
+def _first_words(waiting: Waiting) -> tuple[Any, ...] | None:
+    """What the first node of a write says, under which id and for whom; None if it writes none."""
+    first = waiting.drafts[0]
+    node = first.payload
+    if first.kind == "graph.asserted":
+        node = next(iter(node.get("nodes", ())), {})
+    if not node.get("id") or not node.get("text"):
+        return None
+    return first.kind, *(node.get(name) for name in WORDS)
+
+
 def draft_of(waiting: WaitingDraft) -> Draft:
     """The draft as it was. Raises Invalid for one that no kind of event fits, as from a newer weft."""
     try:
@@ -117,9 +137,13 @@ def draft_of(waiting: WaitingDraft) -> Draft:
 
 
 def check_same(there: Waiting | None, waiting: Waiting) -> None:
-    """Raises Conflict unless both say the same under their one request id."""
+    """Raises Conflict unless both say the same under their one request id.
+
+    What is read out of words carries the moment of the call: the same words by the same writer are the same request.
+    """
     said = [(each.kind, canonical(each.payload)) for each in waiting.drafts]
-    if there is None or [(each.kind, canonical(each.payload)) for each in there.drafts] != said:
+    if there is None or ([(each.kind, canonical(each.payload)) for each in there.drafts] != said and
+                         not _same_words(there, waiting)):
         raise Conflict(
             f"request id {waiting.request_id!r} waits with something else",
             hint="use a new request id for a new request",

@@ -215,5 +215,5 @@ def test_reviews_of_what_is_no_proposal_are_refused(place: Place) -> None:
     with pytest.raises(weft.NotFound):
         run(outside, "proposal_review", id=told.id, decision="accept")
     assert run(outside, "proposal_list", status="all").proposals == ()
-    with pytest.raises(weft.Invalid, match="own kind of record"):
+    with pytest.raises(weft.Invalid, match="weft makes Proposal nodes itself"):
         memory.remember("I propose", kind="Proposal")

@@ -120,7 +120,7 @@ def test_empty_words_are_refused(memory: weft.Memory, text: str) -> None:
         ({"valid_from": "2026-02-30"}, "valid_from"),
         ({"valid_from": "2026-02", "valid_to": "2026-01"}, "ends before it begins"),
         ({"occurred_at": "soon"}, "occurred_at"),
-        ({"kind": "Tx"}, "own kind of record"),
+        ({"kind": "Tx"}, "weft makes Tx nodes itself"),
         ({"kind": "not a kind"}, "kind"),
         ({"props": {"a": [1]}}, "props"),
         ({"props": {f"k{n}": n for n in range(65)}}, "props"),

@@ -73,3 +73,67 @@ def test_what_was_ingested_is_read_on_demand_and_only_once(place: Place) -> None
     assert first.things >= 2  # type: ignore[attr-defined]
     assert (second.things, second.relations) == (0, 0)  # type: ignore[attr-defined]
     assert second.read_before >= 1  # type: ignore[attr-defined]
+
+
+TOLD = "Mira Okonro lives in Oslo. Mira Okonro loves sea shanties. The boat was late because the pilot overslept."
+
+
+def derived(memory: weft.Memory) -> list[str]:
+    found = memory.recall("Mira Okonro Oslo shanties pilot overslept", kinds=["Fact", "Preference", "Cause"])
+    return [hit.node.text for hit in found.hits]
+
+
+def test_what_was_read_out_goes_when_the_memory_is_forgotten_ends_or_says_something_else(place: Place) -> None:
+    memory = place.open()
+    for change in ("forget", "memory_invalidate", "memory_edit", "correct"):
+        written = memory.remember(TOLD)
+        assert len(derived(memory)) == 4
+        words = {"text": "nothing of the kind"} if change in ("memory_edit", "correct") else {}
+        run = next(each for each in weft.operations.OPERATIONS if each.name == change)
+        memory.run(run, {"id": written.id, **words})
+        assert derived(memory) == [], change
+
+
+def test_what_was_read_out_is_no_longer_for_those_the_memory_is_not_for(place: Place) -> None:
+    memory = place.open()
+    written = memory.remember(TOLD, scope="public", agents=["bob"])
+    bob = place.open(audience="public", agent="bob", scopes="public", role="agent", session="bob")
+    assert len(derived(bob)) == 4
+    run = next(each for each in weft.operations.OPERATIONS if each.name == "tag")
+    memory.run(run, {"id": written.id, "agents": ["carl"], "remove_agents": ["bob"]})
+    assert derived(bob) == []
+
+
+def test_a_fact_that_was_told_goes_before_what_was_only_read(memory: weft.Memory) -> None:
+    memory.remember("Mira Okonro lives in Oslo.")
+    told = memory.add_fact("Mira Okonro", "lives_in", "Rome", valid_from="2020")
+    assert told.notes == ("what was only read out of a text gives way to it",)
+    (fact,) = memory.recall("where does Mira Okonro live", kinds=["Fact"]).hits
+    assert fact.node.text == "Mira Okonro lives in Rome"
+    assert fact.node.valid_to is None
+
+
+def test_two_values_in_one_text_leave_the_place_free(memory: weft.Memory) -> None:
+    memory.remember("Mira Okonro lives in Oslo. Others say that Mira Okonro lives in Bergen.")
+    assert memory.recall("where does Mira Okonro live", kinds=["Fact"]).hits == ()
+
+
+def test_a_claim_holds_no_longer_than_its_memory(memory: weft.Memory) -> None:
+    memory.remember("Mira Okonro lives in Oslo.", valid_from="2020", valid_to="2021")
+    assert memory.recall("where does Mira Okonro live", kinds=["Fact"]).hits == ()
+    (then,) = memory.recall("where does Mira Okonro live", kinds=["Fact"], as_of="2020-06-01").hits
+    assert then.node.valid_to is not None
+
+
+def test_naming_a_thing_elsewhere_does_not_move_it(place: Place) -> None:
+    (place.scratch / "other").mkdir()
+    memory, other = place.open(), place.open(place.scratch / "other")
+    here = memory.remember("Velmora sails at nine.").linked
+    there = other.remember("Velmora was sold.").linked
+    assert set(here).isdisjoint(there)
+    assert memory.remember("The crew of Velmora sleeps ashore.").linked == here
+
+
+def test_sensitive_words_are_kept_again_and_again(memory: weft.Memory) -> None:
+    for _ in range(2):
+        assert memory.remember("Mira Okonro is ill.", sensitive=True).status == "saved"

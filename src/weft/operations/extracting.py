@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from weft.errors import Conflict
 from weft.extract.extraction import VERSION
@@ -49,6 +49,7 @@ def extract_memories(loom: Loom, given: ExtractMemories) -> ExtractedMemories:
     For documents and conversations, which are not read when they are ingested, and after a better extractor. It ends
     no fact and proposes none. What was read before is not read again; stopped halfway, it goes on from there.
     """
+    loom = replace(loom, viewer=loom.operator("read out of everything"))
     texts = things = relations = before = 0
     for name, batch in _batches(loom, given):
         read = read_many(loom, [_memory(node) for node in batch])
@@ -79,7 +80,7 @@ def _batches(loom: Loom, given: ExtractMemories) -> Iterator[tuple[str, list[Nod
     """
     found: dict[tuple[int, Guard], list[NodeVersion]] = {}
     last = 0
-    for row in loom.store.graph_rows(loom.operator("read out of everything")):
+    for row in loom.store.graph_rows(loom.viewer):
         if not isinstance(row, NodeVersion):
             continue
         here = given.project is None or row.guard.project == given.project

@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 
 from weft.append import Fence
 from weft.errors import Invalid
+from weft.instants import MIN_INSTANT_US, to_iso
 from weft.kinds import MENTION, RECORD_KINDS
 from weft.lexical import name_key
 from weft.log.draft import Draft
@@ -37,7 +38,9 @@ from weft.operations.standing import FACT, Standing, Statement, candidate, fact_
 from weft.operations.values import is_denied, is_hedged, relation, unhedged
 from weft.operations.versions import answer_of
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
+from weft.projection.moves import shared_slot
 from weft.retrieval.cognitive import FEEDBACK_KIND
+from weft.retrieval.derived import DERIVED_FROM
 from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
 
 SURE: Final = 0.5  # a contradiction that is less sure waits for somebody to decide
@@ -115,7 +118,7 @@ def choose_fact(loom: Loom, telling: Telling, pos: int) -> Choice[Remembered]:
     found = stand(loom, said)
     fence = fence_of(said, pos)
     if found.fact is None or found.verdict == "new":
-        return _asserted(telling, found, fence)
+        return _asserted(loom, telling, found, fence)
     again = reinforcement(loom, found.fact, "surfaced", record=record)
     if found.verdict == "same":
         told = Remembered(status="duplicate_skip", id=found.fact.id, notes=_known_note(found.fact))
@@ -126,17 +129,34 @@ def choose_fact(loom: Loom, telling: Telling, pos: int) -> Choice[Remembered]:
         payload = replace(payload, focus=found.fact.focus)
         told = Remembered(status="saved", id=found.fact.id, notes=(_finer_note(found.fact),))
         return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload), again), fence=fence)
-    return _proposed(loom, telling, found.fact, pos) if telling.unsure else _asserted(telling, found, fence)
+    return _proposed(loom, telling, found.fact, pos) if telling.unsure else _asserted(loom, telling, found, fence)
 
 
-def _asserted(telling: Telling, found: Standing, fence: Fence) -> Choice[Remembered]:
-    older = tuple(row.id for row in found.ended)
+def _asserted(loom: Loom, telling: Telling, found: Standing, fence: Fence) -> Choice[Remembered]:
+    gone = _only_read(loom, telling.said)
+    older = tuple(row.id for row in found.ended if row.id not in gone)
     payload = fact_payload(telling.said, telling.record, telling.subject, supersedes=older)
     payload = replace(payload, props=payload.props | telling.props, focus=telling.focus)
     told = Remembered(
-        status="superseded" if older else "saved", id=telling.record, supersedes=older, notes=_standing_notes(found)
+        status="superseded" if older else "saved",
+        id=telling.record,
+        supersedes=older,
+        notes=_standing_notes(found) if not gone else ("what was only read out of a text gives way to it",),
     )
-    return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload),), fence=fence)
+    drafts: tuple[Draft, ...] = (Draft(kind="memory.remembered", payload=payload),)
+    if gone:
+        never = graph.Ended(nodes=gone, at=to_iso(MIN_INSTANT_US), reason="only read out of a text")
+        drafts = (Draft(kind="graph.ended", payload=never), *drafts)
+    return Choice(told=told, drafts=drafts, fence=fence)
+
+
+def _only_read(loom: Loom, said: Statement) -> tuple[str, ...]:
+    """Values in the statement's place that nobody told on purpose: they do not stand against one that was."""
+    if said.slot is None:
+        return ()
+    slot = shared_slot(said.slot, said.guard)
+    rows = loom.store.standing(loom.viewer, slot, after=MIN_INSTANT_US, limit=MAX_LIMIT)
+    return tuple(dict.fromkeys(row.id for row in rows if DERIVED_FROM in row.props))
 
 
 def _proposed(loom: Loom, telling: Telling, stands: NodeVersion, pos: int) -> Choice[Remembered]:

@@ -19,6 +19,7 @@ from weft.loom import Loom
 from weft.operations.references import covers
 from weft.queries import TextQuery
 from weft.retrieval.cognitive import FEEDBACK_KIND, FEEDBACK_RELATION, MULTIPLIERS
+from weft.retrieval.derived import DERIVED_FROM
 from weft.types import MAX_IDS_PER_READ, Guard, NodeVersion, When
 
 NEAREST: Final = 5
@@ -83,8 +84,9 @@ def _nearest(
     # What shares most of its words shares some of the rarest: a few of those find it.
     query = TextQuery(terms=terms, projects=(project,), kinds=kinds, rarest=RAREST, most=LOOKED_AT)
     when = loom.store.pin(loom.viewer, When())
-    found = loom.store.search_text(loom.viewer, when, query, limit=NEAREST)
+    found = loom.store.search_text(loom.viewer, when, query, limit=2 * NEAREST)
     nodes = loom.store.nodes(loom.viewer, when, [hit.node.id for hit in found.hits])
+    nodes = tuple(node for node in nodes if DERIVED_FROM not in node.props)
     shown = [node for node in nodes if guard is None or covers(node.guard, guard)]
     shares = [(jaccard(words, frozenset(tokens(node.text[:GATED_CHARACTERS]))), node) for node in shown]
     share, nearest = max(shares, key=lambda each: each[0], default=(0.0, None))

@@ -140,6 +140,8 @@ def plan_causal_link(loom: Loom, given: AddCausalLink, so_far: SoFar) -> Planned
 def _cause(making: Making, words: str, given: AddCausalLink, begins: str | None) -> NodeAssertion:
     """The cause that is meant: by its id, by its words, or a new one. An event's id stands for what it says."""
     known = making.standing(words) if len(words) <= MAX_ID_CHARACTERS else None
+    if known is not None:
+        making.open_to_all(known)
     if known is not None and known.kind == "Cause":
         return known
     if known is not None and known.kind not in EVENTS:

@@ -65,7 +65,7 @@ class Making:
                 raise Invalid(
                     f"{written[:80]!r} is a {known.kind}, not an entity", hint="give the name or the id of an entity"
                 )
-            return known.id
+            return self.open_to_all(known).id
         found = self.things(written)
         open_to_all = [node for node in found if covers(guard_in(node), self.guard)]
         node = _one(written, open_to_all, self.guard)
@@ -78,6 +78,15 @@ class Making:
                 f"{written[:80]!r} is known to fewer than may see this ({found[0].id}): another was made beside it"
             )
         return self.new_thing(written, kind).id
+
+    def open_to_all(self, node: NodeAssertion) -> NodeAssertion:
+        """The node, which all who may see this write may see too. Raises Invalid for one that fewer may."""
+        if not covers(guard_in(node), self.guard):
+            raise Invalid(
+                f"this would be seen by some who may not see {node.id[:80]!r}",
+                hint="write it with the same scope and agents, or leave that reference out",
+            )
+        return node
 
     def things(self, written: str, *, follow: bool = True) -> list[NodeAssertion]:
         """Every entity (or code) that goes by a name, those of this commit first."""
@@ -112,11 +121,11 @@ class Making:
                 raise ambiguous(written, called)
             made = called[0] if called else None
         if made is not None and (kinds is None or made.kind in kinds):
-            return made
+            return self.open_to_all(made)
         found = resolve_reference(self.loom, written, kinds=kinds, when=self.when, projects=self._projects)
         if found is None:
             raise unknown(written, what)
-        return self.known(found)
+        return self.open_to_all(self.known(found))
 
     def saying(self, kind: str, words: str) -> list[NodeAssertion]:
         """Nodes of a kind with exactly these words under the guard of this write, oldest first."""

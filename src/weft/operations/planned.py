@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -87,16 +87,29 @@ def write(loom: Loom, plan: Callable[[SoFar], Planned], *, request_id: str | Non
 
 
 def fence_of(plans: Sequence[Planned], pos: int) -> Fence | None:
-    """What plans rest on: that nothing of the kinds looked at came to have the names and words looked for."""
+    """What plans rest on: that nothing of the kinds looked at came to have the names and words looked for.
+
+    And that nobody changed a node that is said again as a whole.
+    """
     keys = frozenset[str]().union(*(planned.keys for planned in plans))
     kinds = frozenset[str]().union(*(planned.kinds for planned in plans))
-    if not keys or not kinds:
+    slots = frozenset(slot for planned in plans for slot in _said_again(planned))
+    if not slots and (not keys or not kinds):
         return None
 
     def concerns(node: NodeVersion) -> bool:
-        return name_key(node.name) in keys or name_key(node.text) in keys
+        return node.slot in slots or name_key(node.name) in keys or name_key(node.text) in keys
 
-    return Fence(pos=pos, kinds=tuple(sorted(kinds)), concerns=concerns)
+    return Fence(pos=pos, kinds=tuple(sorted(kinds)) if keys else (), slots=tuple(sorted(slots)), concerns=concerns)
+
+
+def _said_again(planned: Planned) -> Iterator[str]:
+    """The slots of nodes that this asserts; new ones have none yet, and nobody can touch them."""
+    for draft in planned.drafts:
+        payload = draft.payload
+        nodes = payload.entities if isinstance(payload, MemoryRemembered) else ()
+        nodes = payload.nodes if isinstance(payload, Asserted) else nodes
+        yield from (node.id for node in nodes if node.slot is None)
 
 
 def answer(loom: Loom, planned: Planned, done: Committed | None, citation: str | None) -> Remembered:
@@ -138,7 +151,9 @@ def answered(loom: Loom, request_id: str | None, is_it: Callable[[Any], str | No
     event = found.events[0]
     payload = payload_of(event)
     node_id = "" if payload is None else is_it(payload)  # what was erased since cannot be compared
-    if node_id is None:
+    seen = loom.store.events(loom.viewer, session=event.session, after_seq=event.seq - 1, limit=1)
+    theirs = event.actor != loom.writer.actor and not (seen and seen[0].pos == event.pos)
+    if node_id is None or theirs:  # whose it was, and what, is not for others to learn
         raise Conflict(
             f"request id {request_id!r} was used for something else", hint="use a new request id for a new request"
         )

@@ -13,7 +13,7 @@ from weft.code.languages import language_of
 from weft.errors import Invalid, NotFound
 from weft.extract.sections import split_lines
 from weft.instants import to_iso
-from weft.kinds import UNSEARCHED_KINDS
+from weft.kinds import MENTION, UNSEARCHED_KINDS
 from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
@@ -146,6 +146,7 @@ def resolve(loom: Loom, written: str, when: When) -> str:
     if loom.store.history(loom.viewer, written, limit=1):
         return written
     found = loom.store.find(loom.viewer, when, Find(names=(written,)), limit=MAX_LIMIT).nodes
+    found = tuple(node for node in found if node.kind != MENTION) or found
     ids = tuple(dict.fromkeys(node.id for node in found))
     if len(ids) > 1:
         raise Invalid(f"{written[:80]!r} names {len(ids)} nodes", hint=f"give an id: {', '.join(ids[:5])}")

@@ -6,7 +6,6 @@ likeness never does. A claim takes a free place or none: one that contradicts wh
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
 from weft.log.kinds.memory import Extracted
 from weft.loom import Loom
 from weft.operations.predicates import is_single, predicate_of
-from weft.operations.references import ALWAYS, covers, entity_id, merged_into
+from weft.operations.references import ALWAYS, covers, is_thing, merged_into
 from weft.operations.standing import Statement
 from weft.retrieval.derived import DERIVED_FROM
 from weft.types import NOW, Find, Guard, NodeVersion
@@ -44,7 +43,10 @@ class Memory(Struct, frozen=True, kw_only=True):
     text: str
     guard: Guard
     at: int
+    until: int | None = None
     speaker: str | None = None
+    focus: str | None = None
+    props: dict[str, Any] = {}  # the options it was written with, such as when it expires
 
 
 class ReadOut(Struct, frozen=True, kw_only=True):
@@ -67,10 +69,12 @@ Known = dict[str, tuple[NodeVersion, ...]]  # things by the key of their name
 
 def read_out(loom: Loom, memory: Memory) -> ReadOut:
     """Reads a memory's words, by rules or by the language model, as the setting says."""
-    if loom.settings.extraction == "none":
+    # What the writer itself may not see again cannot be joined to what stands.
+    if loom.settings.extraction == "none" or not loom.viewer.admits(memory.guard):
         return ReadOut()
     found, notes = _extracted(loom, memory)
-    return _read(loom, memory, found, notes, known_things(loom, memory.guard, _names(found)))
+    names = [*_names(found), *([memory.speaker] if memory.speaker else [])]
+    return _read(loom, memory, found, notes, known_things(loom, memory.guard, names))
 
 
 def read_many(loom: Loom, memories: Sequence[Memory]) -> tuple[ReadOut, ...]:
@@ -117,6 +121,12 @@ def _record(found: Extraction) -> Extracted:
     )
 
 
+def _mention_id(key: str, guard: Guard) -> str:
+    """One for each name, project and rights: naming a thing elsewhere neither moves it nor shows it."""
+    rights = ",".join((guard.scope, *guard.agents))
+    return f"mention:{guard.project or ''}/{rights}/{key}"
+
+
 def _names(found: Extraction) -> list[str]:
     return [*(each.text for each in found.names), *_code(found)]
 
@@ -131,12 +141,13 @@ def known_things(loom: Loom, guard: Guard, written: Sequence[str]) -> Known:
         return {}
     find = Find(names=tuple(dict.fromkeys(written)), kinds=tuple(sorted(LINKED_KINDS)), projects=(guard.project, None))
     found = loom.store.find(loom.viewer, NOW, find, limit=MAX_KNOWN).nodes
-    by_key: dict[str, list[NodeVersion]] = {}
-    for node in merged_into(loom, found):
-        if covers(node.guard, guard):
-            by_key.setdefault(name_key(node.name), []).append(node)
-    real = {key: [node for node in nodes if node.kind != MENTION] for key, nodes in by_key.items()}
-    return {key: tuple(real[key] or nodes) for key, nodes in by_key.items()}
+    by_key: dict[str, dict[str, NodeVersion]] = {}
+    for node in found:
+        for meant in merged_into(loom, [node]) if is_thing(node.kind) else (node,):
+            if covers(meant.guard, guard):
+                by_key.setdefault(name_key(node.name), {})[meant.id] = meant
+    real = {key: [node for node in nodes.values() if node.kind != MENTION] for key, nodes in by_key.items()}
+    return {key: tuple(real[key] or nodes.values()) for key, nodes in by_key.items()}
 
 
 class _Reading:
@@ -179,7 +190,7 @@ class _Reading:
 
     def _made(self, name: str, guessed: str, key: str) -> str:
         # "kept in Redis" reads like a place: a guess of what a thing is must not become what it is called by.
-        node_id = entity_id(MENTION, key, self.memory.guard)
+        node_id = _mention_id(key, self.memory.guard)
         props = {"likely": guessed} if guessed in SURE_KINDS else {}
         self.nodes[node_id] = NodeAssertion(
             id=node_id, kind=MENTION, name=name, props=props, **self._guard, valid_from=ALWAYS
@@ -197,11 +208,9 @@ class _Reading:
 
     def _cause(self, span: Span) -> str | None:
         words = " ".join(self.memory.text[span[0] : span[1]].split()).strip(" ,;.")
-        if not (key := name_key(words)):
+        if not name_key(words):
             return None
-        # The same words under the same rights are one cause, so that chains told bit by bit grow together.
-        rights = "/".join(map(str, asdict(self.memory.guard).values()))
-        node_id = f"cause:{hashlib.sha256(f'{rights}/{key}'.encode()).hexdigest()[:32]}"
+        node_id = f"{self.memory.id}:cause:{span[0]}"
         self._derived(node_id, "Cause", words)
         self._join(node_id, "REFERS_TO", self.memory.id)
         for thing in self._within(span):
@@ -216,7 +225,10 @@ class _Reading:
             polarity = 1 if each.polarity == "likes" else -1
             props = {"holder": each.holder, "polarity": polarity, "strength": each.strength}
             self._derived(node_id, "Preference", f"{each.holder} {verb} {each.object}", props)
-            if (holder := self._ids.get(name_key(each.holder))) is not None:
+            key = name_key(each.holder)
+            known = self._known.get(key, ())
+            holder = self._ids.get(key) or (known[0].id if len(known) == 1 else None)
+            if holder is not None:
                 self._join(node_id, "INVOLVES", holder)
 
     def claims(self) -> tuple[Statement, ...]:
@@ -227,7 +239,12 @@ class _Reading:
             if entity is None or each.past or each.confidence < SURE:
                 continue
             told.append(self._statement(each, entity))
-        return tuple(told)
+        # A text that says two things of one place leaves it open which holds.
+        values: dict[tuple[str, str], set[str]] = {}
+        for said in told:
+            values.setdefault((said.entity, said.predicate), set()).add(name_key(said.value))
+        clear = [said for said in told if not said.single or len(values[said.entity, said.predicate]) == 1]
+        return tuple({(said.entity, said.predicate, said.value): said for said in clear}.values())
 
     def _statement(self, fact: FoundFact, entity: str) -> Statement:
         predicate = predicate_of(fact.predicate)
@@ -240,6 +257,7 @@ class _Reading:
             single=is_single(predicate, extra=self.loom.settings.single_valued),
             guard=self.memory.guard,
             begin=self.memory.at,
+            end=self.memory.until,
         )
 
     def _within(self, span: Span) -> Iterable[str]:

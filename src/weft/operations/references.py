@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from weft.errors import Invalid, NotFound
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US, to_iso
-from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
 from weft.lexical import name_key, stems
 from weft.log.canonical import check_text, decode
 from weft.log.kinds.graph import NodeAssertion
@@ -119,6 +119,7 @@ def named(
         find = Find(names=(written,), projects=where)
         found = loom.store.find(loom.viewer, when, find, limit=MAX_IDS_PER_READ).nodes
     kept = _fitting(found, fits)
+    kept = tuple(node for node in kept if node.kind != MENTION) or kept  # what is told of before what was only named
     if not kept and (key := alias_key(written)):
         leads = [each.node for each in loom.store.named(loom.viewer, when, [key], projects=where)]
         ids = [lead.id for lead in leads if fits is None or fits(lead.kind)]

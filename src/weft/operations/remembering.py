@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, replace
 
 from weft.append import Fence
-from weft.errors import Conflict, Invalid, StoreError
+from weft.errors import Away, Busy, Conflict, Invalid, StoreError
 from weft.instants import parse_instant, to_iso
-from weft.kinds import RECORD_KINDS
+from weft.kinds import UNSEARCHED_KINDS
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.loom import Loom
@@ -29,6 +29,7 @@ from weft.types import NodeVersion
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the words to keep, verbatim")]
 Props = dict[str, str | int | float | bool | None]
+OWN_KINDS = UNSEARCHED_KINDS | {"Project", "Focus"}
 READ_KINDS = frozenset({"Memory", "Decision", "Event", "Episode", "Learning", "Preference", "Context"})
 
 
@@ -55,8 +56,10 @@ def remember(loom: Loom, given: Remember) -> Remembered:
     """
     if not given.text.strip():
         raise Invalid("the text is empty", hint="say what to remember")
-    if given.kind in RECORD_KINDS:
-        raise Invalid(f"{given.kind} is weft's own kind of record", hint="choose another kind, such as Memory")
+    if given.kind in OWN_KINDS:
+        raise Invalid(f"weft makes {given.kind} nodes itself", hint="choose another kind, such as Memory")
+    if DERIVED_FROM in given.props:
+        raise Invalid(f"the property {DERIVED_FROM} is weft's own", hint="name it otherwise")
     check_interval(given.valid_from, given.valid_to)
     if (before := _written_before(loom, given)) is not None:
         return before
@@ -73,7 +76,10 @@ def _written(loom: Loom, given: Remember, planned: Planned) -> Remembered:
     if not planned.claims:
         done = commit(loom, planned.drafts, request_id=given.request_id, expected_head=given.expected_head)
         return _answer(planned, done, ())
-    told, decision = decided(loom, lambda pos: _decided(loom, planned, pos), request_id=given.request_id)
+    try:
+        told, decision = decided(loom, lambda pos: _decided(loom, planned, pos), request_id=given.request_id)
+    except (Busy, Away):  # the words can wait; what they claim could be another matter by then
+        return _answer(planned, commit(loom, planned.drafts, request_id=given.request_id), ())
     assert decision is not None  # the memory itself is always written
     return _answer(planned, decision, told)
 
@@ -99,6 +105,8 @@ class Planned(Struct, frozen=True, kw_only=True):
     occurred_at: int | None
     linked: tuple[str, ...]
     notes: tuple[str, ...]
+    focus: str | None = None
+    props: dict[str, Any] = {}
 
 
 def _planned(loom: Loom, given: Remember) -> Planned:
@@ -107,7 +115,17 @@ def _planned(loom: Loom, given: Remember) -> Planned:
     occurred_at = None if given.occurred_at is None else parse_instant(given.occurred_at, field="occurred_at")
     began = None if given.valid_from is None else parse_instant(given.valid_from, field="valid_from")
     at = next((each for each in (occurred_at, began) if each is not None), loom.clock.now_us())
-    said = Memory(id=node_id, text=given.text, guard=guard, at=at, speaker=given.speaker)
+    until = None if given.valid_to is None else parse_instant(given.valid_to, field="valid_to")
+    said = Memory(
+        id=node_id,
+        text=given.text,
+        guard=guard,
+        at=at,
+        until=until,
+        speaker=given.speaker,
+        focus=focus_of(loom, given),
+        props=props_of(given),
+    )
     # What must be told of the session's very state writes the words alone: it is read by nobody's rules.
     reads = given.kind in READ_KINDS and given.expected_head is None
     out, gated = _looked_at(loom, said, given.kind, reads=reads)
@@ -117,10 +135,10 @@ def _planned(loom: Loom, given: Remember) -> Planned:
         node_kind=given.kind,
         name=given.name,
         props={**given.props, **props_of(given)},
-        focus=focus_of(loom, given),
+        focus=said.focus,
         **asdict(guard),
         valid_from=None if began is None else to_iso(began),
-        valid_to=None if given.valid_to is None else to_iso(parse_instant(given.valid_to, field="valid_to")),
+        valid_to=None if until is None else to_iso(until),
         entities=out.nodes,
         edges=out.edges,
         gate=None if gated is None else gated.gate,
@@ -132,7 +150,14 @@ def _planned(loom: Loom, given: Remember) -> Planned:
         drafts += (reinforcement(loom, gated.nearest, "surfaced", record=f"{node_id}:repeats"),)
         notes += (f"says what {gated.nearest.id} says already; that one counts a little more now",)
     return Planned(
-        id=node_id, drafts=drafts, claims=out.claims, occurred_at=occurred_at, linked=out.things, notes=notes
+        id=node_id,
+        drafts=drafts,
+        claims=out.claims,
+        occurred_at=occurred_at,
+        linked=out.things,
+        notes=notes,
+        focus=said.focus,
+        props=said.props,
     )
 
 
@@ -154,7 +179,9 @@ def _decided(loom: Loom, planned: Planned, pos: int) -> Choice[tuple[str, ...]]:
         claim_id = f"{planned.id}:claim:{number}"
         if found.verdict == "new":
             payload = fact_payload(said, claim_id, None)
-            payload = replace(payload, props=payload.props | {DERIVED_FROM: planned.id})
+            payload = replace(
+                payload, props=planned.props | payload.props | {DERIVED_FROM: planned.id}, focus=planned.focus
+            )
             drafts.append(Draft(kind="memory.remembered", payload=payload, occurred_at=planned.occurred_at))
         elif found.verdict == "other" and found.fact is not None and open_proposal(loom, said, found.fact) is None:
             drafts.append(proposal_draft(loom, said, found.fact, proposal=claim_id, source=planned.id))

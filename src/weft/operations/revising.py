@@ -18,6 +18,7 @@ from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.remembering import Props
 from weft.operations.standing import FACT
+from weft.operations.taking_back import TAKEN_BACK, take_back
 from weft.operations.versions import (
     answer_of,
     last_end,
@@ -69,7 +70,9 @@ def memory_edit(loom: Loom, given: EditMemory) -> Remembered:
         if not changes:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it says so already",)))
         draft = version_draft(loom, node, new_versions(loom, node, **changes), reason=given.reason)
-        return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
+        gone = take_back(loom, node.id, "edited") if "text" in changes else ()
+        told = Remembered(status="saved", id=node.id, notes=(TAKEN_BACK,) if gone else ())
+        return Choice(told=told, drafts=(*gone, draft), fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))
 
@@ -121,7 +124,9 @@ def correct(loom: Loom, given: Correct) -> Remembered:
         if not changes:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it says so already",)))
         draft = version_draft(loom, node, new_versions(loom, node, **changes), reason=given.reason or "corrected")
-        return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
+        gone = take_back(loom, node.id, "corrected")
+        told = Remembered(status="saved", id=node.id, notes=(TAKEN_BACK,) if gone else ())
+        return Choice(told=told, drafts=(*gone, draft), fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))
 
@@ -163,7 +168,9 @@ def memory_invalidate(loom: Loom, given: Invalidate) -> Remembered:
             return Choice(told=told)
         payload = graph.Ended(nodes=(node.id,), at=None if at is None else to_iso(at), reason=given.reason)
         draft = Draft(kind="graph.ended", payload=payload)
-        return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
+        gone = take_back(loom, node.id, "its source ended")
+        told = Remembered(status="saved", id=node.id, notes=(TAKEN_BACK,) if gone else ())
+        return Choice(told=told, drafts=(*gone, draft), fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))
 
@@ -197,7 +204,11 @@ def forget(loom: Loom, given: Forget) -> Remembered:
         raise Invalid(
             f"{node.id[:80]!r} is a {node.kind}: its parts would stay behind", hint="forget its parts one by one"
         )
-    told = Remembered(status="saved", id=node.id, notes=(f"`weft forget {node.id} --undo` undoes it",))
+    # First, and by itself: a repeated request must come to the same event, and what stays behind must not be this.
+    if gone := take_back(loom, node.id, "its source was forgotten"):
+        commit(loom, gone)
+    notes = (f"`weft forget {node.id} --undo` undoes it", *((TAKEN_BACK,) if gone else ()))
+    told = Remembered(status="saved", id=node.id, notes=notes)
     return answer_of(told, _forgotten(loom, node.id, given))
 
 

@@ -18,7 +18,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from weft.errors import BlockedScope, Invalid
+from weft.errors import BlockedScope, Forbidden, Invalid
 from weft.loom import Loom
 from weft.types import SCOPES, Find, Guard, NodeVersion, When
 
@@ -88,6 +88,8 @@ def write_scope(
     loom: Loom, *, project: str | None = None, focus: str | None = None, level: Level = "project"
 ) -> ScopeFound:
     """The place to write to. Raises BlockedScope, with the next step as its hint, unless it is resolved."""
+    if level == "global" and loom.viewer.audience == "public":
+        raise Forbidden("a public agent may not write for all projects", hint="leave level out")
     found = scope_of(loom, project=project, focus=focus, level=level)
     if not found.resolved:
         raise BlockedScope(f"nothing was written: {found.problem}", hint=found.next_step)

@@ -22,6 +22,7 @@ from weft.operations.references import assertion_of, covers, is_thing, resolve_r
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.standing import FACT
+from weft.operations.taking_back import take_back
 from weft.operations.versions import (
     MAX_VERSIONS,
     answer_of,
@@ -83,7 +84,8 @@ def tag(loom: Loom, given: Tag) -> Remembered:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it is tagged so already",)))
         props = {key: value for key, value in node.props.items() if key != "keywords"}
         props |= {"keywords": list(keywords)} if keywords else {}
-        drafts = _retagged(loom, node, agents, props)
+        gone = take_back(loom, node.id, "its source is for others now") if agents != node.guard.agents else ()
+        drafts = (*gone, *_retagged(loom, node, agents, props))
         return Choice(told=Remembered(status="saved", id=node.id), drafts=drafts, fence=node_fence(node, pos))
 
     return answer_of(*decided(loom, choose, request_id=given.request_id))

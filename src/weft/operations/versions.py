@@ -6,13 +6,14 @@ known at an earlier one with the older.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from weft.append import Fence
-from weft.errors import Invalid, NotFound
+from weft.errors import Forbidden, Invalid, NotFound
 from weft.instants import to_iso
 from weft.kinds import RECORD_KINDS, VIEWS
 from weft.log.draft import Draft
@@ -41,11 +42,25 @@ def standing_node(loom: Loom, written: str) -> NodeVersion:
     versions = loom.store.history(loom.viewer, node_id, limit=MAX_VERSIONS)
     stands = [version for version in versions if version.retired_at is None]
     if not stands:
-        raise NotFound(
-            f"there is no node {written[:80]!r} that you may see and that is not forgotten",
-            hint="`weft recall` finds nodes by their words and gives their ids",
-        )
+        raise missing(written)
     return max(stands, key=lambda version: version.interval.valid_from)
+
+
+def missing(written: str) -> NotFound:
+    """The error for a node that is not there, is forgotten, or is not for the caller to see."""
+    return NotFound(
+        f"there is no node {written[:80]!r} that you may see and that is not forgotten",
+        hint="`weft recall` finds nodes by their words and gives their ids",
+    )
+
+
+@contextmanager
+def told_alike(written: str) -> Iterator[None]:
+    """Makes the store's word that a node is hidden the same as its word that there is none."""
+    try:
+        yield
+    except (Forbidden, NotFound) as problem:
+        raise missing(written) from problem
 
 
 def must_be_told(node: NodeVersion, *, to: str) -> None:

@@ -85,6 +85,7 @@ def _sound(answer: msgspec.Struct) -> bool:
         and getattr(answer, "ok", True)
         and getattr(answer, "matches", True)
         and getattr(answer, "equal", True) is not False
+        and getattr(answer, "status", "") not in ("failed", "blocked_scope", "partial")
     )
 
 

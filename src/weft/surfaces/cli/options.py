@@ -35,6 +35,8 @@ def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Opt
     if field.default not in (None, (), "", False, msgspec.NODEFAULT, msgspec.UNSET):
         description += f" [default: {field.default}]"
     common: dict[str, Any] = {"help": description, "default": None, "required": field.required}
+    if plain is bool and field.default is True:
+        return click.Option([f"{flag}/--no-{flag[2:]}"], **common)
     if plain is bool:
         return click.Option([flag], is_flag=True, **common)
     if _of_structs(plain):
