@@ -112,9 +112,7 @@ def append(
 
 def written_under(store: Store, account: str, request_id: str) -> tuple[Event, ...]:
     """The events that were written under a request id; none if it was never used. Writes nothing."""
-    batch = store.commit(
-        account, lambda view: Batch(commit=None, events=view.request(request_id), changes=Changes())
-    )
+    batch = store.commit(account, lambda view: Batch(commit=None, events=view.request(request_id), changes=Changes()))
     return batch.events
 
 

@@ -142,8 +142,9 @@ def check_same(there: Waiting | None, waiting: Waiting) -> None:
     What is read out of words carries the moment of the call: the same words by the same writer are the same request.
     """
     said = [(each.kind, canonical(each.payload)) for each in waiting.drafts]
-    if there is None or ([(each.kind, canonical(each.payload)) for each in there.drafts] != said and
-                         not _same_words(there, waiting)):
+    if there is None or (
+        [(each.kind, canonical(each.payload)) for each in there.drafts] != said and not _same_words(there, waiting)
+    ):
         raise Conflict(
             f"request id {waiting.request_id!r} waits with something else",
             hint="use a new request id for a new request",

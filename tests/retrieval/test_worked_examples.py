@@ -120,6 +120,25 @@ def test_of_an_update_the_newer_comes_first_and_the_older_is_marked(memory: weft
     assert newer.marks == ()
 
 
+def test_of_facts_only_the_same_property_of_the_same_thing_is_marked_as_older(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "WEFT_EMBEDDER": "builtin", "WEFT_PROJECT": "example"}
+    with weft.open(f"sqlite://{tmp_path}/store", directory=tmp_path, environment=environment) as opened:
+        told = [
+            opened.add_fact(*fact, valid_from=at, cardinality="many").id
+            for fact, at in (
+                (("Tova Lind", "likes", "green tea"), "2021"),
+                (("Tova Lind", "likes", "strong green tea"), "2022"),
+                (("Tova Lind", "dislikes", "green tea"), "2023"),
+                (("Tova Berg", "likes", "green tea"), "2024"),
+            )
+        ]
+        hits = opened.recall("Does Tova Lind like green tea?", project="example").hits
+    marks = {hit.node.id: hit.marks for hit in hits}
+    assert set(told) <= set(marks)
+    assert marks[told[0]] == (f"a newer one says the like: {told[1]} of 2022-01-01",)
+    assert not any(marks[other] for other in told[1:])
+
+
 def test_what_is_not_there_is_not_answered_unless_asked_to(memory: weft.Memory) -> None:
     answer = memory.recall("What is the boiling point of mercury?", project="example")
     assert (answer.status, answer.hits) == ("empty", ())

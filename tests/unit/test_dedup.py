@@ -20,7 +20,7 @@ from weft.types import NOW
 from .conftest import Place
 
 
-def run(memory: weft.Memory, name: str, **given: Any) -> Any:
+def run(memory: weft.Memory, name: str, /, **given: Any) -> Any:
     return memory.run(next(each for each in OPERATIONS if each.name == name), given)
 
 
@@ -140,6 +140,19 @@ def test_how_like_titles_are_decides(memory: weft.Memory, standing: str, title: 
         ("Enable caching of the product pages", "Disable caching of the product pages", "a negation"),
         ("Keep the old index for search", "Remove the old index for search", "a negation"),
         ("Deploy with a canary on every release", "Deploy without a canary on every release", "a negation"),
+        ("Allow X", "Disallow X", "a negation"),
+        ("Use Redis", "Unuse Redis", "a negation"),
+        ("Encrypt the nightly backups", "Decrypt the nightly backups", "a negation"),
+        ("Encourage pairing", "Discourage pairing", "a negation"),
+        ("Blocking calls in the gateway", "Non-blocking calls in the gateway", "a negation"),
+        ("Redis verwenden", "Redis nicht verwenden", "a negation"),
+        ("Mit Puffer schreiben", "Ohne Puffer mit schreiben", "a negation"),
+        ("Utilise Redis", "N’utilise pas Redis", "a negation"),
+        ("Usar Redis", "No usar Redis", "a negation"),
+        ("Usare Redis", "Non usare Redis", "a negation"),
+        ("Start Phase II", "Start Phase III", "a number"),
+        ("Freeze the API for part v", "Freeze the API for part i", "a number"),
+        ("Ship Harbour IV to all the customers", "Ship Harbour VI to all the customers", "a number"),
         ("Use Python 3.11 in all the services", "Use Python 3.12 in all the services", "a number"),
         ("Serve the public API at v2 for clients", "Serve the public API at v3 for clients", "a number"),
         ("Keep logs for 30 days on the archive", "Keep logs for 90 days on the archive", "a number"),
@@ -176,6 +189,26 @@ def test_the_same_negation_and_the_same_numbers_do_not_stand_in_the_way(memory: 
     first = decide(memory, "Do not use Redis 7 for sessions")
     assert decide(memory, "Never use Redis 7 for sessions", "r").status == "manual_review"  # 5 of 8
     assert decide(memory, "Do not use Redis 7 for the sessions").supersedes == (first.id,)
+
+
+def test_a_roman_number_is_the_number(memory: weft.Memory) -> None:
+    first = decide(memory, "Start phase IV of the harbour survey")
+    assert decide(memory, "Start phase 4 of the harbour survey", "r").supersedes == (first.id,)
+
+
+@pytest.mark.parametrize("rationale", ["Postgres locks were slow.", ""])
+@pytest.mark.parametrize("alternatives", [[], ["Memcached"]])
+def test_an_edited_decision_is_compared_as_it_is_now(
+    memory: weft.Memory, rationale: str, alternatives: list[str]
+) -> None:
+    first = decide(memory, "Keep sessions in Redis", rationale, alternatives=alternatives)
+    run(memory, "memory_edit", id=first.id, name="Put carts into Valkey")
+    again = decide(memory, "Put carts into Valkey", rationale)
+    assert (again.status, again.id) == ("duplicate_skip", first.id)
+    assert decide(memory, "Keep sessions in Redis", rationale).status == "saved"
+    run(memory, "memory_edit", id=first.id, text="It is faster by far.")
+    assert decide(memory, "Put carts into Valkey", "It is faster by far").status == "duplicate_skip"
+    assert decide(memory, "Put carts into Valkey", "Postgres locks were slow.").status == "superseded"
 
 
 # ---- settling what is asked about

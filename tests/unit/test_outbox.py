@@ -316,3 +316,21 @@ def test_without_an_outbox_the_error_is_raised(place: Place) -> None:
         call(memory, "deliver_pending")
     with weft.open("memory://", directory=place.root, environment={"HOME": str(place.scratch)}) as throwaway:
         assert throwaway.loom.outbox is None
+
+
+def test_words_that_wait_are_the_same_request_at_a_later_moment(begun: weft.Memory, place: Place) -> None:
+    with held(place):
+        one = begun.remember("Ana Holt keeps the boats in Narvik.", request_id="r-9")
+        place.clock.step(1_000_000)
+        two = begun.remember("Ana Holt keeps the boats in Narvik.", request_id="r-9")
+        assert (one.status, two.status, one.id) == ("pending_retry", "pending_retry", two.id)
+        assert len(files(begun)) == 1
+        for other in (
+            {"text": "Ana sold the boats."},
+            {"text": "Ana Holt keeps the boats in Narvik.", "scope": "public"},
+        ):
+            with pytest.raises(Conflict, match="waits with something else"):
+                begun.remember(**other, request_id="r-9")
+        assert len(files(begun)) == 1
+    call(begun, "deliver_pending")
+    assert texts(begun) == ["first", "Ana Holt keeps the boats in Narvik."]

@@ -219,6 +219,8 @@ def _told(items: Sequence[ItemWritten]) -> BatchWritten:
     status: WriteStatus = "saved"
     if failed:
         status = "partial" if kept else "failed"
+    elif "pending_retry" in kept:
+        status = "pending_retry" if kept == {"pending_retry"} else "partial"
     elif kept == {"duplicate_skip"}:
         status = "duplicate_skip"
     written = sum(each.status in ("saved", "superseded") for each in items)

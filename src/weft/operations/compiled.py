@@ -12,7 +12,7 @@ from weft.append import Fence
 from weft.log.draft import Draft
 from weft.loom import Loom
 from weft.operations.versions import new_versions, version_draft
-from weft.types import MAX_LIMIT, NOW, NodeVersion, When
+from weft.types import MAX_LIMIT, NOW, Find, NodeVersion, When
 
 TRUTH: Final = "compiled_truth"
 COMPILED: Final = frozenset({TRUTH, "compiled_from", "compiled_digest"})
@@ -21,6 +21,7 @@ COMPILED: Final = frozenset({TRUTH, "compiled_from", "compiled_digest"})
 class Dropped(Struct, frozen=True, kw_only=True):
     """New versions of things, without what was compiled of them; none where nothing was."""
 
+    things: tuple[str, ...] = ()
     drafts: tuple[Draft, ...] = ()
     slots: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -35,12 +36,15 @@ class Dropped(Struct, frozen=True, kw_only=True):
 
 
 def truths_from(loom: Loom, node: NodeVersion) -> Dropped:
-    """Drops what was compiled of the things that a node involves: it may say what the node said."""
+    """Drops what was compiled of the things that a node, or what was read out of it, involves.
+
+    It may say what the node said.
+    """
+    read = loom.store.find(loom.viewer, NOW, Find(id_prefix=f"{node.id}:"), limit=MAX_LIMIT).nodes
+    sources = [node.id, *(each.id for each in read)]
     ids: dict[str, None] = {}
     for when in (NOW, When(valid_at=node.interval.valid_from)):  # one that has ended is joined to them no more
-        steps = loom.store.neighbours(
-            loom.viewer, when, [node.id], rels=("INVOLVES",), direction="out", limit=MAX_LIMIT
-        )
+        steps = loom.store.neighbours(loom.viewer, when, sources, rels=("INVOLVES",), direction="out", limit=MAX_LIMIT)
         ids |= dict.fromkeys(step.node.id for step in steps)
     return truths_of(loom, ids)
 
@@ -51,13 +55,14 @@ def truths_of(loom: Loom, ids: Iterable[str]) -> Dropped:
     things = loom.store.nodes(loom.viewer, NOW, wanted) if wanted else ()
     told = [thing for thing in things if TRUTH in thing.props]
     return Dropped(
+        things=tuple(thing.id for thing in told),
         drafts=tuple(
             version_draft(loom, thing, new_versions(loom, thing, **without_truth(thing)), reason="a source changed")
             for thing in told
         ),
         slots=tuple(dict.fromkeys(slot for thing in told for slot in (thing.slot, thing.id))),
         notes=tuple(
-            f"what was compiled of {thing.name or thing.id!r} is dropped: `weft compile-truth {thing.id}` makes it again"
+            f"what was compiled of {thing.name or thing.id} is dropped: `weft compile-truth {thing.id}` makes it again"
             for thing in told
         ),
     )

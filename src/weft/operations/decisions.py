@@ -15,7 +15,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.loom import Loom
 from weft.operations.committing import Choice, Committed, decided
-from weft.operations.dedup import HASH, Entry, Judged, concerns, judge
+from weft.operations.dedup import HASH, Entry, Judged, concerns, judge, listed
 from weft.operations.fields import Name
 from weft.operations.making import Making
 from weft.operations.planned import SoFar, answered, fence_of
@@ -95,7 +95,7 @@ def save_decision(loom: Loom, given: SaveDecision) -> Remembered:
         given,
         kind="Decision",
         words=given.rationale,
-        text=_paragraphs(rationale, _listed("Alternatives", given.alternatives)) or given.title,
+        text=_paragraphs(rationale, listed("Alternatives", given.alternatives)) or given.title,
         props={"status": "accepted", "alternatives": list(given.alternatives) or None},
     )
     settled = given.supersedes is not None or given.decision == "new"
@@ -112,7 +112,7 @@ def save_pattern(loom: Loom, given: SavePattern) -> Remembered:
         given,
         kind="Pattern",
         words=given.description,
-        text=_paragraphs(given.description, _listed("Examples", given.examples)),
+        text=_paragraphs(given.description, listed("Examples", given.examples)),
         props={"examples": list(given.examples) or None},
     )
     return _once(loom, given, piece, by_title=False)
@@ -155,10 +155,6 @@ def _piece(
 
 def _props(given: WriteOptions, own: dict[str, Any]) -> dict[str, Any]:
     return props_of(given) | {name: value for name, value in own.items() if value is not None}
-
-
-def _listed(heading: str, lines: tuple[str, ...]) -> str:
-    return "\n".join((f"{heading}:", *(f"- {line}" for line in lines))) if lines else ""
 
 
 def _paragraphs(*parts: str) -> str:

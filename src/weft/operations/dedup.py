@@ -37,11 +37,22 @@ hasnt havent without instead except unless against stop stops stopped stopping d
 remove removes removed removing drop drops dropped dropping avoid avoids avoided avoiding reject rejects rejected
 rejecting forbid forbids forbidden ban bans banned abandon abandons abandoned deprecate deprecates deprecated undo
 revert reverts reverted
+nicht kein keine keinen keinem keiner nie niemals ohne ne pas jamais sans sin nunca non senza
 """
 _NUMBER_TEXT = """
 zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million
 once twice half double triple single both
 """
+_TURNING: Final = ("un", "dis", "non", "de", "in", "im")  # before a word they turn it round
+_AGAINST: Final = (("en", "dis"), ("en", "de"), ("in", "ex"), ("im", "ex"), ("in", "de"), ("up", "down"))
+_ELISION = re.compile(r"\bn['’](?=\w)", re.IGNORECASE)
+_ROMAN = re.compile(
+    r"\b(?=[IVX]{2,}\b)X{0,3}(?:IX|IV|V?I{0,3})\b"
+    r"|(?<=\b(?i:part) )(?=[ivxIVX])(?i:x{0,3}(?:ix|iv|v?i{0,3}))\b"
+    r"|(?<=\b(?i:phase) )(?=[ivxIVX])(?i:x{0,3}(?:ix|iv|v?i{0,3}))\b"
+    r"|(?<=\b(?i:version) )(?=[ivxIVX])(?i:x{0,3}(?:ix|iv|v?i{0,3}))\b"
+)
+_ROMAN_VALUES: Final = {"i": 1, "v": 5, "x": 10}
 NEGATIONS: Final = frozenset(_NEGATION_TEXT.split())
 ORDERING: Final = frozenset({"over", "than", "rather", "before", "after", "from"})  # beside these, order is meaning
 _NUMBER_WORDS: Final = frozenset(_NUMBER_TEXT.split())
@@ -63,7 +74,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     @property
     def content_hash(self) -> str:
         """SHA-256 of title and words as names are compared: case, accents, spaces and outer marks aside."""
-        return hashlib.sha256(f"{name_key(self.title)}\n{name_key(self.words)}".encode()).hexdigest()
+        return _hash(self.title, self.words)
 
 
 class Alike(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -108,7 +119,7 @@ def concerns(
             return True
         if not loom.viewer.admits(node.guard) or not _takes_part(node, entry):
             return False
-        if node.props.get(HASH) == wanted:
+        if wanted in _hashes(node):
             return True
         return by_title and _compare(entry.title, node.name)[0] >= REVIEW_AT
 
@@ -138,11 +149,30 @@ def _judge_title(loom: Loom, entry: Entry) -> Judged:
 
 
 def _copies(loom: Loom, entry: Entry) -> tuple[NodeVersion, ...]:
-    """Those that say the same, newest first. Equal hashes have equal names, and names are looked up."""
+    """Those that say the same today, newest first. Equal hashes have equal names, and names are looked up."""
     find = Find(names=(entry.title,), kinds=(entry.kind,), projects=(entry.guard.project,), focuses=(entry.focus,))
     wanted = entry.content_hash
     named = loom.store.find(loom.viewer, NOW, find, limit=SAME_NAME).nodes
-    return tuple(node for node in named if node.props.get(HASH) == wanted and _takes_part(node, entry))
+    return tuple(node for node in named if wanted in _hashes(node) and _takes_part(node, entry))
+
+
+def listed(heading: str, lines: Sequence[str]) -> str:
+    """Alternatives or examples, as they stand below the words of a decision or a pattern."""
+    return "\n".join((f"{heading}:", *(f"- {line}" for line in lines))) if lines else ""
+
+
+def _hashes(node: NodeVersion) -> tuple[str, ...]:
+    """The hashes of a node's title and words as they are now: it may have been edited since its own was kept."""
+    words = node.text
+    for heading, prop in (("Alternatives", "alternatives"), ("Examples", "examples")):
+        words = words.removesuffix(listed(heading, [str(each) for each in node.props.get(prop) or ()]))
+    # Without a rationale the text is the title, as it was when that was written.
+    bare = words == node.name or node.props.get(HASH) == _hash(words, "")
+    return (_hash(node.name, words), _hash(node.name, "")) if bare else (_hash(node.name, words),)
+
+
+def _hash(title: str, words: str) -> str:
+    return hashlib.sha256(f"{name_key(title)}\n{name_key(words)}".encode()).hexdigest()
 
 
 def _titled_alike(loom: Loom, entry: Entry) -> Sequence[NodeVersion]:
@@ -191,11 +221,12 @@ def _compare(one: str, other: str) -> tuple[float, str]:
 
     Where they do, and the words that carry the topic are the same, they are like enough to be looked at.
     """
-    first, second = _words(one), tokens(other)
+    first, second = _words(one), _split(other)
     score = _jaccard(set(first), set(second))
     if score >= REVIEW_AT:
         return score, _differ_in(one, other, first, second)
-    topics = _jaccard(_topic(first), _topic(second))
+    aside = _turned(first, second)
+    topics = _jaccard(_topic(one, first) - aside, _topic(other, second) - aside)
     differs_in = _differ_in(one, other, first, second) if topics >= SUPERSEDE_AT else ""
     return (topics, differs_in) if differs_in else (score, "")
 
@@ -203,19 +234,37 @@ def _compare(one: str, other: str) -> tuple[float, str]:
 @lru_cache(maxsize=64)
 def _words(title: str) -> tuple[str, ...]:
     """The words of the title that all others are compared with."""
-    return tuple(tokens(title))
+    return tuple(_split(title))
+
+
+def _split(title: str) -> list[str]:
+    return tokens(_ELISION.sub("ne ", title))
 
 
 def _jaccard(one: set[str], other: set[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-def _topic(words: Sequence[str]) -> set[str]:
-    return {word for word in words if word not in _NO_TOPIC and not _VERSION.match(word)}
+def _topic(title: str, words: Sequence[str]) -> set[str]:
+    aside = _NO_TOPIC | {fold_case(numeral) for numeral in _ROMAN.findall(title)}
+    return {word for word in words if word not in aside and not _VERSION.match(word)}
+
+
+def _turned(first: Sequence[str], second: Sequence[str]) -> set[str]:
+    """Words of which one title has the opposite, by what they begin with: allow and disallow, import and export."""
+    ones, others = set(first) - set(second), set(second) - set(first)
+    found: set[str] = set()
+    for mine, theirs in ((ones, others), (others, ones)):
+        pairs = [(word, f"{prefix}{word}") for word in mine if len(word) > 2 for prefix in _TURNING]
+        for ahead, behind in _AGAINST:
+            rests = [word.removeprefix(ahead) for word in mine if word.startswith(ahead)]
+            pairs += [(f"{ahead}{rest}", f"{behind}{rest}") for rest in rests if len(rest) > 2]
+        found.update(word for pair in pairs if pair[1] in theirs for word in pair)
+    return found
 
 
 def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]) -> str:
-    if _count(first, NEGATIONS) != _count(second, NEGATIONS):
+    if _count(first, NEGATIONS) != _count(second, NEGATIONS) or _turned(first, second):
         return "a negation"
     if _numbers(one, first) != _numbers(other, second):
         return "a number"
@@ -233,7 +282,13 @@ def _count(words: Sequence[str], among: frozenset[str]) -> int:
 def _numbers(title: str, words: Sequence[str]) -> list[str]:
     """The numbers of a title, versions among them, and those that are spelt out."""
     written = [number.replace(",", "") for number in _NUMBER.findall(fold_case(title))]
-    return sorted([*written, *(word for word in words if word in _NUMBER_WORDS)])
+    roman = [str(_roman(fold_case(numeral))) for numeral in _ROMAN.findall(title)]
+    return sorted([*written, *roman, *(word for word in words if word in _NUMBER_WORDS)])
+
+
+def _roman(numeral: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in numeral]
+    return sum(-each if each < max(values[at:]) else each for at, each in enumerate(values))
 
 
 def _shared(words: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
@@ -13,12 +14,14 @@ from weft.instants import MIN_INSTANT_US, to_iso
 from weft.kinds import MENTION, RECORD_KINDS
 from weft.lexical import name_key
 from weft.log.draft import Draft
-from weft.log.kinds import graph
+from weft.log.kinds import graph, memory
 from weft.loom import Loom
 from weft.operations.committing import Choice, decided
+from weft.operations.compiled import truths_of
 from weft.operations.fields import KindName, Moment, Name
 from weft.operations.gate import reinforcement
 from weft.operations.moments import check_interval
+from weft.operations.planned import answered
 from weft.operations.predicates import Cardinality, is_single, predicate_of
 from weft.operations.proposals import PROPOSAL, open_proposal, proposal_draft, proposal_fence
 from weft.operations.references import (
@@ -33,7 +36,7 @@ from weft.operations.references import (
     unknown,
 )
 from weft.operations.registry import Operation
-from weft.operations.remembered import REPEATED, Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.standing import FACT, Standing, Statement, candidate, fact_payload, fence_of, stand
 from weft.operations.values import is_denied, is_hedged, relation, unhedged
 from weft.operations.versions import answer_of
@@ -78,7 +81,7 @@ def add_fact(loom: Loom, given: AddFact) -> Remembered:
     it waits as a proposal (`weft proposal-list`). The fact is joined to its subject in the entity view.
     """
     said, subject = statement_of(loom, given)
-    if given.request_id is not None and (before := _written_before(loom, said, loom.new_id(given.request_id))):
+    if before := answered(loom, given.request_id, lambda payload: _wrote(loom, payload, said)):
         return before
     confidence = GUESSED if given.confidence is None and is_hedged(given.object) else given.confidence
     props = props_of(given) | ({} if confidence is None else {"confidence": confidence})
@@ -118,8 +121,8 @@ def choose_fact(loom: Loom, telling: Telling, pos: int) -> Choice[Remembered]:
     found = stand(loom, said)
     fence = fence_of(said, pos)
     if found.fact is None or found.verdict == "new":
-        return _asserted(loom, telling, found, fence)
-    again = reinforcement(loom, found.fact, "surfaced", record=record)
+        return _with_stale(loom, said, _asserted(loom, telling, found, fence))
+    again = _keeping(reinforcement(loom, found.fact, "surfaced", record=record), said)
     if found.verdict == "same":
         told = Remembered(status="duplicate_skip", id=found.fact.id, notes=_known_note(found.fact))
         return Choice(told=told, drafts=(again,), fence=fence)
@@ -128,8 +131,20 @@ def choose_fact(loom: Loom, telling: Telling, pos: int) -> Choice[Remembered]:
         payload = replace(payload, props={**found.fact.props, **telling.props, "object": said.value})
         payload = replace(payload, focus=found.fact.focus)
         told = Remembered(status="saved", id=found.fact.id, notes=(_finer_note(found.fact),))
-        return Choice(told=told, drafts=(Draft(kind="memory.remembered", payload=payload), again), fence=fence)
-    return _proposed(loom, telling, found.fact, pos) if telling.unsure else _asserted(loom, telling, found, fence)
+        drafts = (Draft(kind="memory.remembered", payload=payload), again)
+        return _with_stale(loom, said, Choice(told=told, drafts=drafts, fence=fence))
+    if telling.unsure:
+        return _proposed(loom, telling, found.fact, pos)
+    return _with_stale(loom, said, _asserted(loom, telling, found, fence))
+
+
+def _with_stale(loom: Loom, said: Statement, choice: Choice[Remembered]) -> Choice[Remembered]:
+    """The same, and what was compiled of the subject is dropped: it does not tell this yet."""
+    stale = truths_of(loom, [said.entity])
+    if not stale.drafts or choice.fence is None:
+        return choice
+    told = replace(choice.told, notes=(*choice.told.notes, *stale.notes))
+    return Choice(told=told, drafts=(*choice.drafts, *stale.drafts), fence=stale.fence(choice.fence))
 
 
 def _asserted(loom: Loom, telling: Telling, found: Standing, fence: Fence) -> Choice[Remembered]:
@@ -272,25 +287,54 @@ def _standing_notes(found: Standing) -> tuple[str, ...]:
     return ("what it ends holds again behind it",) if found.goes_on else ()
 
 
-def _written_before(loom: Loom, said: Statement, record: str) -> Remembered | None:
-    """The same statement under the same request id: what it found to resolve is different the second time."""
-    found = loom.store.history(loom.viewer, record, limit=1)
-    if not found:
-        return None
-    first = found[0]
-    about = first.props.get("about") if first.kind == FEEDBACK_KIND else first.id
-    facts = loom.store.history(loom.viewer, str(about), limit=MAX_LIMIT)
-    if not any(_says(fact, said) for fact in facts):
-        return None
-    citation = loom.store.citations(loom.viewer, [first.event]).get(first.event, "")
-    return Remembered(status="duplicate_skip", id=str(about), citation=citation, notes=(REPEATED,))
+# ---- a request that is repeated
+
+
+def _wrote(loom: Loom, payload: Any, said: Statement) -> str | None:
+    """The id of what an earlier call came to, if it said just this: the same value, for the same time."""
+    wanted = _content(said)
+    if isinstance(payload, memory.Remembered) and payload.node_kind == FACT:
+        told = {**payload.props, "begins": payload.valid_from, "ends": payload.valid_to}
+        return payload.id if _holds(told, wanted) else None
+    for node in payload.nodes if isinstance(payload, graph.Asserted) else ():
+        if node.kind == PROPOSAL:
+            return node.id if _holds(node.props, wanted) else None
+        if node.kind == FEEDBACK_KIND:
+            about = str(node.props.get("about"))
+            return about if _repeats(loom, node.props, about, said) else None
+    return None
+
+
+def _content(said: Statement) -> dict[str, str | None]:
+    times = {"begins": said.begin, "ends": said.end}
+    told = {"subject": said.entity, "predicate": said.predicate, "object": said.value}
+    return {**told, **{name: None if at is None else to_iso(at) for name, at in times.items()}}
+
+
+def _holds(told: Mapping[str, Any], wanted: Mapping[str, str | None]) -> bool:
+    return all(told.get(name) == value for name, value in wanted.items())
+
+
+def _keeping(again: Draft, said: Statement) -> Draft:
+    """A reinforcement with what was said: nothing else in the log tells, where the fact is known already."""
+    payload = again.payload
+    assert isinstance(payload, graph.Asserted)
+    content = {name: value for name, value in _content(said).items() if value is not None}
+    nodes = tuple(replace(node, props={**node.props, "said": content}) for node in payload.nodes)
+    return replace(again, payload=replace(payload, nodes=nodes))
+
+
+def _repeats(loom: Loom, props: Mapping[str, Any], about: str, said: Statement) -> bool:
+    kept = props.get("said")
+    if isinstance(kept, Mapping):
+        return _holds(kept, _content(said))
+    facts = loom.store.history(loom.viewer, about, limit=MAX_LIMIT)  # an older log does not tell what was said
+    return any(_says(fact, said) for fact in facts)
 
 
 def _says(node: NodeVersion, said: Statement) -> bool:
     same_place = (node.props.get("subject"), node.props.get("predicate")) == (said.entity, said.predicate)
-    if node.kind not in (FACT, PROPOSAL) or not same_place:
-        return False
-    return relation(said.predicate, str(node.props.get("object", "")), said.value) in ("same", "coarser")
+    return same_place and relation(said.predicate, str(node.props.get("object", "")), said.value) in ("same", "coarser")
 
 
 OPERATIONS = (

@@ -18,27 +18,30 @@ Cardinality = Literal["one", "many"]
 
 # One value at a time. Left the name that is kept, right what else it is called. No name is in the past tense ("lived
 # in") and none is denied ("no longer works at"): such a statement ends nothing. What may well have two values (e-mail,
-# licence, maintainer) or means two things ("born in" a year or a town, "state") is not here.
+# licence, maintainer) or means two things ("born in" a year or a town, "state", "position") is not here. Another name
+# is here only if it is the same property beyond doubt: an address is no city, a birthday no date of birth.
 SINGLE_VALUED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "lives_in": ("live_in", "living_in", "based_in", "resides_in", "residing_in", "home_city", "home_town"),
-        "works_at": ("work_at", "working_at", "works_for", "working_for", "employed_by", "employed_at", "employer"),
-        "role": ("job_role", "job_title", "position"),
+        "lives_in": ("live_in", "living_in", "resides_in", "residing_in"),
+        "works_at": ("work_at", "working_at", "employed_by", "employed_at", "employer"),
+        "role": ("job_role",),
         "title": (),
         "status": ("current_status",),
         "owner": ("owned_by",),
-        "version": ("current_version", "runs_version"),
-        "located_in": ("location", "located_at", "headquartered_in", "hosted_in"),
+        "version": ("current_version",),
+        "located_in": (),
+        "headquartered_in": (),
         "uses_database": (),
-        "deployed_on": ("deployed_to", "hosted_on"),
+        "deployed_on": (),
         "spouse": ("married_to", "husband", "wife"),
         "age": (),
-        "birthday": ("born_on", "date_of_birth", "birth_date"),
+        "birthday": (),
+        "date_of_birth": ("born_on", "birth_date"),
         "birthplace": ("place_of_birth", "birth_place"),
-        "reports_to": ("manager", "managed_by"),
-        "deadline": ("due", "due_on", "due_date", "due_by"),
+        "reports_to": (),
+        "deadline": ("due_on", "due_date", "due_by"),
         "priority": (),
-        "price": ("costs", "cost"),
+        "price": ("costs",),
         "capital": ("capital_city",),
         "ceo": ("chief_executive",),
         "default_branch": (),
@@ -58,6 +61,8 @@ MANY_VALUED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "uses": ("use",),
         "depends_on": ("requires",),
         "works_on": ("working_on",),
+        "deployed_to": (),
+        "hosted_on": (),
         "member_of": (),
         "part_of": (),
         "contains": (),
@@ -119,7 +124,7 @@ _KEPT: Final[Mapping[str, str]] = _named((SINGLE_VALUED, MANY_VALUED))
 
 
 def predicate_of(written: str) -> str:
-    """The name under which a property is kept: `Lives in`, `livesIn` and `is based in` are all `lives_in`.
+    """The name under which a property is kept: `Lives in`, `livesIn` and `currently resides in` are all `lives_in`.
 
     One that is not known keeps its own words. Empty where there is no letter or digit.
     """

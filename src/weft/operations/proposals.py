@@ -18,6 +18,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.committing import Choice, decided
+from weft.operations.compiled import truths_of
 from weft.operations.fields import Label, Limit
 from weft.operations.references import assertion_of
 from weft.operations.registry import Operation
@@ -247,8 +248,9 @@ def _review(loom: Loom, given: ReviewProposal, fresh: str, pos: int) -> Choice[R
     kept = {"confidence": node.props["confidence"]} if "confidence" in node.props else {}
     fact = replace(fact, entities=(closed,), props=fact.props | kept)
     draft = Draft(kind="memory.remembered", payload=fact, caused_by=causes)
-    told = Remembered(status="superseded" if older else "saved", id=fresh, supersedes=older)
-    return Choice(told=told, drafts=(draft, over), fence=fence)
+    stale = truths_of(loom, [said.entity])
+    told = Remembered(status="superseded" if older else "saved", id=fresh, supersedes=older, notes=stale.notes)
+    return Choice(told=told, drafts=(draft, over, *stale.drafts), fence=stale.fence(fence))
 
 
 def _reviewed_before(loom: Loom, given: ReviewProposal, fresh: str) -> Remembered | None:

@@ -6,26 +6,31 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from weft.errors import Invalid, NotFound
+from weft.append import written_under
+from weft.errors import Conflict, Invalid, NotFound
 from weft.instants import parse_instant, to_iso
 from weft.kinds import RECORD_KINDS
-from weft.log.draft import Draft
+from weft.log.draft import Draft, prepare
 from weft.log.kinds import graph
 from weft.loom import Loom
-from weft.operations.committing import Choice, Committed, commit, decided
+from weft.operations.committing import Choice, commit, decided
+from weft.operations.compiled import truths_from, truths_of
 from weft.operations.fields import Label, Moment, NodeName
 from weft.operations.registry import Operation
-from weft.operations.remembered import Remembered
+from weft.operations.remembered import REPEATED, Remembered
 from weft.operations.remembering import Props
 from weft.operations.standing import FACT
 from weft.operations.taking_back import TAKEN_BACK, take_back
 from weft.operations.versions import (
+    MAX_VERSIONS,
     answer_of,
     last_end,
     must_be_told,
     new_versions,
     node_fence,
+    pieces_of,
     standing_node,
+    told_alike,
     version_draft,
 )
 from weft.types import NodeVersion
@@ -70,11 +75,14 @@ def memory_edit(loom: Loom, given: EditMemory) -> Remembered:
         if not changes:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it says so already",)))
         draft = version_draft(loom, node, new_versions(loom, node, **changes), reason=given.reason)
+        stale = truths_from(loom, node)
         gone = take_back(loom, node.id, "edited") if "text" in changes else ()
-        told = Remembered(status="saved", id=node.id, notes=(TAKEN_BACK,) if gone else ())
-        return Choice(told=told, drafts=(*gone, draft), fence=node_fence(node, pos))
+        told = Remembered(status="saved", id=node.id, notes=((TAKEN_BACK,) if gone else ()) + stale.notes)
+        drafts = (*gone, draft, *stale.drafts)
+        return Choice(told=told, drafts=drafts, fence=stale.fence(node_fence(node, pos)))
 
-    return answer_of(*decided(loom, choose, request_id=given.request_id))
+    with told_alike(given.id):
+        return answer_of(*decided(loom, choose, request_id=given.request_id))
 
 
 def _check_fact(node: NodeVersion, given: EditMemory) -> None:
@@ -124,11 +132,14 @@ def correct(loom: Loom, given: Correct) -> Remembered:
         if not changes:
             return Choice(told=Remembered(status="duplicate_skip", id=node.id, notes=("it says so already",)))
         draft = version_draft(loom, node, new_versions(loom, node, **changes), reason=given.reason or "corrected")
+        stale = truths_from(loom, node)
         gone = take_back(loom, node.id, "corrected")
-        told = Remembered(status="saved", id=node.id, notes=(TAKEN_BACK,) if gone else ())
-        return Choice(told=told, drafts=(*gone, draft), fence=node_fence(node, pos))
+        told = Remembered(status="saved", id=node.id, notes=((TAKEN_BACK,) if gone else ()) + stale.notes)
+        drafts = (*gone, draft, *stale.drafts)
+        return Choice(told=told, drafts=drafts, fence=stale.fence(node_fence(node, pos)))
 
-    return answer_of(*decided(loom, choose, request_id=given.request_id))
+    with told_alike(given.id):
+        return answer_of(*decided(loom, choose, request_id=given.request_id))
 
 
 def _corrected(node: NodeVersion, text: str) -> dict[str, Any]:
@@ -168,11 +179,15 @@ def memory_invalidate(loom: Loom, given: Invalidate) -> Remembered:
             return Choice(told=told)
         payload = graph.Ended(nodes=(node.id,), at=None if at is None else to_iso(at), reason=given.reason)
         draft = Draft(kind="graph.ended", payload=payload)
+        stale = truths_from(loom, node)
+        stays = _stays_ended(loom, node) if moment <= pieces_of(loom, node)[0].interval.valid_from else ()
         gone = take_back(loom, node.id, "its source ended")
-        told = Remembered(status="saved", id=node.id, notes=(TAKEN_BACK,) if gone else ())
-        return Choice(told=told, drafts=(*gone, draft), fence=node_fence(node, pos))
+        told = Remembered(status="saved", id=node.id, notes=((TAKEN_BACK,) if gone else ()) + stale.notes + stays)
+        drafts = (*gone, draft, *stale.drafts)
+        return Choice(told=told, drafts=drafts, fence=stale.fence(node_fence(node, pos)))
 
-    return answer_of(*decided(loom, choose, request_id=given.request_id))
+    with told_alike(given.id):
+        return answer_of(*decided(loom, choose, request_id=given.request_id))
 
 
 class Forget(Struct, frozen=True, kw_only=True):
@@ -197,25 +212,65 @@ def forget(loom: Loom, given: Forget) -> Remembered:
     except NotFound:
         if given.request_id is None:
             raise
-        return answer_of(Remembered(status="saved", id=given.id), _forgotten(loom, given.id, given))
+        return _forgotten_again(loom, given)
     if node.kind in RECORD_KINDS:
         raise Invalid(f"{node.kind} is weft's own kind of record", hint="forget the memory that it is about")
     if node.kind in WHOLES:
         raise Invalid(
             f"{node.id[:80]!r} is a {node.kind}: its parts would stay behind", hint="forget its parts one by one"
         )
+    stale, stays = truths_from(loom, node), _stays_ended(loom, node)
     # First, and by itself: a repeated request must come to the same event, and what stays behind must not be this.
     if gone := take_back(loom, node.id, "its source was forgotten"):
         commit(loom, gone)
-    notes = (f"`weft forget {node.id} --undo` undoes it", *((TAKEN_BACK,) if gone else ()))
-    told = Remembered(status="saved", id=node.id, notes=notes)
-    return answer_of(told, _forgotten(loom, node.id, given))
+    notes = (f"`weft forget {node.id} --undo` undoes it", *((TAKEN_BACK,) if gone else ()), *stays)
+    if not stale.drafts:
+        with told_alike(given.id):
+            done = commit(loom, [_deletion(node.id, given)], request_id=given.request_id)
+        return answer_of(Remembered(status="saved", id=node.id, notes=notes), done)
+
+    def choose(pos: int) -> Choice[Remembered]:
+        dropped = truths_of(loom, stale.things)
+        told = Remembered(status="saved", id=node.id, notes=(*notes, *dropped.notes))
+        fence = dropped.fence(node_fence(node, pos))
+        return Choice(told=told, drafts=(_deletion(node.id, given), *dropped.drafts), fence=fence)
+
+    with told_alike(given.id):
+        return answer_of(*decided(loom, choose, request_id=given.request_id))
 
 
-def _forgotten(loom: Loom, node_id: str, given: Forget) -> Committed:
+def _deletion(node_id: str, given: Forget) -> Draft:
+    return Draft(kind="graph.deleted", payload=graph.Deleted(nodes=(node_id,), reason=given.reason))
+
+
+def _forgotten_again(loom: Loom, given: Forget) -> Remembered:
     """A repeated request finds its first writing, though there is nothing left to see."""
-    draft = Draft(kind="graph.deleted", payload=graph.Deleted(nodes=(node_id,), reason=given.reason))
-    return commit(loom, [draft], request_id=given.request_id)
+    draft = _deletion(given.id, given)
+    try:
+        with told_alike(given.id):
+            return answer_of(
+                Remembered(status="saved", id=given.id), commit(loom, [draft], request_id=given.request_id)
+            )
+    except Conflict:
+        assert given.request_id is not None
+        before = written_under(loom.store, loom.writer.account, given.request_id)
+        if before and before[0].kind == draft.kind and before[0].payload == prepare([draft])[0].raw:
+            citation = before[0].citation  # with what was compiled from it
+            return Remembered(status="duplicate_skip", id=given.id, citation=citation, notes=(REPEATED,))
+        raise
+
+
+def _stays_ended(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
+    """What a fact that goes had ended, which does not hold again by itself."""
+    if node.kind != FACT or node.slot == node.id:
+        return ()
+    begin = pieces_of(loom, node)[0].interval.valid_from
+    rows = loom.store.standing(loom.viewer, node.slot, after=begin - 1, limit=MAX_VERSIONS)
+    ended = [row for row in rows if row.interval.valid_to == begin != row.interval.asserted_to and row.id != node.id]
+    return tuple(
+        f"what it ended stays ended: {row.text[:120]!r} until {to_iso(begin)[:10]}: add the fact again to bring it back"
+        for row in ended
+    )
 
 
 def _restore(loom: Loom, given: Forget) -> Remembered:
@@ -223,7 +278,8 @@ def _restore(loom: Loom, given: Forget) -> Remembered:
     if loom.store.history(loom.viewer, given.id, limit=1):
         return Remembered(status="duplicate_skip", id=given.id, notes=("it is not forgotten",))
     draft = Draft(kind="graph.restored", payload=graph.Restored(nodes=(given.id,), reason=given.reason))
-    done = commit(loom, [draft], request_id=given.request_id)
+    with told_alike(given.id):
+        done = commit(loom, [draft], request_id=given.request_id)
     return answer_of(Remembered(status="saved", id=given.id), done)
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from weft.append import Fence
 from weft.context.synthesis import checked
 from weft.errors import Conflict, Forbidden, Invalid
 from weft.instants import to_iso
@@ -17,6 +18,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.committing import Choice, decided
+from weft.operations.compiled import TRUTH, Dropped, truths_from, without_truth
 from weft.operations.fields import Label, NodeName, Tags
 from weft.operations.references import assertion_of, covers, is_thing, resolve_reference, unknown
 from weft.operations.registry import Operation
@@ -31,6 +33,7 @@ from weft.operations.versions import (
     piece_again,
     pieces_of,
     standing_node,
+    told_alike,
     version_draft,
 )
 from weft.operations.write_options import Keywords
@@ -85,10 +88,13 @@ def tag(loom: Loom, given: Tag) -> Remembered:
         props = {key: value for key, value in node.props.items() if key != "keywords"}
         props |= {"keywords": list(keywords)} if keywords else {}
         gone = take_back(loom, node.id, "its source is for others now") if agents != node.guard.agents else ()
-        drafts = (*gone, *_retagged(loom, node, agents, props))
-        return Choice(told=Remembered(status="saved", id=node.id), drafts=drafts, fence=node_fence(node, pos))
+        stale = truths_from(loom, node) if agents != node.guard.agents else Dropped()
+        drafts = (*gone, *_retagged(loom, node, agents, props), *stale.drafts)
+        told = Remembered(status="saved", id=node.id, notes=stale.notes)
+        return Choice(told=told, drafts=drafts, fence=stale.fence(node_fence(node, pos)))
 
-    return answer_of(*decided(loom, choose, request_id=given.request_id))
+    with told_alike(given.id):
+        return answer_of(*decided(loom, choose, request_id=given.request_id))
 
 
 def _changed(
@@ -110,7 +116,10 @@ def _changed(
 
 def _retagged(loom: Loom, node: NodeVersion, agents: tuple[str, ...], props: dict[str, Any]) -> tuple[Draft, ...]:
     """A new version. One that shares a slot moves to that of its new rights, unless somebody stands there."""
-    changes = {"agents": agents, "props": props}
+    changes: dict[str, Any] = {"agents": agents, "props": props}
+    if agents != node.guard.agents and TRUTH in node.props:
+        # What was compiled of a thing rests on what all who saw it then may see; others may see it now.
+        changes |= without_truth(replace(node, props=props))
     if node.slot == node.id or agents == node.guard.agents:
         return (version_draft(loom, node, new_versions(loom, node, **changes)),)
     again = replace(assertion_of(node), **changes)
@@ -163,7 +172,8 @@ def pin(loom: Loom, given: Pin) -> Remembered:
         draft = version_draft(loom, node, new_versions(loom, node, props=props))
         return Choice(told=Remembered(status="saved", id=node.id), drafts=(draft,), fence=node_fence(node, pos))
 
-    return answer_of(*decided(loom, choose, request_id=given.request_id))
+    with told_alike(given.id):
+        return answer_of(*decided(loom, choose, request_id=given.request_id))
 
 
 # ---- the compiled truth
@@ -192,6 +202,7 @@ class _Known(Struct, frozen=True, kw_only=True):
 
     lines: tuple[str, ...]
     sources: tuple[str, ...]
+    slots: tuple[str, ...]
 
     @property
     def digest(self) -> str:
@@ -225,6 +236,8 @@ def compile_truth(loom: Loom, given: CompileTruth) -> TruthCompiled:
 
     def choose(pos: int) -> Choice[Remembered]:
         now = _thing(loom, node.id)
+        if _known(loom, now).digest != known.digest:
+            raise Conflict("its sources changed meanwhile; nothing was written", hint="repeat the call")
         props = {
             **now.props,
             "compiled_truth": text,
@@ -234,7 +247,8 @@ def compile_truth(loom: Loom, given: CompileTruth) -> TruthCompiled:
         # The summary is what a thing is searched by, unless it has words of its own there.
         summary = text if now.summary in ("", now.props.get("compiled_truth")) else now.summary
         draft = version_draft(loom, now, new_versions(loom, now, props=props, summary=summary))
-        return Choice(told=Remembered(status="saved", id=now.id), drafts=(draft,), fence=node_fence(now, pos))
+        fence = Fence(pos=pos, slots=(*node_fence(now, pos).slots, *known.slots))
+        return Choice(told=Remembered(status="saved", id=now.id), drafts=(draft,), fence=fence)
 
     told = answer_of(*decided(loom, choose, request_id=given.request_id))
     return TruthCompiled(
@@ -269,6 +283,7 @@ def _known(loom: Loom, node: NodeVersion) -> _Known:
     return _Known(
         lines=tuple(_fact_line(each) if each.kind == FACT else _memory_line(each) for each in nodes),
         sources=tuple(citations.get(each.event, each.id) for each in nodes),
+        slots=tuple(dict.fromkeys(slot for each in nodes for slot in (each.slot, each.id))),
     )
 
 

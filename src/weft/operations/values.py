@@ -13,6 +13,9 @@ from weft.lexical import name_key
 
 Relation = Literal["same", "finer", "coarser", "other"]
 
+# Where a part of a value is a wider or a nearer place. Of anything else a list is several values: "Ana, Bob".
+_PLACE_TEXT = "lives_in located_in located_at based_in headquartered_in hosted_in born_in died_in birthplace works_in"
+_PLACES: Final = frozenset(_PLACE_TEXT.split())
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]")
 _PARTS = re.compile(r"\s*[,;/]\s+|\s*;\s*")
@@ -22,20 +25,28 @@ _DENIED = re.compile(
     r"^(?:not|never|no longer|isn'?t|is not|aren'?t|wasn'?t|was not|doesn'?t|does not|anything but|other than)\b"
 )
 _UNKNOWN: Final = frozenset({"unknown", "not known", "unclear", "n/a", "na", "tbd", "tba", "to be decided", "?", ""})
-_HEDGED = re.compile(
-    r"^(?:maybe|perhaps|probably|possibly|presumably|apparently|likely|might be|may be|could be)\s+(?=\S)",
-    re.IGNORECASE,
+_GUESS = (
+    r"(?:maybe|perhaps|probably|possibly|presumably|apparently|supposedly|likely|might be|may be|could be"
+    r"|(?:i|we) (?:think|guess|believe|suppose|assume)(?: that)?(?: it['’]?s| it is)?)"
 )
+_HEDGED = re.compile(rf"^(?:{_GUESS},?\s+(?=\S)|either\s+(?=\S.*\sor\s))+", re.IGNORECASE)
+_HEDGED_AFTER = re.compile(rf"(?<=\S)(?:\s*,\s*{_GUESS}|\s*\({_GUESS}\))\s*[.!]*$", re.IGNORECASE)
+_VERSION = re.compile(r"^(?:v|version)[ .]*(?=\d)")
+_SIGN = re.compile(r"^([$€£¥])\s*(?=\d)")
 
 
 def relation(predicate: str, old: str, new: str) -> Relation:
     """How a new value stands to an old one of the same property.
 
-    `finer`: it says the same and more ("Paris", then "Paris, France"; "Postgres", then "Postgres (managed)").
-    `coarser`: it says less of the same. Anything that words alone cannot tell is `other`.
+    `finer`: it says the same and more ("5", then "5 EUR"; of places "Paris", then "Paris, France"). `coarser`: it
+    says less of the same. Anything that words alone cannot tell is `other`.
     """
-    if value_key(old) == value_key(new) or _same_number(predicate, old, new):
+    if value_key(old) == value_key(new):
         return "same"
+    if predicate.endswith("version"):
+        return "same" if _VERSION.sub("", value_key(old)) == _VERSION.sub("", value_key(new)) else "other"
+    if predicate not in _PLACES:
+        return _by_number(old, new)
     before, after = _parts(old), _parts(new)
     if before == after:
         return "same"
@@ -51,19 +62,19 @@ def value_key(value: str) -> str:
 
 def is_denied(value: str) -> bool:
     """It says what the value is not ("not Paris"), or that nobody knows: that is no other value."""
-    folded = " ".join(value.casefold().replace("’", "'").split())
+    folded = " ".join(unhedged(value).casefold().replace("’", "'").split())
     return bool(_DENIED.match(folded)) or folded.strip(" .") in _UNKNOWN
 
 
 def is_hedged(value: str) -> bool:
-    """It is offered as a guess: "maybe Oslo", "Oslo?"."""
+    """It is offered as a guess: "maybe Oslo", "I think Oslo", "either Oslo or Bergen", "Oslo?"."""
     return unhedged(value) != value.strip()
 
 
 def unhedged(value: str) -> str:
     """A guess without the words that say so; what is nothing but such words stays as it is."""
     plain = value.strip()
-    return _HEDGED.sub("", plain).rstrip("? ") or plain
+    return _HEDGED_AFTER.sub("", _HEDGED.sub("", plain)).rstrip("? ") or plain
 
 
 def _parts(value: str) -> tuple[str, ...]:
@@ -77,25 +88,29 @@ def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
     return 0 < len(few) < len(many) and few in (many[: len(few)], many[-len(few) :])
 
 
-def _same_number(predicate: str, old: str, new: str) -> bool:
-    """1,000 is 1000, and 34 is 34 years; but of versions 3.1 is not 3.10, and 5 km are not 5 miles."""
-    if predicate.endswith("version"):
-        return False
+def _by_number(old: str, new: str) -> Relation:
+    """1,000 is 1000, and 5 EUR says more than 5; but 5 km are not 5 miles."""
     before, after = _measure(old), _measure(new)
     if before is None or after is None or before[0] != after[0]:
-        return False
-    return before[1] == after[1] or not before[1] or not after[1]
+        return "other"
+    if before[1] == after[1]:
+        return "same"
+    if before[1] and after[1]:
+        return "other"
+    return "finer" if after[1] else "coarser"
 
 
 def _measure(value: str) -> tuple[Decimal, str] | None:
     """A number and its unit, where a value is just that."""
-    found = _NUMBER.match(value.strip())
+    plain = _SIGN.sub("", value.strip())
+    found = _NUMBER.match(plain)
     if found is None:
         return None
-    rest = value.strip()[found.end() :]
+    rest = plain[found.end() :]
     if any(letter.isdigit() for letter in rest) or rest[:1] in (".", ",", ":", "-", "/"):
         return None
     try:
-        return Decimal(found[0].replace(",", "")), value_key(rest)
+        sign = _SIGN.match(value.strip())
+        return Decimal(found[0].replace(",", "")), " ".join(filter(None, (sign and sign[1], value_key(rest))))
     except InvalidOperation:
         return None

@@ -19,6 +19,7 @@ from weft.loom import Loom
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
 from weft.retrieval.sessions import OTHERS
+from weft.types import NodeVersion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,6 +90,8 @@ class Fresh(Struct, frozen=True):
             for old in order:
                 if old not in vectors or begins[old] >= begins[new] or scores[new] < self.ratio * scores[old]:
                     continue
+                if not _comparable(answer.pool.nodes[new], answer.pool.nodes[old]):
+                    continue
                 if float(vectors[new] @ vectors[old]) < self.alike:
                     continue
                 older.setdefault(old, new)
@@ -97,6 +100,13 @@ class Fresh(Struct, frozen=True):
                     moved.remove(new)
                     moved.insert(moved.index(old), new)
         return moved, older
+
+
+def _comparable(new: NodeVersion, old: NodeVersion) -> bool:
+    """Two facts say the like only of the same property of the same thing, however like their words are."""
+    if new.kind != "Fact" or old.kind != "Fact":
+        return True
+    return all(new.props.get(name) == old.props.get(name) for name in ("subject", "predicate"))
 
 
 def _vectors(loom: Loom, answer: Answer, order: list[int]) -> Vectors:
