@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -311,23 +312,28 @@ def _content(said: Statement) -> dict[str, str | None]:
     return {**told, **{name: None if at is None else to_iso(at) for name, at in times.items()}}
 
 
+def _digest(said: Statement) -> str:
+    return hashlib.sha256(repr(sorted(_content(said).items())).encode()).hexdigest()
+
+
 def _holds(told: Mapping[str, Any], wanted: Mapping[str, str | None]) -> bool:
     return all(told.get(name) == value for name, value in wanted.items())
 
 
 def _keeping(again: Draft, said: Statement) -> Draft:
-    """A reinforcement with what was said: nothing else in the log tells, where the fact is known already."""
+    """A reinforcement with the digest of what was said: nothing else tells, where the fact is known already.
+
+    The words themselves stay out: a record of use must not keep what is erased elsewhere.
+    """
     payload = again.payload
     assert isinstance(payload, graph.Asserted)
-    content = {name: value for name, value in _content(said).items() if value is not None}
-    nodes = tuple(replace(node, props={**node.props, "said": content}) for node in payload.nodes)
+    nodes = tuple(replace(node, props={**node.props, "said": _digest(said)}) for node in payload.nodes)
     return replace(again, payload=replace(payload, nodes=nodes))
 
 
 def _repeats(loom: Loom, props: Mapping[str, Any], about: str, said: Statement) -> bool:
-    kept = props.get("said")
-    if isinstance(kept, Mapping):
-        return _holds(kept, _content(said))
+    if "said" in props:
+        return bool(props["said"] == _digest(said))
     facts = loom.store.history(loom.viewer, about, limit=MAX_LIMIT)  # an older log does not tell what was said
     return any(_says(fact, said) for fact in facts)
 
