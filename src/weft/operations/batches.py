@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from weft.errors import Invalid, StoreError, TooLarge, WeftError
 from weft.loom import Loom
-from weft.operations import concepts, entities, facts, happenings, remembering
+from weft.operations import concepts, decisions, entities, facts, happenings, remembering
 from weft.operations.committing import Choice, Committed, WriteStatus, decided
 from weft.operations.fields import Label
 from weft.operations.planned import Planned, SoFar, answer, fence_of
@@ -235,6 +235,11 @@ ENTITIES: Final = Form(single=_single(entities.OPERATIONS, "add_entity"), plan=e
 EVENTS: Final = Form(single=_single(happenings.OPERATIONS, "add_event"), plan=happenings.plan_event)
 LINKS: Final = Form(single=_single(happenings.OPERATIONS, "add_causal_link"), plan=happenings.plan_causal_link)
 CONCEPTS: Final = Form(single=_single(concepts.OPERATIONS, "add_concept"), plan=concepts.plan_concept)
+RELATIONS: Final = Form(single=_single(entities.OPERATIONS, "link_entities"), plan=entities.plan_link)
+DECISIONS: Final = Form(single=_single(decisions.OPERATIONS, "save_decision"))
+PATTERNS: Final = Form(single=_single(decisions.OPERATIONS, "save_pattern"))
+CONTEXTS: Final = Form(single=_single(decisions.OPERATIONS, "save_context"))
+PREFERENCES: Final = Form(single=_single(decisions.OPERATIONS, "save_preference"))
 FACTS: Final = Form(single=_single(facts.OPERATIONS, "add_fact"))
 MEMORIES: Final = Form(single=_single(remembering.OPERATIONS, "remember"))
 
@@ -264,6 +269,31 @@ def add_causal_links(loom: Loom, given: Items) -> BatchWritten:
     return write_batch(loom, LINKS, given)
 
 
+def link_many(loom: Loom, given: Items) -> BatchWritten:
+    """Joins many entities, each as `link_entities` takes it. Bad ones are named; the rest is written."""
+    return write_batch(loom, RELATIONS, given)
+
+
+def save_decisions(loom: Loom, given: Items) -> BatchWritten:
+    """Saves many decisions, in order, each as `save_decision` takes it. Bad ones are named; the rest is written."""
+    return write_batch(loom, DECISIONS, given)
+
+
+def save_patterns(loom: Loom, given: Items) -> BatchWritten:
+    """Saves many patterns, in order, each as `save_pattern` takes it. Bad ones are named; the rest is written."""
+    return write_batch(loom, PATTERNS, given)
+
+
+def save_contexts(loom: Loom, given: Items) -> BatchWritten:
+    """Saves many contexts, in order, each as `save_context` takes it. Bad ones are named; the rest is written."""
+    return write_batch(loom, CONTEXTS, given)
+
+
+def save_preferences(loom: Loom, given: Items) -> BatchWritten:
+    """Saves many preferences, in order, each as `save_preference` takes it. Bad ones are named; the rest is written."""
+    return write_batch(loom, PREFERENCES, given)
+
+
 def remember_many(loom: Loom, given: Items) -> BatchWritten:
     """Keeps many texts, in order, each as `remember` takes it. Bad ones are named; the rest is written."""
     return write_batch(loom, MEMORIES, given)
@@ -287,5 +317,10 @@ OPERATIONS = (
     _operation("add_facts", "facts", add_facts),
     _operation("add_concepts", "concepts", add_concepts),
     _operation("add_causal_links", "causal links", add_causal_links),
+    _operation("link_many", "relations", link_many),
+    _operation("save_decisions", "decisions", save_decisions),
+    _operation("save_patterns", "patterns", save_patterns),
+    _operation("save_contexts", "contexts", save_contexts),
+    _operation("save_preferences", "preferences", save_preferences),
     _operation("remember_many", "texts", remember_many),
 )
