@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from weft.operations import (
+    alerts,
     alike,
     answering,
     batches,
@@ -31,9 +32,11 @@ from weft.operations import (
     recalling,
     recording,
     remembering,
+    reports,
     revising,
     searching,
     setting_up,
+    statistics,
     tending,
     upkeep,
     viewing,
@@ -60,6 +63,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *revising.OPERATIONS,
     *tending.OPERATIONS,
     *proposals.OPERATIONS,
+    *reports.OPERATIONS,
+    *alerts.OPERATIONS,
     *viewing.OPERATIONS,
     *merging.OPERATIONS,
     *reading.OPERATIONS,
@@ -69,6 +74,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *recording.OPERATIONS,
     *logbook.OPERATIONS,
     *upkeep.OPERATIONS,
+    *statistics.OPERATIONS,
     *pending.OPERATIONS,
     *indexing.OPERATIONS,
     *extracting.OPERATIONS,

@@ -12,6 +12,7 @@ from weft.adopt import Adopted
 from weft.bench.retrieval import RetrievalBenched
 from weft.context.wording import visible
 from weft.log.verify import Verified
+from weft.operations.alerts import AlertsListed
 from weft.operations.alike import SimilarFound
 from weft.operations.batches import BatchWritten
 from weft.operations.explained import Explained
@@ -30,9 +31,11 @@ from weft.operations.reading import Cited, NodeList, Shown
 from weft.operations.recalling import Recalled
 from weft.operations.recording import TurnsRecorded
 from weft.operations.remembered import Remembered
+from weft.operations.reports import ReportsListed, ReportsRead
 from weft.operations.searching import Searched
 from weft.operations.setting_up import ConfigShown, Initialised
 from weft.operations.showing import EventShown
+from weft.operations.statistics import Statistics
 from weft.operations.tending import TruthCompiled
 from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
 from weft.operations.viewing import SemanticSearched, ViewExpanded
@@ -48,6 +51,7 @@ from weft.surfaces.cli.found import (
 )
 from weft.surfaces.cli.lines import all_lines, arrow, dim, heading, notes_below, one_line, validity
 from weft.surfaces.cli.place_lines import context_lines, delivered_lines, pending_lines, projects_lines
+from weft.surfaces.cli.report_lines import alerts_lines, report_list_lines, reports_lines, statistics_lines
 from weft.surfaces.cli.truth_lines import proposals_lines, truth_lines
 from weft.surfaces.cli.view_lines import Viewed, view_lines
 
@@ -271,6 +275,7 @@ def _extracted_memories(answer: ExtractedMemories) -> None:
 
 
 RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
+    AlertsListed: alerts_lines,
     Adopted: _adopted,
     BackedUp: _backed_up,
     BatchWritten: batch_lines,
@@ -299,10 +304,13 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     RecalledRaw: raw_lines,
     Searched: searched_lines,
     Remembered: _remembered,
+    ReportsListed: report_list_lines,
+    ReportsRead: reports_lines,
     RetrievalBenched: _retrieval_benched,
     SemanticSearched: _viewed,
     Shown: _shown,
     SimilarFound: similar_lines,
+    Statistics: statistics_lines,
     Stats: _stats,
     SubgraphMerged: _viewed,
     TruthCompiled: truth_lines,
