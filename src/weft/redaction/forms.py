@@ -1,0 +1,141 @@
+"""What secrets look like, beyond what detect-secrets knows: a table, and the words that tell a value from a reference.
+
+Every form begins with letters that its vendor chose so that it can be told apart, or stands where only a secret can.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LETTERS: Final = r"[A-Za-z0-9_-]"
+
+# Tokens with a beginning of their own: (sort, form). Looked for only in runs of 20 characters and more.
+TOKENS: Final[tuple[tuple[str, str], ...]] = (
+    ("OpenAI key", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"),
+    ("Anthropic key", r"sk-ant-[a-z0-9]{3,8}-[A-Za-z0-9_-]{20,}"),
+    ("API key", r"sk-(?:or-v1-|lf-)?[A-Za-z0-9]{32,}"),
+    ("GitHub token", rf"github_pat_{_LETTERS}{{22,}}"),
+    ("Google API key", r"AIza[A-Za-z0-9_-]{35}"),
+    ("Google OAuth secret", r"GOCSPX-[A-Za-z0-9_-]{20,}"),
+    ("Google OAuth token", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    ("Hugging Face token", r"hf_[A-Za-z0-9]{30,}"),
+    ("npm token", r"npm_[A-Za-z0-9]{36}"),
+    ("Slack token", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{20,}"),
+    ("Slack token", r"xapp-\d-[A-Za-z0-9-]{20,}"),
+    ("Stripe key", r"(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{20,}"),
+    ("DigitalOcean token", r"do[opr]_v1_[a-f0-9]{64}"),
+    ("Shopify token", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    ("Linear key", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    ("Notion token", r"(?:ntn|secret)_[A-Za-z0-9]{40,}"),
+    ("Vault token", r"hv[bsr]\.[A-Za-z0-9_-]{24,}"),
+    ("Databricks token", r"dapi[a-f0-9]{32}(?:-\d)?"),
+    ("Atlassian token", r"ATATT3[A-Za-z0-9_=-]{40,}"),
+    ("Sentry token", r"sntry[su]_[A-Za-z0-9+/=_-]{40,}"),
+    ("Grafana token", r"gl(?:sa|c)_[A-Za-z0-9+/=_]{32,}"),
+    ("Supabase token", r"sb[a-z]_[a-f0-9]{40}"),
+    ("Docker token", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    ("Doppler token", r"dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9._-]{40,}"),
+    ("PyPI token", r"pypi-Ag[A-Za-z0-9_-]{50,}"),
+    ("RubyGems token", r"rubygems_[a-f0-9]{48}"),
+    ("Cloudflare token", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}"),
+    ("Telegram token", r"\d{8,10}:AA[A-Za-z0-9_-]{33}"),
+    ("age key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    ("JSON web token", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}"),
+    ("weft key", r"(?!(?i:sha))[A-Za-z][A-Za-z0-9._-]{0,31}:[A-Za-z0-9+/]{43}="),
+)
+
+# A private key: all of it where its end is there, else as many lines as look like one.
+PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN (?P<of>[A-Z0-9 ]{0,40})PRIVATE KEY(?P<block> BLOCK)?-----"
+    r"(?:[\s\S]{16,40000}?-----END (?P=of)PRIVATE KEY(?: BLOCK)?-----"
+    r"|(?:(?:\s|\\n|\\r)+[A-Za-z0-9+/=:, -]{16,})+)"
+)
+
+# The password of an address with a user before the host.
+ADDRESS: Final = re.compile(
+    r"://(?P<user>[^\s:/@\"'`<>?#\\]{0,100}):(?P<secret>[^\s@/\"'`<>\\]{1,200}?)@(?=[\w\[{$%.-])"
+)
+
+# What names a secret, by how surely: a password is one even if it is short; a token may be many things.
+NAME_PARTS: Final = ("pass", "pwd", "secret", "token", "key", "cred", "bearer", "basic ", "contrase")
+SURE_NAME: Final = re.compile(
+    r"(?:^|[^a-z])(?:\w*(?:passw(?:or)?d|passphrase|passwd|contrase(?:ñ|n)a)|(?:\w*_)?(?:pass|pwd))$"
+)
+LIKELY_NAME: Final = re.compile(
+    r"(?:secret|credentials?|(?:auth|access|refresh|api|bot|id|session|service|personal|deploy)[_ -]?token"
+    r"|(?:api|access|auth|account|private|secret|service|client|encryption|signing|master|storage|shared|app|admin|db"
+    r"|database|subscription|license|webhook|deploy|sensitive)[_ -]?key|secret[_ -]?access[_ -]?key)$"
+)
+POSSIBLE_NAME: Final = re.compile(r"(?:token|credential)$")
+# A name that ends so is about a secret, and holds none.
+_ABOUT = """
+path file url uri name field id ids type kind len length min max hint prompt label policy ref header format count limit
+ttl expiry expires expired reset hash hashed salt algorithm method provider column param env var prefix pattern regex
+rule required enabled size bucket store manager keys tokens passwords secrets
+"""
+ABOUT: Final = re.compile(rf"(?:{'|'.join(_ABOUT.split())})$")
+
+# After the name: how a value is given to it. Then the value, in quotes or bare.
+GIVEN: Final = re.compile(
+    r"[\w-]{0,40}[\"'`]?\]?[\"'`]?"
+    r"(?P<by>[ \t]{0,4}(?::=|=>|->|=(?![=~])|:(?!:))[ \t]{0,8}|[ \t](?:is|was|are):?[ \t]+|[ \t]+(?=[\"'`]))"
+    r"(?:(?P<prefix>[fFbBrRuU]{0,2})(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,400})(?:\\?[\"'`])"
+    r"|(?P<bare>[^\s\"'`,;(){}<>\[\]|\\]{6,200})(?P<after>[(\[{]?))",
+)
+BEARER: Final = re.compile(r"bearer[ \t]+(?P<secret>[A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE)
+BASIC: Final = re.compile(r"basic[ \t]+(?P<secret>[A-Za-z0-9+/]{12,}={0,2})", re.IGNORECASE)
+
+# Values that are no secret: what stands for one, what refers to one, and words that a setting may have.
+_STANDS_FOR = r"""
+your[-_]? example placeholder change[-_]?me changeit redacted insert[-_] replace[-_]? dummy fake sample goes[-_]here
+environ getenv process\.env secrets?\.(?:get|token|choice)
+"""
+_PLAIN_WORDS = """
+none null nil true false undefined required optional missing empty string str bytes text hidden password passwd pwd pass
+passphrase secret token test testing todo unset default user username admin root bearer basic same-origin include omit
+invalid incorrect wrong correct stored encrypted hashed expired current-password new-password
+"""
+NO_VALUE: Final = re.compile(
+    r"[<\[{$%(&@*#]|-{2}|.*(?:\$\{|\$\(|\{\{|%\(|\*{3}|x{4}|X{4}|\.{3}|…)|(.)\1+$"
+    rf"|(?i:.*(?:{'|'.join(_STANDS_FOR.split())}))|(?i:(?:{'|'.join(_PLAIN_WORDS.split())})$)"
+)
+UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+
+# Card numbers: digits in one run, in fours, or as American Express writes them; then what issuers begin with.
+CARD: Final = re.compile(
+    r"(?<![\w.,:+/-])(?:\d{14,16}|\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
+    r"|\d{4}(?P<joint>[ -])\d{6}(?P=joint)\d{4,5})(?![\w-]|[.,:/]\d)"
+)
+CARD_ISSUERS: Final = re.compile(
+    r"4\d{15}$|5[1-5]\d{14}$|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$|3[47]\d{13}$"
+    r"|6(?:011|5\d\d|4[4-9]\d)\d{12}$|35(?:2[89]|[3-8]\d)\d{12}$|3(?:0[0-5]|[68]\d)\d{11}$"
+)
+
+# Where its forms may strike: looked for first, as they are slow. In the run itself, and in what stands around it.
+HINTS: Final = re.compile(
+    r"A3T|A[BCKS][CI]A|gh[pousr]_|gl[a-z]{2,5}-|GR13|gloas|T3Blbk|AgE|SG\.|xox|sq0|_live_|-us\d|(?:AC|SK)[a-z0-9]{32}"
+    r"|[MNO][\w-]{23,25}\.|AccountKey"
+)
+HINTS_AROUND: Final = (b"aws", b"ibm", b"cos_", b"cloudant", b"softlayer", b"sl_", b"hooks.slack")
+
+# Of detect-secrets: those whose form tells where a secret begins and ends.
+DETECTORS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("aws", "AWSKeyDetector", "AWS key"),
+    ("azure_storage_key", "AzureStorageKeyDetector", "Azure storage key"),
+    ("cloudant", "CloudantDetector", "Cloudant key"),
+    ("discord", "DiscordBotTokenDetector", "Discord token"),
+    ("github_token", "GitHubTokenDetector", "GitHub token"),
+    ("gitlab_token", "GitLabTokenDetector", "GitLab token"),
+    ("ibm_cloud_iam", "IbmCloudIamDetector", "IBM Cloud key"),
+    ("ibm_cos_hmac", "IbmCosHmacDetector", "IBM Cloud key"),
+    ("mailchimp", "MailchimpDetector", "Mailchimp key"),
+    ("openai", "OpenAIDetector", "OpenAI key"),
+    ("pypi_token", "PypiTokenDetector", "PyPI token"),
+    ("sendgrid", "SendGridDetector", "SendGrid key"),
+    ("slack", "SlackDetector", "Slack token"),
+    ("softlayer", "SoftlayerDetector", "SoftLayer key"),
+    ("square_oauth", "SquareOAuthDetector", "Square token"),
+    ("stripe", "StripeDetector", "Stripe key"),
+    ("twilio", "TwilioKeyDetector", "Twilio key"),
+)

@@ -1,0 +1,19 @@
+"""Keys, as the command line prints them."""
+
+from __future__ import annotations
+
+import click
+
+from weft.operations.keys import KeyMade, KeyRotated
+from weft.surfaces.cli.lines import notes_below
+
+
+def key_made(answer: KeyMade) -> None:
+    """The key and nothing else: it goes into a variable."""
+    click.echo(answer.key)
+
+
+def key_rotated(answer: KeyRotated) -> None:
+    """What was sealed anew."""
+    click.echo(f"sealed anew with {answer.key}: {answer.strings} texts and properties in {answer.events} events")
+    notes_below(answer.notes)
