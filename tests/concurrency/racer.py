@@ -21,14 +21,16 @@ from weft.operations import OPERATIONS
 PROJECT = "race"
 
 
-def opened(directory: Path, name: str = "operator") -> weft.Memory:
-    """A memory over the store of that directory, words only."""
+def opened(directory: Path, name: str = "operator", agent: str = "") -> weft.Memory:
+    """A memory over the store of that directory, words only; the operator's, or that of an agent."""
     environment = {
         "HOME": str(directory),
         "WEFT_EMBEDDER": "none",
         "WEFT_PROJECT": PROJECT,
         "WEFT_SESSION": name,
     }
+    if agent:
+        environment |= {"WEFT_AGENT": agent, "WEFT_ROLE": "agent"}
     return weft.open(f"sqlite://{directory}/store", directory=directory, environment=environment)
 
 
@@ -41,8 +43,8 @@ def run(memory: weft.Memory, name: str, given: dict[str, Any]) -> dict[str, Any]
     return told
 
 
-def main(directory: str, name: str) -> None:
-    memory = opened(Path(directory), name)
+def main(directory: str, name: str, agent: str = "") -> None:
+    memory = opened(Path(directory), name, agent)
     memory.recall("warm up")
     print("ready", flush=True)
     for line in sys.stdin:

@@ -33,22 +33,27 @@ class Tally(NamedTuple):
 class Pair:
     """Two processes on one store."""
 
-    def __init__(self, directory: Path, seed: int) -> None:
+    def __init__(self, directory: Path, seed: int, agent: str = "") -> None:
         self.directory, self._chance = directory, random.Random(seed)
-        self._children = [start("racer", directory, name) for name in ("left", "right")]
+        self._children = [start("racer", directory, name, agent) for name in ("left", "right")]
         self.rounds = self.at_once = 0
 
     def race(self, operation: str, left: Told, right: Told) -> list[Told]:
         """Both at once; what each was told, the one that was written first (or at all) in front."""
+        told = self.race_apart((operation, left), (operation, right))
+        return sorted(told, key=lambda each: (each["status"] != "saved", each["status"]))
+
+    def race_apart(self, left: tuple[str, Told], right: tuple[str, Told]) -> list[Told]:
+        """The same for two operations; what each was told, in that order."""
         at_s = time.monotonic() + LEAD_S
-        for child, given in zip(self._children, (left, right), strict=True):
+        for child, (operation, given) in zip(self._children, (left, right), strict=True):
             assert child.stdin is not None
             child.stdin.write(json.dumps([operation, given, at_s]) + "\n")
             child.stdin.flush()
         told = [self._answer(child) for child in self._children]
         self.rounds += 1
         self.at_once += max(each["began_s"] for each in told) < min(each["ended_s"] for each in told)
-        return sorted(told, key=lambda each: (each["status"] != "saved", each["status"]))
+        return told
 
     @staticmethod
     def _answer(child: subprocess.Popen[str]) -> Told:
@@ -73,10 +78,10 @@ class Pair:
 
 
 @contextmanager
-def pair(directory: Path, *, seed: int = 0) -> Iterator[Pair]:
+def pair(directory: Path, *, seed: int = 0, agent: str = "") -> Iterator[Pair]:
     """Two processes that are ready, and that are gone in the end."""
     opened(directory).remember("the store is there")
-    made = Pair(directory, seed)
+    made = Pair(directory, seed, agent)
     try:
         made.ready()
         yield made

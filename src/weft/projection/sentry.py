@@ -1,0 +1,139 @@
+"""What of a commit changes what is kept for all projects: that needs the operator's word.
+
+Judged move by move, inside the lock, against what stands: no operation can forget it, and none can come in between.
+
+Things (people, services, places and kinds of a caller's own) belong to no project, and everybody makes them by naming
+them. So a thing may be made, told what it is where nobody has said, and given further names. All else that would be
+read in every project is governed: what is written there, what replaces, ends, hides or restores what stands there,
+what merges things or splits them. Records of use (feedback, proposals) are free to be made, not to be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from weft.commits import LockedView
+from weft.errors import NeedsApproval
+from weft.kinds import (
+    APPROVAL,
+    APPROVAL_TEXT,
+    COMPILED_PROPS,
+    COMPILED_TRUTH,
+    PROVENANCE_RELATIONS,
+    RECORD_KINDS,
+    VIEWS,
+    is_thing,
+)
+from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted
+from weft.types import Identity, NodeVersion
+
+# Relations that take their end, or their beginning, out of sight or make another thing of it.
+REPLACES: Final = "SUPERSEDES"
+MERGES: Final = "MERGES_INTO"
+VALIDATED: Final = "last_validated_at"  # kept by feedback: when, not what
+ALIASES: Final = "aliases"
+HINT: Final = (
+    "request_global_write_approval with this operation and its arguments; when the operator has approved, repeat the"
+    " call with the token as governance_token"
+)
+
+Stood = Callable[[str], Identity | None]
+
+
+def needs_approval(what: str) -> NeedsApproval:
+    """The error for a write that only the operator may make without asking."""
+    return NeedsApproval(f"{what}: that needs the operator's approval", hint=HINT)
+
+
+class Sentry:
+    """Judges the moves of one commit by somebody who is not the operator.
+
+    With `admitted` what is global may change. `own` is the approval that this commit uses up; no other may be touched.
+    """
+
+    def __init__(self, view: LockedView, *, admitted: bool = False, own: str | None = None) -> None:
+        self._view, self._admitted, self.own = view, admitted, own
+
+    def judge(self, move: Move, stood: Stood) -> None:
+        """Raises NeedsApproval for a move that changes what is global. `stood` tells a node before this commit."""
+        match move:
+            case PutNode():
+                known = stood(move.id)
+                self._leave_approvals(known)
+                if self._admitted or (move.guard.project is not None and not _is_global(known)):
+                    return
+                if not self._may_put(move, known):
+                    raise needs_approval(f"{move.id[:80]!r} would be {_done(known)} for all projects")
+            case EndNode() | SetDeleted():
+                self._leave_approvals(stood(move.id))
+                if not self._admitted and _is_global(stood(move.id)):
+                    raise needs_approval(f"{move.id[:80]!r} is kept for all projects")
+            case PutEdge():
+                if not self._admitted and not self._may_join(move, stood):
+                    raise needs_approval(f"{move.rel} would change {move.dst[:80]!r} for all projects")
+            case EndEdge():
+                rows = () if self._admitted else self._view.live_edge_versions(move.src, move.rel, move.dst)
+                if any(row.guard.project is None for row in rows):
+                    raise needs_approval(f"{move.rel} from {move.src[:80]!r} holds for all projects")
+
+    def _leave_approvals(self, known: Identity | None) -> None:
+        if known is not None and known.kind in (APPROVAL, APPROVAL_TEXT) and known.id != self.own:
+            raise NeedsApproval("an approval is the operator's to decide", hint="wait for the operator")
+
+    def _may_put(self, move: PutNode, known: Identity | None) -> bool:
+        thing = is_thing(move.kind) and move.kind not in VIEWS["code"]
+        if known is None:
+            return thing or move.kind in RECORD_KINDS
+        if known.guard != move.guard or known.deleted_at is not None:
+            return False
+        return any(_only_adds(row, move, thing=thing) for row in self._view.live_versions(move.id))
+
+    def _may_join(self, move: PutEdge, stood: Stood) -> bool:
+        if move.rel == REPLACES and _is_global(stood(move.dst)):
+            return False
+        if move.rel == MERGES and _is_global(stood(move.src)):
+            return False
+        if move.guard.project is not None or move.rel in PROVENANCE_RELATIONS:
+            return True
+        return stood(move.src) is None  # what is new in this commit is judged by itself, with all that leads from it
+
+
+def _is_global(known: Identity | None) -> bool:
+    return known is not None and known.guard.project is None
+
+
+def _done(known: Identity | None) -> str:
+    return "written" if known is None else "changed"
+
+
+def _only_adds(row: NodeVersion, move: PutNode, *, thing: bool) -> bool:
+    """Whether a version takes nothing back of what stands, for no other time than it stands for.
+
+    When it was last validated may always change, and what was compiled of a thing may be dropped: it is made again.
+    """
+    asserted = (row.interval.asserted_from, row.interval.asserted_to)
+    if (move.valid_from, move.valid_to) not in (asserted, (row.interval.valid_from, row.interval.valid_to)):
+        return False
+    if move.name != row.name or move.slot != row.slot:
+        return False
+    if move.text != row.text and not (thing and not row.text):
+        return False
+    dropped = move.summary == "" and row.summary == row.props.get(COMPILED_TRUTH)
+    if move.summary != row.summary and not dropped:
+        return False
+    return _props_only_add(row.props, move.props, thing=thing)
+
+
+def _props_only_add(old: Mapping[str, Any], new: Mapping[str, Any], *, thing: bool) -> bool:
+    before, after = dict(old), dict(new)
+    for props in (before, after):
+        props.pop(VALIDATED, None)
+    if not COMPILED_PROPS & after.keys():
+        before = {name: value for name, value in before.items() if name not in COMPILED_PROPS}
+    if thing:
+        fewer, more = before.pop(ALIASES, []), after.pop(ALIASES, [])
+        listed = isinstance(fewer, list | tuple) and isinstance(more, list | tuple)
+        if not listed or list(more[: len(fewer)]) != list(fewer):
+            return False
+    return before == after

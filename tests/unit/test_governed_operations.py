@@ -1,0 +1,350 @@
+"""What is kept for all projects, and every operation that could change it: a new one has to be put here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import weft
+from weft.errors import Busy, Forbidden, NeedsApproval
+from weft.operations import OPERATIONS
+from weft.projection.digest import graph_digest
+from weft.testing.clock import DAY_US, ManualClock
+
+from .conftest import Place
+from .test_governance import TEXT, approved, events, failed, kept, run
+
+WRITES = {each.name: each for each in OPERATIONS if each.effect != "read"}
+
+
+@pytest.fixture
+def boss(place: Place) -> weft.Memory:
+    return place.open()
+
+
+@pytest.fixture
+def ann(place: Place) -> weft.Memory:
+    return place.open(role="agent", agent="ann", session="ann")
+
+
+@pytest.fixture
+def world(boss: weft.Memory, clock: ManualClock) -> dict[str, str]:
+    """Things of the operator's that are kept for all projects, by what they are; and one project's own."""
+    old = finding(boss, clock)
+    boss.add_entity("Mira", kind="Person", description="Runs the harbour.", aliases=["Captain"])
+    boss.add_entity("Myra", kind="Person")
+    run(boss, "add_fact", subject="Mira", predicate="lives_in", object="Oslo", subject_kind="Person", level="global")
+    unsure = run(
+        boss,
+        "add_fact",
+        subject="Mira",
+        predicate="lives_in",
+        object="Rome",
+        subject_kind="Person",
+        level="global",
+        confidence=0.2,
+    )
+    return {
+        "memory": boss.remember(TEXT, level="global", name="dates").id,
+        "decision": run(boss, "save_decision", title="Use metric units", level="global").id,
+        "gone": gone(boss),
+        "person": "person:mira",
+        "double": "person:myra",
+        "alias": "person:captain",
+        "proposal": unsure.id,
+        "alert": run(boss, "alert_raise", message="The quay is under water.", level="global").id,
+        "task": run(boss, "work_create", kind="repair", title="Mend the quay", level="global").id,
+        "finding": old,
+    }
+
+
+def finding(boss: weft.Memory, clock: ManualClock) -> str:
+    """What hygiene says of a decision that nobody has looked at for long."""
+    run(boss, "save_decision", title="Paint the cranes yellow", level="global")
+    clock.step(200 * DAY_US)
+    report = run(boss, "run_hygiene", level="global")
+    (found,) = [each for check in report.checks if check.check == "decision" for each in check.findings]
+    name: str = found.id
+    return name
+
+
+def gone(boss: weft.Memory) -> str:
+    node = boss.remember("The old harbour rules hold.", level="global")
+    boss.forget(node.id)
+    return node.id
+
+
+# Operations that write, each with a call that changes what is global: an agent's must be refused.
+CALLS: dict[str, dict[str, Any]] = {
+    "remember": {"text": "x", "level": "global"},
+    "add_fact": {
+        "subject": "Mira",
+        "subject_kind": "Person",
+        "predicate": "lives_in",
+        "object": "Bergen",
+        "level": "global",
+    },
+    "add_entity": {"name": "Mira", "kind": "Person", "description": "Was dismissed."},
+    "link_entities": {"source": "Mira", "relation": "KNOWS", "target": "Myra", "level": "global"},
+    "merge_entities": {"duplicate": "{double}", "into": "{person}", "reason": "alike"},
+    "split_entities": {"duplicate": "{alias}"},
+    "add_event": {"description": "The crane fell.", "occurred_at": "2025", "level": "global"},
+    "add_causal_link": {"cause": "rain", "effect": "delay", "level": "global"},
+    "add_concept": {"name": "Tide", "level": "global"},
+    "memory_write": {"kind": "Rule", "text": "No loud music.", "level": "global"},
+    "add_entities": {"items": [{"name": "Mira", "kind": "Person", "description": "Was dismissed."}]},
+    "add_events": {"items": [{"description": "The crane fell.", "occurred_at": "2025", "level": "global"}]},
+    "add_facts": {"items": [{"subject": "Mira", "predicate": "role", "object": "guest", "level": "global"}]},
+    "add_concepts": {"items": [{"name": "Tide", "level": "global"}]},
+    "add_causal_links": {"items": [{"cause": "rain", "effect": "delay", "level": "global"}]},
+    "link_many": {"items": [{"source": "Mira", "relation": "KNOWS", "target": "Myra", "level": "global"}]},
+    "save_decisions": {"items": [{"title": "Use trunks", "level": "global"}]},
+    "save_patterns": {"items": [{"title": "Retry", "description": "three times", "level": "global"}]},
+    "save_contexts": {"items": [{"title": "Tides", "body": "twice a day", "level": "global"}]},
+    "save_preferences": {"items": [{"subject": "Mira", "preference": "tea", "level": "global"}]},
+    "remember_many": {"items": [{"text": "x", "level": "global"}]},
+    "save_decision": {"title": "Use imperial units", "supersedes": "{decision}"},
+    "save_pattern": {"title": "Retry", "description": "three times", "level": "global"},
+    "save_context": {"title": "Tides", "body": "twice a day", "level": "global"},
+    "save_preference": {"subject": "Mira", "preference": "tea", "level": "global"},
+    "memory_edit": {"id": "{memory}", "text": "Dates are written as you like."},
+    "correct": {"id": "{memory}", "text": "Dates are written as you like."},
+    "memory_invalidate": {"id": "{memory}"},
+    "forget": {"id": "{memory}"},
+    "tag": {"id": "{memory}", "keywords": ["dates"]},
+    "pin": {"id": "{memory}"},
+    "compile_truth": {"entity": "{person}", "text": "Mira is gone."},
+    "proposal_review": {"id": "{proposal}", "decision": "accept"},
+    "report_write": {"title": "Tides", "body": "High at noon.", "level": "global"},
+    "alert_raise": {"message": "The crane leans.", "level": "global"},
+    "alert_suppress": {"id": "{alert}"},
+    "digest_write": {"body": "A calm week.", "level": "global"},
+    "work_create": {"kind": "repair", "title": "Mend the crane", "level": "global"},
+    "work_update": {"id": "{task}", "note": "half done"},
+    "work_complete": {"id": "{task}", "result": "done"},
+    "delete": {"target": "{memory}"},
+    "restore": {"id": "{gone}"},
+    "hygiene_apply": {"action": "end", "ids": ["{finding}"]},
+}
+# Operations that write and cannot change what is global by themselves, and why.
+FREE = {
+    "memory_feedback": "says how it was used, not what it is",
+    "request_global_write_approval": "asks",
+    "approve": "the operator's",
+    "deny": "the operator's",
+    "project_create": "writes into that project",
+    "focus_create": "writes into that project",
+    "ingest": "writes into this project",
+    "record_turns": "writes into this project",
+    "log_import": "the operator's",
+    "rebuild": "the operator's",
+    "deliver_pending": "delivers as whoever wrote: see test_what_waits_is_judged_when_it_is_delivered",
+    "run_hygiene": "looks, and notes when it looked",
+    "reindex": "makes vectors",
+    "extract_memories": "the operator's",
+    "init": "writes a file",
+    "erase": "the operator's",
+    "purge": "the operator's",
+    "clear_graph": "the operator's",
+    "key_rotate": "the operator's",
+}
+
+
+def filled(given: Any, world: dict[str, str]) -> Any:
+    """A call with the ids of this world."""
+    match given:
+        case str():
+            return world[given[1:-1]] if given.startswith("{") else given
+        case list():
+            return [filled(each, world) for each in given]
+        case dict():
+            return {name: filled(value, world) for name, value in given.items()}
+        case _:
+            return given
+
+
+def stands(memory: weft.Memory) -> str:
+    return graph_digest(memory.loom.store.graph_rows(memory.loom.operator("look at the graph")))
+
+
+def test_every_operation_that_writes_is_looked_at_here() -> None:
+    assert set(CALLS).isdisjoint(FREE)
+    assert set(WRITES) == set(CALLS) | set(FREE), "put it into CALLS with a call that must be refused, or say why not"
+
+
+def test_every_write_with_a_level_takes_a_token() -> None:
+    leveled = {name for name, each in WRITES.items() if "level" in each.input.__struct_fields__} - FREE.keys()
+    assert {name for name in leveled if not WRITES[name].governed} == set()
+    assert {name for name, each in WRITES.items() if each.governed and "governance_token" not in each.rare} == set()
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_an_agent_changes_nothing_global_by_itself(
+    name: str, boss: weft.Memory, ann: weft.Memory, world: dict[str, str]
+) -> None:
+    given, before, position = filled(CALLS[name], world), stands(boss), events(boss)
+    answer = run(ann, name, **given)
+    assert answer.status == "failed", answer
+    told = " ".join((*answer.notes, *(each.error for each in getattr(answer, "items", ()))))
+    told += " ".join(str(each) for each in getattr(answer, "findings", ()))
+    assert "approval" in told, answer
+    assert (stands(boss), events(boss)) == (before, position)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in CALLS if name in WRITES and WRITES[name].governed))
+def test_with_a_token_it_does_so_once(name: str, boss: weft.Memory, ann: weft.Memory, world: dict[str, str]) -> None:
+    given = filled(CALLS[name], world)
+    token = approved(boss, ann, name, **given)
+    answer = run(ann, name, **given, governance_token=token)
+    assert answer.status in ("saved", "superseded"), answer
+    assert [each.operation for each in run(boss, "approval_list", status="used").approvals] == [name]
+    after = stands(boss)
+    again = run(ann, name, **given, governance_token=token)
+    assert (again.status, stands(boss)) == ("failed", after)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_the_operator_needs_none(name: str, boss: weft.Memory, world: dict[str, str]) -> None:
+    assert run(boss, name, **filled(CALLS[name], world)).status in ("saved", "superseded")
+
+
+@pytest.mark.parametrize("name", [name for name, why in FREE.items() if why == "the operator's"])
+def test_what_is_the_operator_s_is_refused(name: str, ann: weft.Memory, place: Place) -> None:
+    given: dict[str, Any] = {
+        "approve": {"id": "approval:1"},
+        "deny": {"id": "approval:1"},
+        "log_import": {"path": str(place.root / "log.jsonl")},
+        "erase": {"subject": "Mira", "yes": True},
+        "purge": {"yes": True},
+        "clear_graph": {"level": "global"},
+    }.get(name, {})
+    with pytest.raises(Forbidden, match="only the operator"):
+        run(ann, name, **given)
+
+
+# ---- other ways
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("memory_edit", {"id": "{person}", "text": "Was dismissed."}),
+        ("memory_edit", {"id": "{person}", "props": {"compiled_truth": "Was dismissed."}}),
+        ("memory_edit", {"id": "{person}", "props": {"aliases": None}}),
+        ("memory_edit", {"id": "{person}", "props": {"pinned": True}}),
+        ("memory_invalidate", {"id": "{person}"}),
+        ("forget", {"id": "{person}"}),
+        ("forget", {"id": "{gone}", "undo": True}),
+        ("tag", {"id": "{person}", "agents": ["ann"]}),
+        ("pin", {"id": "{person}"}),
+        ("proposal_review", {"id": "{proposal}", "decision": "reject"}),
+        ("memory_write", {"kind": "Person", "name": "Mira", "text": "Was dismissed."}),
+        ("memory_write", {"kind": "Person", "name": "Mira", "valid_to": "2020"}),
+        ("compile_truth", {"entity": "{person}"}),
+    ],
+)
+def test_things_of_all_projects_are_not_changed_by_the_way(
+    name: str, given: dict[str, Any], boss: weft.Memory, ann: weft.Memory, world: dict[str, str]
+) -> None:
+    before = stands(boss)
+    failed(run(ann, name, **filled(given, world)), "approval")
+    assert stands(boss) == before
+
+
+def test_speaking_of_what_is_global_is_free(boss: weft.Memory, ann: weft.Memory, world: dict[str, str]) -> None:
+    """What a project says about a thing or a memory of all projects is the project's own."""
+    run(boss, "compile_truth", entity=world["person"])
+    for name, given in (
+        ("remember", {"text": "Mira oiled the crane."}),
+        ("add_fact", {"subject": "Mira", "subject_kind": "Person", "predicate": "lives_in", "object": "Bergen"}),
+        ("link_entities", {"source": "Mira", "relation": "KNOWS", "target": "Myra"}),
+        ("add_event", {"description": "Mira fell.", "occurred_at": "2025", "entities": ["Mira"]}),
+        ("add_entity", {"name": "Mira", "kind": "Person", "aliases": ["Skipper"]}),
+        ("add_entity", {"name": "Myra", "kind": "Person", "description": "Mira's sister."}),
+        ("memory_feedback", {"id": world["memory"], "outcome": "confirmed"}),
+        ("memory_feedback", {"id": world["memory"], "outcome": "invalidated"}),
+    ):
+        assert run(ann, name, **given).status in ("saved", "superseded"), name
+    assert TEXT in kept(boss)
+    shown = boss.show(world["person"]).node
+    assert shown is not None
+    assert shown.text == "Runs the harbour."
+    assert boss.loom.store.nodes(boss.loom.viewer, weft.types.NOW, [world["memory"]])[0].text == TEXT
+
+
+def test_a_description_that_stands_is_not_replaced(boss: weft.Memory, ann: weft.Memory) -> None:
+    assert ann.add_entity("Quay", kind="Place", description="Where ships lie.").status == "saved"
+    failed(ann.add_entity("Quay", kind="Place", description="Closed for ever."), "approval")
+
+
+def test_no_approval_can_be_written_by_other_means(ann: weft.Memory, boss: weft.Memory) -> None:
+    request = run(
+        ann, "request_global_write_approval", operation="remember", arguments={"text": TEXT, "level": "global"}
+    )
+    before = stands(boss)
+    for name, given in (
+        ("memory_edit", {"id": request.id, "props": {"status": "approved"}}),
+        ("correct", {"id": request.id, "text": "approved"}),
+        ("memory_invalidate", {"id": request.id}),
+        ("forget", {"id": request.id}),
+        ("delete", {"target": request.id}),
+        ("tag", {"id": request.id, "keywords": ["approved"]}),
+        ("pin", {"id": request.id}),
+        ("memory_write", {"kind": "Approval", "text": "approved"}),
+        ("remember", {"kind": "Approval", "text": "approved"}),
+        ("add_entity", {"kind": "Approval", "name": "approved"}),
+    ):
+        with pytest.raises(weft.WeftError):
+            run(ann, name, **given)
+    assert stands(boss) == before
+
+
+def test_what_waits_is_judged_when_it_is_delivered(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write that waits in the outbox is no way round: without the right it is set aside, with the reason."""
+    outbox = str(place.scratch / "outbox")
+    boss, ann = place.open(outbox=outbox), place.open(role="agent", agent="ann", session="ann", outbox=outbox)
+    node = boss.remember(TEXT, level="global")
+    commit = type(ann.loom.store).commit
+
+    def busy(*_: Any, **__: Any) -> Any:
+        raise Busy("somebody else writes")
+
+    monkeypatch.setattr(type(ann.loom.store), "commit", busy)
+    waits = ann.forget(node.id)
+    monkeypatch.setattr(type(ann.loom.store), "commit", commit)
+    assert waits.status == "pending_retry"
+    assert run(boss, "deliver_pending").delivered == 0
+    (refused,) = run(boss, "pending_list").refused
+    assert "approval" in refused.reason
+    assert TEXT in kept(boss)
+
+
+def test_a_write_with_a_token_does_not_wait(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    outbox = str(place.scratch / "outbox")
+    boss, ann = place.open(outbox=outbox), place.open(role="agent", agent="ann", session="ann", outbox=outbox)
+    token = approved(boss, ann)
+    commit = type(ann.loom.store).commit
+
+    def busy(*_: Any, **__: Any) -> Any:
+        raise Busy("somebody else writes")
+
+    monkeypatch.setattr(type(ann.loom.store), "commit", busy)
+    with pytest.raises(Busy):
+        ann.remember(TEXT, level="global", governance_token=token)
+    monkeypatch.setattr(type(ann.loom.store), "commit", commit)
+    assert ann.remember(TEXT, level="global", governance_token=token).status == "saved"
+
+
+def test_a_caller_of_the_operation_itself_is_told_by_an_error(ann: weft.Memory) -> None:
+    from weft.operations.remembering import Remember, remember
+
+    with pytest.raises(NeedsApproval, match="needs the operator's approval"):
+        remember(ann.loom, Remember(text=TEXT, level="global"))
+
+
+def test_rebuilt_the_approvals_stand_as_before(boss: weft.Memory, ann: weft.Memory) -> None:
+    token = approved(boss, ann)
+    ann.remember(TEXT, level="global", governance_token=token)
+    assert run(boss, "rebuild").equal
+    failed(ann.remember(TEXT, level="global", governance_token=token), "used already")
