@@ -25,7 +25,13 @@ WAIT_S = 0.01  # a short one: the lock is held longer than this
 
 def open_at(directory: Path, session: str) -> weft.Memory:
     """The memory that writers and the test share."""
-    environment = {"HOME": str(directory), "WEFT_EMBEDDER": "none", "WEFT_ACCOUNT": "crash", "WEFT_SESSION": session}
+    environment = {
+        "HOME": str(directory),
+        "WEFT_EMBEDDER": "none",
+        "WEFT_AUDIT": "off",
+        "WEFT_ACCOUNT": "crash",
+        "WEFT_SESSION": session,
+    }
     return weft.open(f"sqlite://{directory / 'store'}", directory=directory, environment=environment)
 
 
