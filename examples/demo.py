@@ -54,6 +54,7 @@ def main() -> None:
             tell(memory, project)
             ask(memory)
             prove(memory)
+            forget(memory)
     what_next()
 
 
@@ -114,6 +115,19 @@ def prove(memory: weft.Memory) -> None:
     print(f"  {citation} {'matches its hash' if cited.matches else 'DIFFERS'}")
     for check in memory.doctor().checks:
         dim(f"  {'ok  ' if check.ok else 'FAIL'} {check.name}: {check.detail}")
+
+
+def forget(memory: weft.Memory) -> None:
+    say("10. Secrets never get in, and a person can be forgotten")
+    card = "".join(("4539", "1488", "0343", "6467"))  # a number that no bank gave out, in a form that is watched for
+    told = memory.remember(f"Odile Fenn paid for her crossing with card {card}.")
+    dim(f"  {told.notes[-1]}")
+    show(memory.recall("How did Odile Fenn pay?", limit=1))
+    gone = memory.erase(subject="Odile Fenn", yes=True)
+    print(f"  {gone.status}: {gone.nodes} nodes in {gone.events} events, by {gone.by}")
+    show(memory.recall("How did Odile Fenn pay?", limit=1))
+    verified = memory.doctor().checks
+    print(f"  the log: {next(check.detail for check in verified if check.name == 'log')}")
 
 
 def what_next() -> None:

@@ -22,6 +22,7 @@ from weft.log.chain import make_commit
 from weft.log.jsonl import LogItem, read_checked
 from weft.log.kinds import kind_named, payload_of
 from weft.ports import Store
+from weft.projection.rewrite import Rewrite, change_of, scrub_here
 from weft.projection.weave import weave
 from weft.types import Event, Viewer
 
@@ -55,6 +56,8 @@ def adopt(store: Store, viewer: Viewer, read: Callable[[], Iterable[bytes]], *, 
     exact = exact or head.pos == 0
     if not exact:
         _check_sessions(store, viewer, (item for _, item in read_checked(read())))
+    elif _rewrite(store, viewer, (item for _, item in read_checked(read())), head.pos):
+        store.sweep(viewer, progress=lambda _done, _total: None)
     added = there = 0
     for _, item in read_checked(read()):
         taken = _continue(store, viewer, item) if exact else _append_foreign(store, viewer, item, clock)
@@ -76,6 +79,31 @@ def _continue(store: Store, viewer: Viewer, item: LogItem) -> int:
         return Batch(commit=commit, events=events, changes=weave(view, events))
 
     return len(store.commit(viewer.account, plan).events)
+
+
+def _rewrite(store: Store, viewer: Viewer, items: Iterable[LogItem], upto: int) -> bool:
+    """Replaces payloads that stand here and were erased where the log went on. Says whether there were any.
+
+    All at once, before it goes on here: the fold of what follows rests on them.
+    """
+    theirs = [
+        (event, change_of(events))
+        for commit, events in items
+        for event in events
+        if commit.first_pos <= upto and event.rewritten
+    ]
+
+    def plan(view: LockedView) -> Batch:
+        ours = ((view.event(event.session, event.seq), event, tx) for event, tx in theirs)
+        rewrites = [
+            Rewrite(before=before, after=after, tx=tx)
+            for before, after, tx in ours
+            if before is not None and (before.payload, before.salt) != (after.payload, after.salt)
+        ]
+        scrub = scrub_here(view, rewrites) if rewrites else None
+        return Batch(commit=None, events=(), changes=Changes(), scrub=scrub)
+
+    return bool(theirs) and store.commit(viewer.account, plan).scrub is not None
 
 
 def _check_sessions(store: Store, viewer: Viewer, items: Iterable[LogItem]) -> None:
@@ -113,8 +141,19 @@ def _missing(view: LockedView, event: Event) -> bool:
         if event.seq == 1 or before in (None, event.prev_hash):
             return True
     elif known == event.hash:
+        _check_not_erased(view, event)
         return False
     raise Conflict(
         f"session {event.session} went another way here: event {event.seq} differs",
         hint="two stores wrote the same session; import into an empty store instead",
     )
+
+
+def _check_not_erased(view: LockedView, event: Event) -> None:
+    """Raises Conflict where the log has lost words that stand here, among others that may speak of them."""
+    here = view.event(event.session, event.seq) if event.rewritten else None
+    if here is not None and (here.payload, here.salt) != (event.payload, event.salt):
+        raise Conflict(
+            f"event {event.seq} of session {event.session} was erased in the file, and stands here",
+            hint="erase the same here, with `weft erase`; or import into an empty store",
+        )

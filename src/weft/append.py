@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from weft.commits import Batch, Changes, LexedText, LockedView
 from weft.embedding import Embedding
-from weft.errors import Conflict
+from weft.errors import Conflict, StoreError
+from weft.governing import Pass, is_operator, marks_approval
 from weft.instants import Clock
+from weft.kinds import PROVENANCE_RELATIONS
 from weft.lexical import lex
 from weft.log.draft import Draft, Prepared, check_name, prepare, seal
-from weft.log.kinds import code, conversation, document, graph, memory
+from weft.log.kinds import code, conversation, document, graph, memory, payload_of
 from weft.ports import Store
+from weft.projection.sentry import Sentry
 from weft.projection.weave import weave
 from weft.queries import Vector
-from weft.types import Actor, Event, NodeVersion, Viewer
+from weft.screen import Screen
+from weft.types import SCOPES, Actor, Event, NodeVersion, Viewer
 
 MAX_TOUCHED: Final = 500  # versions that a fence looks at; where more were touched it counts as moved
 
@@ -65,15 +69,21 @@ def append(
     request_id: str | None = None,
     expected_head: int | None = None,
     fence: Fence | None = None,
+    approval: Pass | None = None,
+    screen: Screen | None = None,
 ) -> Appended:
     """Writes drafts as one commit: all of them or none. With a request id, a repeated call writes nothing.
+
+    What is written has passed `screen`: secrets are redacted, sensitive words are sealed. Without one there is no key,
+    and sensitive words are refused.
 
     With a fence, raises Moved if what it guards was touched since: looked up inside the lock, so that of two writers
     who decided from the same state only one gets through.
 
-    Raises Invalid or TooLarge for bad input, Conflict when the session moved past `expected_head` or the request id
-    was used for something else, Forbidden where the drafts touch nodes that `viewer` may not see (weft's own upkeep
-    writes as no viewer).
+    Raises Misconfigured for sensitive words without a key, Invalid or TooLarge for bad input, Conflict when the session
+    moved past `expected_head` or the request id was used for something else, Forbidden where the drafts touch nodes
+    that `viewer` may not see (weft's own upkeep writes as no viewer). Who is not the operator changes what is kept for
+    all projects only with an `approval`, which is spent in the same commit: raises NeedsApproval otherwise.
     """
     check_name(writer.account, field="account")
     check_name(writer.session, field="session")
@@ -81,7 +91,10 @@ def append(
     check_name(writer.actor.role, field="role")
     if request_id is not None:
         check_name(request_id, field="request_id")
+    screen = screen or Screen()
+    drafts = screen.drafts(drafts, sensitive=lambda ids: any_sensitive(store, writer.account, ids))
     prepared = prepare(drafts)
+    marks = () if approval is None or not (made := approval.marks()) else prepare(screen.drafts(made))
     lexed = lex_all(drafts)
     vectors: tuple[Vector, ...] = ()
     note = ""
@@ -93,9 +106,10 @@ def append(
             _check_same_request(prepared, earlier, request_id)
             return Batch(commit=None, events=earlier, changes=Changes())
         if fence is not None:
-            _check_fence(view, fence)
+            _check_fence(view, fence, screen)
+        sentry = _sentry(view, writer, viewer, approval, clock)
         commit, events = seal(
-            prepared,
+            (*prepared, *marks),
             view,
             account=writer.account,
             session=writer.session,
@@ -104,10 +118,23 @@ def append(
             expected_head=expected_head,
             now_us=clock.now_us(),
         )
-        return Batch(commit=commit, events=events, changes=weave(view, events, lexed, viewer), vectors=vectors)
+        return Batch(commit=commit, events=events, changes=weave(view, events, lexed, viewer, sentry), vectors=vectors)
 
     batch = store.commit(writer.account, plan)
+    if approval is not None and batch.commit is not None:
+        approval.used()
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
+
+
+def _sentry(
+    view: LockedView, writer: Writer, viewer: Viewer | None, approval: Pass | None, clock: Clock
+) -> Sentry | None:
+    """Who watches over what is kept for all projects; nobody where the operator writes."""
+    if is_operator(writer.actor, viewer):
+        return None
+    if approval is not None:
+        approval.check(view, clock.now_us())
+    return Sentry(view, admitted=approval is not None, own=None if approval is None else approval.id)
 
 
 def written_under(store: Store, account: str, request_id: str) -> tuple[Event, ...]:
@@ -116,24 +143,48 @@ def written_under(store: Store, account: str, request_id: str) -> tuple[Event, .
     return batch.events
 
 
-def _check_fence(view: LockedView, fence: Fence) -> None:
+def any_sensitive(store: Store, account: str, ids: Sequence[str]) -> bool | None:
+    """Whether one of these nodes is sensitive; None if that cannot be told, as of one that is deleted."""
+    reader = Viewer(account=account, scopes=frozenset(SCOPES), sensitive=True)
+    try:
+        seen = [store.history(reader, each, limit=1) for each in ids]
+    except StoreError:
+        return None
+    if any(versions[0].guard.sensitive for versions in seen if versions):
+        return True
+    return False if all(seen) else None
+
+
+def _check_fence(view: LockedView, fence: Fence, screen: Screen) -> None:
     if view.head().pos == fence.pos:
         return
     found = view.touched_since(fence.pos, kinds=fence.kinds, slots=fence.slots, limit=MAX_TOUCHED + 1)
-    if len(found) > MAX_TOUCHED or any(fence.concerns is None or fence.concerns(node) for node in found):
+    if len(found) > MAX_TOUCHED or any(
+        fence.concerns is None or fence.concerns(screen.node(node)) for node in found
+    ):
         raise Moved(f"the log moved on since position {fence.pos}", hint="repeat the call")
 
 
 def _check_same_request(prepared: Sequence[Prepared], earlier: Sequence[Event], request_id: str) -> None:
-    """A payload that was erased since cannot be compared, and counts as the same."""
-    same = len(prepared) == len(earlier) and all(
-        one.draft.kind == event.kind and event.payload in (None, one.raw)
-        for one, event in zip(prepared, earlier, strict=True)
+    """A payload that was erased since cannot be compared, and counts as the same; that it spent an approval as well."""
+    prepared = [one for one in prepared if not _says_whence(one.draft.payload)]
+    earlier = [event for event in earlier if not _says_whence(payload_of(event))]
+    same = len(prepared) <= len(earlier) and all(
+        one.draft.kind == event.kind and (event.rewritten or event.payload in (None, one.raw))
+        for one, event in zip(prepared, earlier, strict=False)
     )
+    same = same and all(marks_approval(event) for event in earlier[len(prepared) :])
     if not same:
         raise Conflict(
             f"request id {request_id!r} was used for something else", hint="use a new request id for a new request"
         )
+
+
+def _says_whence(payload: Any) -> bool:
+    """Whether an event does no more than say what others came of: that depends on when it is said."""
+    if not isinstance(payload, graph.Asserted) or payload.nodes or not payload.edges:
+        return False
+    return all(edge.rel in PROVENANCE_RELATIONS for edge in payload.edges)
 
 
 def lex_all(drafts: Sequence[Draft]) -> dict[bytes, LexedText]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from weft.queries import Vector
-from weft.types import Commit, EdgeVersion, Event, Head, Identity, NodeVersion, SessionHead, Tx
+from weft.types import Commit, EdgeVersion, Event, Head, Identity, NodeVersion, Rewriting, SessionHead, Tx
 
 
 class Retirement(Struct, frozen=True, kw_only=True):
@@ -50,13 +51,61 @@ class Changes(Struct, frozen=True, kw_only=True):
     transactions: tuple[Tx, ...] = ()
 
 
+class NewPayload(Struct, frozen=True, kw_only=True):
+    """What stands in place of an event's payload and salt from now on."""
+
+    pos: int
+    payload: bytes
+    salt: bytes
+
+
+class NewNodeRow(Struct, frozen=True, kw_only=True):
+    """What a version of a node says from now on: its text by content hash, its properties, its slot."""
+
+    row: int
+    name: str
+    summary: str
+    text: str
+    content_hash: bytes
+    props: Mapping[str, Any]
+    slot: str
+
+
+class NewEdgeRow(Struct, frozen=True, kw_only=True):
+    """What a version of an edge says from now on."""
+
+    row: int
+    props: Mapping[str, Any]
+    slot: str
+
+
+class Scrub(Struct, frozen=True, kw_only=True):
+    """Replaces what earlier commits wrote, and nothing of its shape. Applied before the changes of its batch.
+
+    `nodes` are (id, new id), `edges` ((src, rel, dst), new relation) with the ids as they were. `files` are the ids of
+    transactions with the files that are left to them. `texts` are those of the new rows that are not there yet.
+    """
+
+    payloads: tuple[NewPayload, ...] = ()
+    nodes: tuple[tuple[str, str], ...] = ()
+    edges: tuple[tuple[tuple[str, str, str], str], ...] = ()
+    node_rows: tuple[NewNodeRow, ...] = ()
+    edge_rows: tuple[NewEdgeRow, ...] = ()
+    texts: tuple[LexedText, ...] = ()
+    files: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
 class Batch(Struct, frozen=True, kw_only=True):
-    """One commit: sealed events, their commit record, and the graph changes they fold to."""
+    """One commit: sealed events, their commit record, and the graph changes they fold to.
+
+    `scrub` replaces what stands; a batch may be a scrub without a commit.
+    """
 
     commit: Commit | None
     events: tuple[Event, ...]
     changes: Changes
     vectors: tuple[Vector, ...] = ()
+    scrub: Scrub | None = None
 
 
 class LockedView(Protocol):
@@ -115,6 +164,26 @@ class LockedView(Protocol):
         """
         ...
 
+    def event(self, session: str, seq: int) -> Event | None:
+        """One event, or None where there is none."""
+        ...
+
+    def events_since(self, pos: int, *, limit: int) -> tuple[Event, ...]:
+        """Events past a position, in order."""
+        ...
+
+    def node_rows(self, node_ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        """Every version of these nodes, retired ones and those of open changes included, by row."""
+        ...
+
+    def edge_rows(self, edges: Sequence[tuple[str, str, str]]) -> tuple[EdgeVersion, ...]:
+        """The same for edges, by (src, rel, dst)."""
+        ...
+
+    def rows_since(self, node_row: int, edge_row: int) -> tuple[tuple[NodeVersion, ...], tuple[EdgeVersion, ...]]:
+        """Versions of nodes and of edges with these row numbers or later ones, by row."""
+        ...
+
     def next_rows(self) -> tuple[int, int]:
         """The next free row numbers: of node versions, of edge versions."""
         ...
@@ -124,3 +193,20 @@ class LockedView(Protocol):
 
 Plan = Callable[[LockedView], Batch]
 FoldLog = Callable[[LockedView, Sequence[Event]], Changes]
+
+
+def rewriting_of(telling: Event, event: Event) -> Rewriting | None:
+    """What a `log.rewritten` event says of another one; None if it does not name it."""
+    told = msgspec.json.decode(telling.payload or b"{}")
+    hashes = (digest for session, seq, digest in told.get("events", ()) if (session, seq) == (event.session, event.seq))
+    digest = next(hashes, None)
+    if digest is None:
+        return None
+    return Rewriting(
+        why=told["why"],
+        what=told["what"],
+        at=telling.recorded_at,
+        actor=telling.actor,
+        citation=telling.citation,
+        payload_hash=digest,
+    )

@@ -10,46 +10,21 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from weft.errors import Invalid, Misconfigured
-from weft.setting_values import (
-    any_text,
-    flag,
-    keywords,
-    name_or_none,
-    names,
-    number,
-    one_name,
-    one_of,
-    predicates,
-    scopes,
-    some_text,
-)
+from weft.setting_list import SETTINGS, Setting
 from weft.types import SCOPES, Audience
 
 RetentionPolicy = Literal["none", "filter_expired", "decay"]
+Provenance = Literal["off", "warn", "required"]
 
 TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
-
-
-class Setting(Struct, frozen=True, kw_only=True):
-    """One setting: its name in `weft.toml`, its variable in the environment, how it is read, what it does."""
-
-    name: str
-    read: Callable[[Any], Any]
-    summary: str
-    secret: bool = False
-    project_file: bool = False  # may a project's own weft.toml set it?
-
-    @property
-    def variable(self) -> str:
-        return f"WEFT_{self.name.upper()}"
 
 
 class Effective(Struct, frozen=True, kw_only=True):
@@ -87,92 +62,21 @@ class Settings(Struct, frozen=True, kw_only=True):
     retention: RetentionPolicy
     half_life_days: float
     expired_weight: float
+    grace_days: float
     extraction: str
     toolsets: tuple[str, ...]
     single_valued: tuple[str, ...]
+    audit: bool
+    audit_days: float
+    log: str
+    conversation: str
+    provenance: Provenance
+    gated_kinds: tuple[str, ...]
+    redaction: str
+    sensitive_key: str
+    auto_approve: bool
     root: Path
     origins: Mapping[str, Effective]
-
-
-SETTINGS: Final[tuple[Setting, ...]] = (
-    Setting(
-        name="store", read=some_text, summary="where memories live: sqlite:///path, or memory:// for a throw-away store"
-    ),
-    Setting(
-        name="project",
-        read=one_name,
-        summary="the project of what is written here; the directory's name if unset",
-        project_file=True,
-    ),
-    Setting(
-        name="focus",
-        read=name_or_none,
-        summary="the focus area of the project that what is written here belongs to; none if unset",
-    ),
-    Setting(
-        name="outbox",
-        read=any_text,
-        summary="the directory where writes wait while the store is busy or away; empty for none: they fail then",
-    ),
-    Setting(name="account", read=one_name, summary="whose memory this is; accounts never see each other"),
-    Setting(name="accounts", read=names, summary="the accounts that may be used here; any if unset"),
-    Setting(name="agent", read=one_name, summary="the name under which this process writes"),
-    Setting(name="role", read=one_of("operator", "agent"), summary="operator (may maintain the store) or agent"),
-    Setting(name="session", read=one_name, summary="the session that writes go to"),
-    Setting(name="scopes", read=scopes, summary="what this process may see: public, shared, admin"),
-    Setting(
-        name="audience", read=one_of("internal", "public"), summary="public agents see only what is tagged for them"
-    ),
-    Setting(
-        name="keywords", read=keywords, summary="topics this agent follows, at most 5: what is tagged so is found too"
-    ),
-    Setting(name="sensitive", read=flag, summary="whether sensitive memories are shown"),
-    Setting(name="embedder", read=some_text, summary="builtin, none, ollama:<model> or openai:<model>"),
-    Setting(name="embedder_url", read=any_text, summary="the embedding server's address, for ollama and openai"),
-    Setting(name="embedder_key", read=any_text, summary="the embedding server's key", secret=True),
-    Setting(
-        name="model",
-        read=some_text,
-        summary="the language model that helps to read questions: none or openai:<model>; "
-        "with one, questions and what precedes them are sent to model_url",
-    ),
-    Setting(name="model_url", read=any_text, summary="the language model's address, of any OpenAI-compatible server"),
-    Setting(name="model_key", read=any_text, summary="the language model's key", secret=True),
-    Setting(
-        name="reranker",
-        read=some_text,
-        summary="none, lexical, http:<model>, late:<model> or openai:<model>; "
-        "but for the first two, questions and the texts found for them are sent to reranker_url",
-    ),
-    Setting(name="reranker_url", read=any_text, summary="the reranking server's address; for openai, theirs if unset"),
-    Setting(name="reranker_key", read=any_text, summary="the reranking server's key", secret=True),
-    Setting(
-        name="retention",
-        read=one_of("none", "filter_expired", "decay"),
-        summary="how long memories last when read: none, filter_expired, or decay (older ones weigh less)",
-    ),
-    Setting(
-        name="half_life_days",
-        read=number(0.01, 36_500.0),
-        summary="under decay, after how many days a memory weighs half",
-    ),
-    Setting(
-        name="expired_weight",
-        read=number(0.0, 1.0),
-        summary="under decay, the share of its weight that an expired memory keeps",
-    ),
-    Setting(
-        name="extraction",
-        read=one_of("rules", "model", "none"),
-        summary="what reads names, facts, preferences and causes out of memories; with model, texts go to model_url",
-    ),
-    Setting(name="toolsets", read=names, summary="what `weft mcp` serves beside core: names of toolsets, or all"),
-    Setting(
-        name="single_valued",
-        read=predicates,
-        summary="properties with one value at a time, beside those weft knows: a newer value ends the older one",
-    ),
-)
 
 
 def load_settings(directory: Path, environment: Mapping[str, str] | None = None) -> Settings:
@@ -183,7 +87,7 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
     defects: list[str] = []
     user_file = _user_toml(environment)
     if user_file.is_file():
-        _take_file(found, defects, user_file, SETTINGS)
+        _take_file(found, defects, user_file, tuple(each for each in SETTINGS if not each.environment_only))
     toml = _find_toml(directory)
     if toml is not None and not _same_file(toml, user_file):
         allowed = tuple(setting for setting in SETTINGS if setting.project_file)
@@ -225,9 +129,9 @@ def _take_file(
         if name in here:
             _take(found, defects, here[name], _anchored(value, file.parent) if name == "store" else value, str(file))
         elif name in known:
-            defects.append(
-                f"{file}: a project's file may not set {name}; set it in {elsewhere} or as {known[name].variable}"
-            )
+            whose = "a project's file" if elsewhere else "a file"
+            where = f"in {elsewhere} or " if elsewhere and not known[name].environment_only else ""
+            defects.append(f"{file}: {whose} may not set {name}; set it {where}as {known[name].variable}")
         else:
             defects.append(f"{file}: unknown setting {name!r}; known are {', '.join(known)}")
 
@@ -274,9 +178,19 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "retention": "none",
         "half_life_days": 30.0,
         "expired_weight": 0.35,
+        "grace_days": 7.0,
         "extraction": "rules",
         "toolsets": ("core",),
         "single_valued": (),
+        "audit": True,
+        "audit_days": 90.0,
+        "log": "",
+        "conversation": "",
+        "provenance": "warn",
+        "gated_kinds": (),
+        "redaction": "on",
+        "sensitive_key": "",
+        "auto_approve": False,
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

@@ -20,6 +20,7 @@ from weft.lexical import text_to_embed
 from weft.parts import pack_parts
 from weft.ports import Embedder, PartEmbedder, Store
 from weft.queries import Vector
+from weft.sealing import holds_sealed
 from weft.sentences import joined_spans, sentence_spans
 from weft.types import Viewer
 
@@ -68,6 +69,12 @@ class Embedding:
         except BaseException as problem:  # noqa: BLE001 - not lost: `query` raises it where it is asked for
             done.set_exception(problem)
 
+    def forget(self) -> None:
+        """Lets go of every question it holds."""
+        with self._lock:
+            self._ahead.clear()
+        self._query.cache_clear()
+
     def query(self, text: str) -> tuple[bytes | None, str]:
         """The question's vector, or None and why not."""
         with self._lock:
@@ -105,7 +112,12 @@ class Embedding:
             return (), ""
         if resting := self._resting():
             return (), f"{resting}; saved without vectors, `weft reindex` adds them"
-        by_hash = {text.content_hash: (text_to_embed(text.name, text.summary, text.body), text.body) for text in texts}
+        open_texts = [text for text in texts if not holds_sealed(text.name, text.summary, text.body)]
+        if not open_texts:
+            return (), ""
+        by_hash = {
+            text.content_hash: (text_to_embed(text.name, text.summary, text.body), text.body) for text in open_texts
+        }
         missing = store.without_vectors(viewer, self._embedder.model, tuple(by_hash))
         return self.of_pairs([(key, *by_hash[key]) for key in missing])
 

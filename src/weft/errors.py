@@ -3,10 +3,12 @@
     WeftError                     base: `message`, `hint` (the next step), `code` (stable, for machines)
     ├── Invalid                   the caller's input is wrong; nothing was written
     │   ├── TooLarge              a bound was passed
-    │   └── BlockedScope          the project or focus area to write to is not known
+    │   ├── BlockedScope          the project or focus area to write to is not known
+    │   └── Unproven              it says neither of which task nor of which conversation it came, and must
     ├── Conflict                  the log moved, or a request id was used for something else
     ├── NotFound                  no such session, node, citation or file, as far as the viewer may know
     ├── Forbidden                 the viewer may not do this
+    ├── NeedsApproval             it would change what is kept for all projects: the operator has not approved it
     ├── Misconfigured             settings or identity are wrong; nothing was started
     ├── ModelError                an embedder or model is missing, unreachable or answered wrongly
     └── StoreError                the store cannot serve
@@ -58,6 +60,12 @@ class BlockedScope(Invalid):
     code = "blocked_scope"
 
 
+class Unproven(Invalid):
+    """What is written must say of which task or conversation it came. Nothing was written."""
+
+    code = "unproven"
+
+
 class Conflict(WeftError):
     """The log is not where the caller believed. Nothing was written."""
 
@@ -74,6 +82,12 @@ class Forbidden(WeftError):
     """The viewer lacks the right."""
 
     code = "forbidden"
+
+
+class NeedsApproval(WeftError):
+    """It would change what is kept for all projects, and the operator has not approved that. Nothing was written."""
+
+    code = "needs_approval"
 
 
 class Misconfigured(WeftError):

@@ -22,6 +22,7 @@ import Stemmer
 from weft.commits import LexedText
 from weft.names import aliases
 from weft.queries import TermStat
+from weft.sealing import is_sealed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,18 +147,22 @@ def text_to_embed(name: str, summary: str, body: str) -> str:
 
 
 def lex(name: str, summary: str, body: str) -> LexedText:
-    """Makes a text ready for the index. Costs tens of microseconds a hundred words: do it outside the lock."""
-    fields = [[pair for word in tokens(field) if (pair := _STEMS[word])] for field in (name, summary, body)]
+    """Makes a text ready for the index. Costs tens of microseconds a hundred words: do it outside the lock.
+
+    Of sealed words nothing is in the index: no stem, no name it goes by.
+    """
+    said = [("" if is_sealed(field) else field) for field in (name, summary, body)]
+    fields = [[pair for word in tokens(field) if (pair := _STEMS[word])] for field in said]
     return LexedText(
         content_hash=content_hash(name, summary, body),
         name=name,
-        name_key=name_key(name),
+        name_key=name_key(said[0]),
         summary=summary,
         body=body,
         stems=tuple(" ".join([stem for stem, _ in field]) for field in fields),
         vector=_pack(fields),
         length=sum(map(len, fields)),
-        aliases=aliases(name, body),
+        aliases=aliases(said[0], said[2]),
     )
 
 

@@ -6,19 +6,24 @@ import os
 import uuid
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from weft.append import Appended, Fence, Writer, append
+from weft.audit import Audit
 from weft.config import Settings
 from weft.counsel import Counsel
 from weft.embedding import Embedding
 from weft.errors import Forbidden
+from weft.governing import Pass, is_operator
 from weft.instants import Clock, SystemClock
 from weft.log.draft import Draft
+from weft.log_lines import OperationLog
 from weft.outbox import Outbox
 from weft.ports import Reranker, Store
-from weft.types import SCOPES, Viewer
+from weft.screen import Screen
+from weft.tally import Tally
+from weft.types import Viewer
 
 Progress = Callable[[str, int, int], None]
 _REQUESTS = uuid.UUID("6c1f9d3e-9d52-5d0a-9a55-0e7d6a1c2b4f")
@@ -43,14 +48,24 @@ class Loom(Struct, frozen=True, kw_only=True):
     counsel: Counsel = NO_COUNSEL
     reranker: Reranker | None = None
     outbox: Outbox | None = None
+    screen: Screen = field(default_factory=Screen)
+    audit: Audit | None = None
+    lines: OperationLog | None = None
+    tally: Tally | None = None  # of the call that is running
+    approval: Pass | None = None  # with which this call may change what is kept for all projects
+    task: str | None = None  # the id of the task that what this call writes comes of
+
+    @property
+    def may_write_global(self) -> bool:
+        """Whether this call may change what is kept for all projects: the operator's may, others with an approval."""
+        return self.approval is not None or is_operator(self.writer.actor, self.viewer)
 
     def operator(self, what: str) -> Viewer:
         """The viewer that may see everything, for upkeep: this one, and sensitive rows too.
 
         Raises Forbidden unless this process is the operator's, internal, and holds every scope.
         """
-        internal = self.viewer.audience == "internal"
-        if self.writer.actor.role != "operator" or not internal or not self.viewer.scopes >= set(SCOPES):
+        if not is_operator(self.writer.actor, self.viewer):
             raise Forbidden(
                 f"only the operator may {what}",
                 hint="run it as the operator, with all scopes: unset WEFT_ROLE, WEFT_AUDIENCE and WEFT_SCOPES",
@@ -66,7 +81,9 @@ class Loom(Struct, frozen=True, kw_only=True):
         fence: Fence | None = None,
     ) -> Appended:
         """Writes drafts as this caller."""
-        return append(
+        if self.tally is not None:
+            self.tally.writes(drafts)
+        done = append(
             self.store,
             self.writer,
             drafts,
@@ -76,7 +93,12 @@ class Loom(Struct, frozen=True, kw_only=True):
             request_id=request_id,
             expected_head=expected_head,
             fence=fence,
+            approval=self.approval,
+            screen=self.screen,
         )
+        if self.tally is not None and not done.repeated:
+            self.tally.wrote(len(done.events))
+        return done
 
     def new_id(self, request_id: str | None = None) -> str:
         """A time-ordered UUID (version 7); for a retried request the same one every time."""

@@ -17,20 +17,28 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.append import Writer
+from weft.audit import AUDIT, Audit, as_is
+from weft.calls import Call, Surface
 from weft.config import Effective, Settings, load_settings
 from weft.counsel import Counsel
 from weft.embedding import Embedding
-from weft.errors import BlockedScope, Misconfigured
+from weft.errors import BlockedScope, Misconfigured, NeedsApproval, Unproven, WeftError
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
+from weft.log_lines import OperationLog
 from weft.loom import Loom, Progress, no_progress
 from weft.models import embedder_from, reranker_from
 from weft.models.chat import chat_from
+from weft.opening import opening
 from weft.operations import (
     alike,
     answering,
+    approvals,
+    approving,
     concepts,
+    deleting,
     entities,
+    erasing,
     explained,
     explaining,
     facts,
@@ -48,9 +56,13 @@ from weft.operations import (
     tending,
     upkeep,
 )
+from weft.operations.redacting import redacted_input, with_notes
 from weft.operations.registry import Operation, read_input
+from weft.operations.tasks import for_task
 from weft.outbox import Outbox, place_of
 from weft.ports import Store
+from weft.screen import Screen
+from weft.sealing import Keyring
 from weft.types import Actor, Viewer
 
 Output = TypeVar("Output", bound=Struct)
@@ -90,6 +102,29 @@ def outbox_of(settings: Settings) -> Outbox | None:
     return Outbox(directory=place_of(root, settings.store, settings.account), account=settings.account)
 
 
+def audit_of(settings: Settings, *, clock: Clock) -> Audit:
+    """The audit of this store: in a store of the same kind, in its directory `audit`. Nothing is opened yet."""
+    scheme, _, rest = settings.store.partition("://")
+
+    def open_it() -> Store | None:
+        if scheme != "sqlite":
+            return open_store(settings.store, clock=clock)
+        from weft.backends.sqlite.directory import MARKER
+
+        directory = Path(rest).expanduser()
+        # Where nothing was written yet there is no store, and asking makes none.
+        return open_store(f"sqlite://{directory / AUDIT}", clock=clock) if (directory / MARKER).is_file() else None
+
+    redacting = _redact if settings.redaction == "on" else as_is
+    return Audit(open_it, clock=clock, redact=redacting, recording=settings.audit)
+
+
+def _redact(text: str) -> str:
+    from weft.redaction import redact  # takes ten milliseconds to load
+
+    return redact(text)
+
+
 def open(  # noqa: A001 - the package's front door: weft.open()
     url: str | None = None,
     *,
@@ -107,15 +142,18 @@ def open(  # noqa: A001 - the package's front door: weft.open()
     embedder = embedder_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key)
     reranker = reranker_from(settings.reranker, clock=ticking, url=settings.reranker_url, key=settings.reranker_key)
     chat = chat_from(settings.model, url=settings.model_url, key=settings.model_key)
+    lines = OperationLog(settings.log)
     store = open_store(settings.store, clock=ticking)
     writer = Writer(
         account=settings.account,
         session=settings.session,
         actor=Actor(agent=settings.agent, role=settings.role),
     )
+    screen = Screen(redacts=settings.redaction == "on", keys=Keyring(settings.sensitive_key))
     return Memory(
         Loom(
-            store=store,
+            store=opening(store, screen),
+            screen=screen,
             clock=ticking,
             settings=settings,
             viewer=viewer_of(settings),
@@ -124,8 +162,29 @@ def open(  # noqa: A001 - the package's front door: weft.open()
             reranker=reranker,
             counsel=Counsel(chat, ticking),
             outbox=outbox_of(settings),
+            audit=audit_of(settings, clock=ticking),
+            lines=lines,
         )
     )
+
+
+def _run(loom: Loom, operation: Operation, given: dict[str, Any]) -> Struct:
+    made = redacted_input(loom, operation, read_input(operation, given))
+    try:
+        return operation.run(for_task(approvals.admitted(loom, operation, made), made), made)
+    except NeedsApproval as problem:
+        if (told := approving.refused(operation, made, problem)) is None:
+            raise
+        return told
+    except BlockedScope as blocked:
+        if operation.output is not remembered.Remembered:
+            raise
+        notes = (blocked.message, blocked.hint)
+        return remembered.Remembered(status="blocked_scope", id="", citation="", notes=notes)
+    except Unproven as problem:
+        if operation.output is not remembered.Remembered:
+            raise
+        return remembered.Remembered(status="failed", id="", citation="", notes=(problem.message, problem.hint))
 
 
 class Memory:
@@ -134,18 +193,32 @@ class Memory:
     def __init__(self, loom: Loom) -> None:
         self.loom = loom
 
-    def run(self, operation: Operation, given: dict[str, Any], *, progress: Progress = no_progress) -> Struct:
-        """Validates arguments and runs an operation; surfaces call this.
+    def run(
+        self,
+        operation: Operation,
+        given: dict[str, Any],
+        *,
+        progress: Progress = no_progress,
+        surface: Surface = "python",
+        audited: bool = True,
+    ) -> Struct:
+        """Validates arguments and runs an operation; surfaces call this, and say which they are.
 
-        A write that has no place to go is told as its status, not raised.
+        A write that has no place to go, or that the operator has not approved, is told as its status, not raised. Every
+        call goes into the audit, but for one that a workflow makes and keeps as a step of its own: it is not `audited`.
         """
-        try:
-            return operation.run(replace(self.loom, progress=progress), read_input(operation, given))
-        except BlockedScope as blocked:
-            if operation.output is not remembered.Remembered:
-                raise
-            notes = (blocked.message, blocked.hint)
-            return remembered.Remembered(status="blocked_scope", id="", citation="", notes=notes)
+        call = Call(self.loom, operation, given, surface=surface, audited=audited)
+
+        def work(loom: Loom) -> Struct:
+            screen = loom.screen.fresh()  # of this call: what it takes out and cannot open is told in the answer
+            loom = replace(loom, progress=progress, screen=screen, store=opening(loom.store, screen))
+            return with_notes(loom, _run(loom, operation, given))
+
+        return call.run(work)
+
+    def refuse(self, operation: Operation, given: dict[str, Any], problem: WeftError, *, surface: Surface) -> None:
+        """Records a call that a surface turned away before it could be run."""
+        Call(self.loom, operation, given, surface=surface).refused(problem)
 
     def remember(self, text: str, **more: Any) -> remembered.Remembered:
         """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
@@ -191,6 +264,18 @@ class Memory:
     def forget(self, id: str, **more: Any) -> remembered.Remembered:  # noqa: A002
         """Takes a memory out of sight; with `undo` it comes back."""
         return self._call(revising.OPERATIONS, "forget", {"id": id, **more}, remembered.Remembered)
+
+    def delete(self, target: str, **more: Any) -> deleting.Deleted:
+        """Takes a document, a conversation or a memory out of sight, with its parts; `restore` brings it back."""
+        return self._call(deleting.OPERATIONS, "delete", {"target": target, **more}, deleting.Deleted)
+
+    def restore(self, id: str, **more: Any) -> deleting.Deleted:  # noqa: A002
+        """Brings back what was deleted, with all that went with it."""
+        return self._call(deleting.OPERATIONS, "restore", {"id": id, **more}, deleting.Deleted)
+
+    def erase(self, **given: Any) -> erasing.Erasure:
+        """Erases a subject, a source or a session for good; without `yes` it only says what would go."""
+        return self._call(erasing.OPERATIONS, "erase", given, erasing.Erasure)
 
     def compile_truth(self, entity: str, **more: Any) -> tending.TruthCompiled:
         """Sums up what is true of a thing today, with its sources."""
@@ -262,7 +347,11 @@ class Memory:
         return answer
 
     def close(self) -> None:
-        """Releases files. What was written is safe without it."""
+        """Releases files, after the last calls are in the audit. What was written is safe without it."""
+        if self.loom.audit is not None:
+            self.loom.audit.close()
+        if self.loom.lines is not None:
+            self.loom.lines.close()
         self.loom.store.close()
 
     def __enter__(self) -> Memory:

@@ -28,6 +28,7 @@ from weft.instants import Clock
 from weft.log.canonical import canonical
 from weft.log.draft import Draft
 from weft.ports import Store
+from weft.screen import Screen
 from weft.types import Viewer
 from weft.waiting import FORMAT, Waiting, check_same, draft_of, waiting_of
 
@@ -35,6 +36,8 @@ MAX_ENTRIES: Final = 10_000  # of one account of one store
 MAX_BYTES: Final = 256_000_000
 MAX_ENTRY_BYTES: Final = 64_000_000
 FAILED: Final = "failed"
+DROPPED: Final = "dropped"
+MAX_DROPPED: Final = 100  # entries that were dropped and could be brought back
 ENTRY: Final = ".json"
 REASON: Final = ".error.json"
 STALE_S: Final = 3_600.0  # a file half written so long before another is of a process that died
@@ -84,15 +87,18 @@ class Outbox(Struct, frozen=True, kw_only=True):
         request_id: str | None,
         at: int,
         problem: StoreError,
+        screen: Screen | None = None,
     ) -> str:
         """Keeps a write until the store is back; returns its request id. Durable when it returns.
 
-        Events that do not say when they happened, happened at `at`. The same request again is kept once. Raises Invalid
-        or TooLarge for what the store would refuse unseen, Conflict for a request id that waits with something else,
-        DiskFull where the disk is, and `problem` where the outbox is full or cannot be written.
+        What is kept has passed the screen, as what is written has. Events that do not say when they happened, happened
+        at `at`. The same request again is kept once. Raises Misconfigured, Invalid or TooLarge for what the store would
+        refuse unseen, Conflict for a request id that waits with something else, DiskFull where the disk is, and
+        `problem` where the outbox is full or cannot be written.
         """
         if writer.account != self.account or viewer.account != self.account:
             raise Conflict(f"this is the outbox of {self.account}, not of {writer.account}")
+        drafts = (screen or Screen()).drafts(drafts)
         waiting = waiting_of(drafts, writer, viewer, request_id=request_id, at=at, problem=problem)
         try:
             self._keep(waiting, problem)
@@ -117,7 +123,15 @@ class Outbox(Struct, frozen=True, kw_only=True):
             if (entry := self._read(self.directory / FAILED / name)) is not None:
                 yield entry
 
-    def deliver(self, store: Store, *, clock: Clock, embedding: Embedding | None, most: int = MAX_ENTRIES) -> Delivery:
+    def deliver(
+        self,
+        store: Store,
+        *,
+        clock: Clock,
+        embedding: Embedding | None,
+        most: int = MAX_ENTRIES,
+        screen: Screen | None = None,
+    ) -> Delivery:
         """Appends up to `most` waiting writes, oldest first, each as whoever wrote it.
 
         Stops, with `problem`, at the first that the store cannot take now; it and those behind it go on waiting.
@@ -130,7 +144,7 @@ class Outbox(Struct, frozen=True, kw_only=True):
             if entry is None:
                 continue  # another process delivered it meanwhile
             try:
-                self._deliver(entry, store, clock, embedding)
+                self._deliver(entry, store, clock, embedding, screen)
             except StoreError as problem:
                 left = len(names) - delivered - len(refused)
                 return Delivery(delivered=delivered, refused=tuple(refused), left=left, problem=problem)
@@ -146,18 +160,51 @@ class Outbox(Struct, frozen=True, kw_only=True):
                 delivered += 1
         return Delivery(delivered=delivered, refused=tuple(refused), left=max(0, len(names) - most))
 
-    def retry(self) -> int:
-        """Puts what the store refused back behind what waits, and says how many; for when the reason is gone."""
-        count = 0
-        for name in sorted(_names_in(self.directory / FAILED))[:MAX_ENTRIES]:
-            token = name.partition("-")[2]
-            _ignore_missing(os.rename, self.directory / FAILED / name, self.directory / f"{self._next():012d}-{token}")
-            _ignore_missing(os.unlink, self.directory / FAILED / (name + REASON))
-            count += 1
-        if count:
-            _sync(self.directory)
-            _sync(self.directory / FAILED)
-        return count
+    def retry(self, only: str | None = None) -> int:
+        """Puts what the store refused back behind what waits, and says how many; for when the reason is gone.
+
+        All of it, or `only` the entry of that name.
+        """
+        return sum(self._back(FAILED, name) for name in self._named(FAILED, only))
+
+    def drop(self, name: str) -> bool:
+        """Takes an entry out, so that it neither waits nor is tried again; `bring_back` undoes it. False if it is gone.
+
+        It is removed for good with the entries that were dropped before the newest MAX_DROPPED.
+        """
+        for place in (self.directory, self.directory / FAILED):
+            if name in _names_in(place):
+                _make_private(self.directory / DROPPED)
+                _ignore_missing(os.rename, place / name, self.directory / DROPPED / name)
+                _ignore_missing(os.unlink, self.directory / FAILED / (name + REASON))
+                for old in sorted(_names_in(self.directory / DROPPED))[:-MAX_DROPPED]:
+                    _ignore_missing(os.unlink, self.directory / DROPPED / old)
+                _sync(place)
+                _sync(self.directory / DROPPED)
+                return True
+        return False
+
+    def dropped(self) -> Iterator[Entry]:
+        """What was taken out, in order."""
+        for name in self._named(DROPPED, None):
+            if (entry := self._read(self.directory / DROPPED / name)) is not None:
+                yield entry
+
+    def bring_back(self, name: str) -> bool:
+        """Puts an entry that was dropped behind what waits. False if it is gone."""
+        return sum(self._back(DROPPED, each) for each in self._named(DROPPED, name)) > 0
+
+    def _named(self, place: str, only: str | None) -> list[str]:
+        names = sorted(_names_in(self.directory / place))[:MAX_ENTRIES]
+        return names if only is None else [name for name in names if name == only]
+
+    def _back(self, place: str, name: str) -> int:
+        token = name.partition("-")[2]
+        _ignore_missing(os.rename, self.directory / place / name, self.directory / f"{self._next():012d}-{token}")
+        _ignore_missing(os.unlink, self.directory / place / (name + REASON))
+        _sync(self.directory)
+        _sync(self.directory / place)
+        return 1
 
     # The files
 
@@ -165,7 +212,7 @@ class Outbox(Struct, frozen=True, kw_only=True):
         return _names_in(self.directory)
 
     def _next(self) -> int:
-        both = (*self._names(), *_names_in(self.directory / FAILED))
+        both = (*self._names(), *_names_in(self.directory / FAILED), *_names_in(self.directory / DROPPED))
         return 1 + max((int(name[:12]) for name in both), default=0)
 
     def _keep(self, waiting: Waiting, problem: StoreError) -> None:
@@ -212,7 +259,9 @@ class Outbox(Struct, frozen=True, kw_only=True):
             reason = _read_reason(file.with_name(file.name + REASON))
         return Entry(name=file.name, size=len(raw), waiting=waiting, reason=reason)
 
-    def _deliver(self, entry: Entry, store: Store, clock: Clock, embedding: Embedding | None) -> None:
+    def _deliver(
+        self, entry: Entry, store: Store, clock: Clock, embedding: Embedding | None, screen: Screen | None
+    ) -> None:
         waiting = entry.waiting
         if waiting is None:
             raise Invalid("the file is damaged", hint="nothing of it can be delivered: see what it holds, or remove it")
@@ -228,6 +277,7 @@ class Outbox(Struct, frozen=True, kw_only=True):
             viewer=waiting.viewer,
             embedding=embedding,
             request_id=waiting.request_id,
+            screen=screen,
         )
 
     def _remove(self, name: str) -> None:

@@ -11,7 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from weft.commits import Batch, FoldLog, Plan
-from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
+from weft.queries import (
+    Deletion,
+    Holding,
+    LoggedPayload,
+    Named,
+    Near,
+    NodeWords,
+    TextMatches,
+    TextQuery,
+    Vector,
+    VectorMatches,
+    VectorQuery,
+    Which,
+)
 from weft.types import (
     Commit,
     Diff,
@@ -24,11 +37,13 @@ from weft.types import (
     KindStat,
     Neighbour,
     NodeVersion,
+    Rewriting,
     SessionHead,
     StoreStats,
     Tx,
     Viewer,
     Walked,
+    Way,
     When,
 )
 
@@ -84,10 +99,14 @@ class Store(Protocol):
     def events(
         self, viewer: Viewer, *, session: str | None, after_seq: int, limit: int, newest_first: bool = False
     ) -> tuple[Event, ...]:
-        """Events the viewer may read: those all of whose nodes it may see.
+        """Events the viewer may read: those all of whose nodes it may see, or might see if they were not erased.
 
         Events that made no node, and those of changes still open, are for operators.
         """
+        ...
+
+    def rewriting(self, viewer: Viewer, event: Event) -> Rewriting | None:
+        """By what an event that the viewer may read was rewritten last; None if it is as it was sealed."""
         ...
 
     def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
@@ -116,6 +135,18 @@ class Store(Protocol):
         """The first versions that the event at `pos` made; none while its change is open."""
         ...
 
+    def last_versions(self, viewer: Viewer, which: Which, *, limit: int) -> tuple[NodeVersion, ...]:
+        """The newest version of each node that fits, by id: of nodes that ended and of deleted ones too.
+
+        For taking nodes out of sight and bringing them back, never for answering: only the viewer's rights are asked.
+        What a change still open made does not count yet. What was erased is not there.
+        """
+        ...
+
+    def deletions(self, viewer: Viewer, *, before: int | None = None, limit: int) -> tuple[Deletion, ...]:
+        """What commits deleted, of nodes that the viewer's rights admit; the latest first, those before a moment."""
+        ...
+
     def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found: ...
 
     def neighbours(
@@ -136,12 +167,26 @@ class Store(Protocol):
         """
         ...
 
+    def edges(
+        self, viewer: Viewer, when: When, node_id: str, *, rel: str, direction: Way, before: int | None, limit: int
+    ) -> tuple[EdgeVersion, ...]:
+        """A node's edges of one relation, latest row first, from those before a row on.
+
+        The edges hold at that moment; what they join need not, be it of another time or superseded since. Both ends
+        and the edge pass the guards.
+        """
+        ...
+
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         """How many other nodes point at each of these, counted up to `most`; those with none are left out.
 
         Both ends and the edge pass the guards. Records of weft's own working do not count, nor do the relations that
         only place a node (see `weft.kinds.UNCOUNTED_RELATIONS`).
         """
+        ...
+
+    def sealed(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
+        """The visible versions whose words are sealed, newest first. No index tells of what they say."""
         ...
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
@@ -221,6 +266,21 @@ class Store(Protocol):
         """Publishes new generations of the derived indexes; says what it made. Operators only."""
         ...
 
+    def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        """Removes every derived copy of texts that no version has any more, so that none is left in the store's files.
+
+        Texts, names, words and how often they are counted, vectors, index files; then what is left of them in bytes
+        that the store no longer uses. Vectors of texts that are there stay, and no answer changes. Others read and
+        write meanwhile. Returns a note for each thing that could not be done now, as where a long read keeps the old
+        state; another sweep then does it. Stopped at any moment, another sweep goes on. Copies that backups and exports
+        made are not the store's. Raises Forbidden unless `viewer.operator`.
+        """
+        ...
+
+    def sweep_due(self, viewer: Viewer) -> bool:
+        """Whether copies are left that `sweep` would remove, as far as a quick look tells. Operators only."""
+        ...
+
     def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:
         """Latest first. Raises Forbidden unless the viewer is internal."""
         ...
@@ -242,6 +302,35 @@ class Store(Protocol):
 
     def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
         """Every version row, in row order, for digests. Raises Forbidden unless `viewer.operator`."""
+        ...
+
+    def node_words(
+        self, viewer: Viewer, *, ids: Sequence[str] | None = None, of_kind: Callable[[str], bool] | None = None
+    ) -> Iterator[NodeWords]:
+        """What every version row says, in row order, whoever may see it; only of some nodes or kinds if asked for.
+
+        For looking through all of them: it costs less than half of `graph_rows`. Raises Forbidden but for operators.
+        """
+        ...
+
+    def edge_names(self, viewer: Viewer) -> Iterator[tuple[str, str, str]]:
+        """(source, relation, target) of every edge that there ever was, once. Raises Forbidden but for operators."""
+        ...
+
+    def payloads(self, viewer: Viewer, *, after: int, limit: int) -> tuple[LoggedPayload, ...]:
+        """Payloads past a position, in order, at most `limit`. Raises Forbidden unless `viewer.operator`."""
+        ...
+
+    def caused(self, viewer: Viewer) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        """(position, citations) of the events that name what brought them about. Raises Forbidden but for operators."""
+        ...
+
+    def cited(self, viewer: Viewer, citations: Sequence[str]) -> Mapping[str, int]:
+        """Where the events stand that these citations name; those that name none are left out. Operators only."""
+        ...
+
+    def events_at(self, viewer: Viewer, positions: Sequence[int]) -> tuple[Event, ...]:
+        """The events at these positions, in order, each once. Raises Forbidden unless `viewer.operator`."""
         ...
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:

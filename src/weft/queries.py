@@ -6,6 +6,8 @@ node reads it by its id, past the guards again.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 
@@ -76,6 +78,7 @@ class TextMatches(Struct, frozen=True, kw_only=True):
     population: int
     mean_length: float
     truncated: bool
+    notes: tuple[str, ...] = ()
 
 
 class Vector(Struct, frozen=True, kw_only=True):
@@ -142,3 +145,53 @@ class Named(Struct, frozen=True, kw_only=True):
     key: str
     weight: float
     node: Lead
+
+
+class Which(Struct, frozen=True, kw_only=True):
+    """Nodes by what they are, not by what they say. Every part given must hold.
+
+    `deleted_at` is the moment of the commit that deleted them: what went together shares it. `deleted` keeps only nodes
+    that are deleted, or only others. `after` is the id behind which to go on.
+    """
+
+    ids: tuple[str, ...] | None = None
+    id_prefix: str | None = None
+    kinds: tuple[str, ...] | None = None
+    projects: tuple[str | None, ...] | None = None
+    deleted: bool | None = None
+    deleted_at: int | None = None
+    after: str = ""
+
+
+class Deletion(Struct, frozen=True, kw_only=True):
+    """What was deleted by one commit and still is: when, and how many nodes."""
+
+    at: int
+    nodes: int
+
+
+class NodeWords(NamedTuple):
+    """What one version of a node says, and little else. `props` is JSON, empty where there are none.
+
+    A version is `standing` if it was not retired and its node is not deleted; `sensitive` as it was recorded.
+    """
+
+    id: str
+    kind: str
+    name: str
+    summary: str
+    text: str
+    props: str
+    event: int
+    content_hash: bytes
+    sensitive: bool
+    standing: bool
+
+
+class LoggedPayload(NamedTuple):
+    """An event's payload, with as much of its header as it takes to find it again. `first_pos` is its commit's."""
+
+    pos: int
+    first_pos: int
+    kind: str
+    payload: bytes | None

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from weft.errors import Invalid
 from weft.log.draft import check_name
+from weft.sealing import check_keys
 from weft.types import SCOPES
 
 MAX_PREDICATES: Final = 200
 MAX_PREDICATE_CHARACTERS: Final = 128
+MAX_SHORT_CHARACTERS: Final = 512
 MAX_KEYWORDS: Final = 5
 MAX_KEYWORD_CHARACTERS: Final = 64
 
@@ -37,6 +39,13 @@ def any_text(value: Any) -> str:
     if not isinstance(value, str):
         raise Invalid("is not text")
     return value.strip()
+
+
+def short_text(value: Any) -> str:
+    """A name in whatever words, which may be none."""
+    if len(text := any_text(value)) > MAX_SHORT_CHARACTERS or not text.isprintable():
+        raise Invalid(f"has over {MAX_SHORT_CHARACTERS} characters, or some that cannot be seen")
+    return text
 
 
 def names(value: Any) -> tuple[str, ...]:
@@ -67,6 +76,11 @@ def predicates(value: Any) -> tuple[str, ...]:
     if len(listed) > MAX_PREDICATES or any(len(name) > MAX_PREDICATE_CHARACTERS for name in listed):
         raise Invalid(f"has over {MAX_PREDICATES} properties, or one of over {MAX_PREDICATE_CHARACTERS} characters")
     return listed
+
+
+def sealing_keys(value: Any) -> str:
+    """Keys with names, or nothing."""
+    return check_keys(any_text(value))
 
 
 def scopes(value: Any) -> tuple[str, ...]:

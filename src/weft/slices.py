@@ -21,6 +21,7 @@ from weft.instants import Clock
 from weft.log.draft import Draft
 from weft.log.kinds import payload_of, transaction
 from weft.ports import Store
+from weft.screen import Screen
 from weft.types import MAX_EVENTS_PER_COMMIT, SCOPES, Event, Viewer
 
 SLICE_MS = 50
@@ -55,6 +56,7 @@ def append_in_slices(
     files: tuple[str, ...] = (),
     slice_ms: int = SLICE_MS,
     resume: str | None = None,
+    screen: Screen | None = None,
 ) -> Sliced:
     """Writes all drafts as one change, each commit holding the write lock for about `slice_ms` at most.
 
@@ -70,7 +72,7 @@ def append_in_slices(
         opening = Draft(
             kind="tx.opened", payload=transaction.Opened(tx_kind=tx_kind, git_commit=git_commit, files=files)
         )
-        tx = tx_id(append(store, writer, [opening], clock=lock, viewer=viewer).events[0])
+        tx = tx_id(append(store, writer, [opening], clock=lock, viewer=viewer, screen=screen).events[0])
     else:
         tx, skipped = resume, _cursor(store, writer, resume)
     feed = _Feed(drafts, skipped)
@@ -95,6 +97,7 @@ def append_in_slices(
             viewer=viewer,
             embedding=embedding,
             request_id=f"{tx}.{start}",
+            screen=screen,
         )
         if not done_now.repeated:
             pace.learn(feed.weight, lock.held_ms())

@@ -16,6 +16,7 @@ from weft.errors import Forbidden
 Scope = Literal["public", "shared", "admin"]
 Audience = Literal["internal", "public"]
 Direction = Literal["out", "in", "both"]
+Way = Literal["out", "in"]
 
 SCOPES: Final[tuple[Scope, ...]] = ("public", "shared", "admin")
 
@@ -36,6 +37,9 @@ RELATION_WEIGHTS: Final[Mapping[str, float]] = {
     "TESTS": 0.4,
     "APPLIES_TO": 0.4,
     "INVOLVES": 0.3,
+    # Where a thing came from says nothing about what it is about: no walk goes that way.
+    "PRODUCED": 0.0,
+    "RAISED_DURING": 0.0,
 }
 DEFAULT_RELATION_WEIGHT: Final = 0.5
 DAMPING: Final = 0.85  # the probability that a walk goes on
@@ -111,7 +115,8 @@ class Event(Struct, frozen=True, kw_only=True):
     """One immutable entry of the log.
 
     `recorded_at` is when weft first recorded it and part of its hash; `known_at` is when this store learnt it:
-    the same, except for events imported into a store that had a history of its own.
+    the same, except for events imported into a store that had a history of its own. `rewritten`: payload and salt are
+    not those that were sealed; a later `log.rewritten` event says what they are.
     """
 
     pos: int
@@ -132,10 +137,22 @@ class Event(Struct, frozen=True, kw_only=True):
     payload_hash: bytes
     prev_hash: bytes
     hash: bytes
+    rewritten: bool = False
 
     @property
     def citation(self) -> str:
         return f"weft://{self.session}/events/{self.seq}#{self.hash.hex()[:8]}"
+
+
+class Rewriting(Struct, frozen=True, kw_only=True):
+    """That an event's payload was replaced: why, when, by whom, and the hash of what stands there since."""
+
+    why: str
+    what: str
+    at: int
+    actor: Actor
+    citation: str
+    payload_hash: str
 
 
 class Commit(Struct, frozen=True, kw_only=True):
@@ -268,7 +285,8 @@ class Find(Struct, frozen=True, kw_only=True):
     """A filter over nodes. Every part given must hold; `props` compares properties for equality.
 
     `keywords` keeps nodes whose property of that name lists one of them, in capitals or not. `focuses` are focus areas;
-    None among them is what belongs to none. `without_kinds` leaves kinds out.
+    None among them is what belongs to none. `without_kinds` leaves kinds out. `before` is a row: what came before it,
+    to read on from the last of what was found, at one moment (see `Store.pin`).
 
     Names, shared slots and the beginning of an id are looked up; kinds and properties are read through.
     """
@@ -282,6 +300,7 @@ class Find(Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...] | None = None
     focuses: tuple[str | None, ...] | None = None
     without_kinds: tuple[str, ...] = ()
+    before: int | None = None
 
 
 class Found(Struct, frozen=True, kw_only=True):

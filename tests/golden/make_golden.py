@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from weft import erasure
 from weft.append import Appended, Writer, append
 from weft.backends.memory import MemoryStore
 from weft.instants import to_iso
@@ -26,7 +27,9 @@ from weft.log.jsonl import write_lines
 from weft.log.kinds import code, conversation, document, graph, memory, transaction
 from weft.log.verify import read_commits
 from weft.ports import Store
+from weft.projection import tokens
 from weft.projection.digest import graph_digest
+from weft.testing.scribe import UNSEALED
 from weft.types import SCOPES, Actor, Viewer
 
 HERE = Path(__file__).parent
@@ -99,6 +102,23 @@ class Mixer:
 
     # One commit
 
+    def erase(self) -> None:
+        """Erases some of what is there: single nodes, a document, a conversation; then goes on writing."""
+        document = f"{self._main.name}/{next(iter(self._main.documents))}"
+        whole = [document, next(iter(self._main.conversations))]
+        for chosen in (self._main.ids[::11], self._main.ids[5::13], whole):
+            self._clock.now += DAY_US
+            erasure.erase(
+                self._store,
+                Writer(account=ACCOUNT, session="operator", actor=Actor(agent="ann", role="operator")),
+                viewer=OPERATOR,
+                ids=set(chosen),
+                what="subject",
+                clock=self._clock,
+                progress=lambda *_: None,
+            )
+            self._append("operator", [self._assert_node()])
+
     def _step(self) -> None:
         self._clock.now += self._chance.choice((0, 1, 1_000_000, 3_600_000_000, -5_000_000, DAY_US // 3))
         session = self._chance.choice(SESSIONS)
@@ -132,7 +152,7 @@ class Mixer:
     def _append(self, session: str, drafts: list[Draft], *, request_id: str | None = None) -> Appended:
         actor = Actor(agent=self._chance.choice(AGENTS), role=self._chance.choice(("agent", "operator")))
         writer = Writer(account=ACCOUNT, session=session, actor=actor)
-        done = append(self._store, writer, drafts, clock=self._clock, request_id=request_id)
+        done = append(self._store, writer, drafts, clock=self._clock, request_id=request_id, screen=UNSEALED)
         self.events += len(done.events)
         return done
 
@@ -356,9 +376,12 @@ def main(release: str) -> None:
     if log.exists():
         sys.exit(f"{log} is there, and stays as it is for ever")
     salts = fixed_salts()
-    drafting.os = SimpleNamespace(urandom=lambda size: next(salts)[:size])  # type: ignore[assignment]
+    for module in (drafting, erasure, tokens):
+        module.os = SimpleNamespace(urandom=lambda size: next(salts)[:size])  # type: ignore[attr-defined]
     store = MemoryStore(commit_genesis, clock=FixedClock())
-    Mixer(store, seed=1, batch=4, words=30).run(EVENTS)
+    mixer = Mixer(store, seed=1, batch=4, words=30)
+    mixer.run(EVENTS)
+    mixer.erase()
     log.write_bytes(b"".join(write_lines(ACCOUNT, read_commits(store, OPERATOR))))
     head = store.head(OPERATOR)
     digests.write_text(

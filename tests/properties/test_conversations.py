@@ -41,7 +41,7 @@ def conversations(draw: st.DrawFn) -> list[Row]:
 
 
 def opened() -> weft.Memory:
-    environment = {"HOME": "/nonexistent", "WEFT_EMBEDDER": "none"}
+    environment = {"HOME": "/nonexistent", "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
     return weft.open("memory://", directory=Path(__file__).parent, environment=environment, clock=ManualClock())
 
 

@@ -71,7 +71,7 @@ class Facts(Machine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = ManualClock()
-        environment = {"WEFT_PROJECT": "p", "WEFT_EMBEDDER": "none", **self.environment}
+        environment = {"WEFT_PROJECT": "p", "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off", **self.environment}
         self.memory = weft.open("memory://", directory=Path("/"), environment=environment, clock=self.clock)
         self.memory.add_fact("Bo", "lives_in", "Bergen", valid_from=to_iso(START_US - 30 * DAY_US))
         self.one: list[Told] = []

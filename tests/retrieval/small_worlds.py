@@ -18,13 +18,17 @@ from weft.lexical import stems
 from weft.log.draft import Draft
 from weft.log.kinds import code, conversation
 from weft.loom import Loom
+from weft.opening import opening
 from weft.ports import Store
+from weft.screen import Screen
+from weft.sealing import Keyring, new_key
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import memory_of, node
 from weft.testing.viewers import OPERATOR
 from weft.types import Actor, Viewer
 
 PROJECT = "p"
+KEYS = Keyring(new_key("tests"))  # who may see what is sensitive keeps receipts that are sealed
 SETTINGS = load_settings(Path(__file__).parent, {"HOME": "/nonexistent", "WEFT_PROJECT": PROJECT})
 
 
@@ -49,9 +53,11 @@ class WordEmbedder:
 
 def loom_over(store: Store, clock: ManualClock, *, viewer: Viewer = OPERATOR, embedder: Any = None) -> Loom:
     """The working place of a viewer; without an embedder, words only."""
-    writer = Writer(account=viewer.account, session="main", actor=Actor(agent="writer"))
+    writer = Writer(account=viewer.account, session="main", actor=Actor(agent="writer", role="operator"))
+    screen = Screen(keys=KEYS)
     return Loom(
-        store=store,
+        store=opening(store, screen),
+        screen=screen,
         clock=clock,
         settings=SETTINGS,
         viewer=viewer,

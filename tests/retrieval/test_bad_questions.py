@@ -39,7 +39,7 @@ def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     scratch: Path = tmp_path_factory.mktemp("asked")
     clock = ManualClock()
     url = "memory://" if request.param == "memory" else f"sqlite://{scratch / 'store'}"
-    environment = {"HOME": str(scratch), "WEFT_EMBEDDER": "none"}
+    environment = {"HOME": str(scratch), "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
     with weft.open(url, directory=scratch, environment=environment, clock=clock) as opened:
         opened.loom = replace(opened.loom, embedding=Embedding(WordEmbedder(), clock))
         for name, text in SAID.items():
@@ -245,7 +245,7 @@ def test_blank_nodes_never_answer(memory: weft.Memory) -> None:
 @cache
 def in_words_only() -> weft.Memory:
     """One memory for all examples: nothing is written to it any more."""
-    environment = {"HOME": "/nonexistent", "WEFT_EMBEDDER": "none", "WEFT_PROJECT": "p"}
+    environment = {"HOME": "/nonexistent", "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off", "WEFT_PROJECT": "p"}
     opened = weft.open("memory://", directory=Path(__file__).parent, environment=environment, clock=ManualClock())
     for text in SAID.values():
         opened.remember(text)

@@ -32,6 +32,7 @@ from weft.operations import upkeep
 from weft.operations.recalling import Recalled
 from weft.retrieval import from_log
 from weft.retrieval.from_log import MARK
+from weft.sealing import new_key
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import deleted
 
@@ -47,7 +48,14 @@ SECRET = "The ferry leaves at midnight with the gold."
 @contextmanager
 def memory_at(store: Path, *, by_meaning: bool = False, **settings: str) -> Iterator[weft.Memory]:
     """The memory of a store, asked by words alone or by what they mean too."""
-    environment = {"HOME": str(store.parent), "WEFT_EMBEDDER": "none", "WEFT_PROJECT": "quay", **settings}
+    environment = {
+        "HOME": str(store.parent),
+        "WEFT_EMBEDDER": "none",
+        "WEFT_AUDIT": "off",
+        "WEFT_PROJECT": "quay",
+        "WEFT_SENSITIVE_KEY": new_key("tests"),
+        **settings,
+    }
     clock = ManualClock()
     clock.step(10**12)
     with weft.open(f"sqlite://{store}", directory=store.parent, environment=environment, clock=clock) as memory:

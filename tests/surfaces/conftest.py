@@ -69,6 +69,7 @@ class Cli:
             "COLUMNS": COLUMNS,
             "LC_ALL": "C.UTF-8",
             "WEFT_EMBEDDER": "none",  # words only: the model costs half a second a process
+            "WEFT_AUDIT": "off",  # a second store for every test, which most say nothing about
         }
 
 

@@ -135,7 +135,8 @@ def test_version(cli: Cli) -> None:
 # ---- JSON
 
 
-def test_json_everywhere(cli: Cli) -> None:
+def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_SENSITIVE_KEY", answer(cli, "key-new")["key"])
     (cli.root / "a.md").write_text("# One\n\nfirst\n")
     first = answer(cli, "remember", "words to keep", "--props", "size=3", "--props", "colour=blue", "--agents", "ann")
     assert first["status"] == "saved"
@@ -144,6 +145,17 @@ def test_json_everywhere(cli: Cli) -> None:
     unsure = answer(cli, "add-fact", "Zoe", "role", "boss", "--confidence", "0.3")["id"]
     other = answer(cli, "remember", "gone soon")["id"]
     kept = answer(cli, "recall", "words", "--receipt")["receipt"]
+    answer(cli, "record-turns", "chat", "--turns", "user: words")
+    task = answer(cli, "work-create", "refit", "Paint the hull", "--conversation", "chat")["id"]
+    alert = answer(cli, "alert-raise", "low tide")["id"]
+    answer(cli, "remember", "The pump of the old dock is in the shed by the gate.")
+    answer(cli, "remember", "The pump of the old dock is in the shed by the gate.")
+    (twice,) = [each["id"] for check in answer(cli, "run-hygiene")["checks"] for each in check.get("findings", ())]
+    asking = ("request-global-write-approval", "remember", "--arguments")
+    asked = [
+        json.loads(cli.real(*asking, f"text=fog {n}", "--json", WEFT_ROLE="agent", WEFT_AGENT="ann").out)
+        for n in range(2)
+    ]
     merged = f'[{{"view": "semantic", "nodes": [{{"id": "{first["id"]}", "score": 1}}]}}]'
     runs: list[tuple[tuple[str, ...], str]] = [
         (("add-fact", "Mira", "role", "lead"), "citation"),
@@ -180,6 +192,33 @@ def test_json_everywhere(cli: Cli) -> None:
         (("proposal-review", unsure, "reject", "--reason", "a guess"), "status"),
         (("memory-invalidate", other, "--reason", "no longer"), "citation"),
         (("forget", other), "status"),
+        (("delete", first["id"]), "status"),
+        (("deletion-list",), "deletions"),
+        (("restore", first["id"]), "status"),
+        (("report-write", "Tides", "High at noon.", "--keywords", "tides"), "citation"),
+        (("report-read-latest", "tides"), "reports"),
+        (("report-list",), "total"),
+        (("alert-raise", "high tide"), "citation"),
+        (("alert-suppress", alert), "status"),
+        (("alert-list",), "alerts"),
+        (("digest-write", "Two boats came.", "--title", "Harbour"), "citation"),
+        (("work-create", "refit", "Mend the net"), "citation"),
+        (("work-update", task, "--status", "running"), "status"),
+        (("work-complete", task, "--result", "painted"), "status"),
+        (("work-show", task), "products"),
+        (("work-list",), "tasks"),
+        (("work-made", "chat"), "tasks"),
+        (("approval-list",), "approvals"),
+        (("approve", asked[0]["id"], "--yes"), "approval"),
+        (("deny", asked[1]["id"]), "approval"),
+        (("request-global-write-approval", "remember", "--arguments", "text=fog"), "token"),
+        (("run-hygiene",), "checks"),
+        (("hygiene-apply", "merge", "--ids", twice), "status"),
+        (("key-rotate",), "events"),
+        (("analysis-route", "compare oars and sails"), "mode"),
+        (("tool-calls",), "calls"),
+        (("key-new",), "key"),
+        (("get-statistics",), "views"),
         (("extract-memories",), "texts"),
         (("recall", "words", "--explain"), "hits"),
         (("recall-raw", "words"), "merged"),
@@ -200,6 +239,7 @@ def test_json_everywhere(cli: Cli) -> None:
         (("focus-create", "cranes", "--project", "quay"), "citation"),
         (("project-list",), "projects"),
         (("project-context", "words", "--project", "quay", "--focus", "cranes"), "hygiene_due"),
+        (("remember", "a crane", "--project", "quay"), "citation"),
         (("pending-list",), "waiting"),
         (("deliver-pending",), "delivered"),
         (("show", first["id"]), "history"),
@@ -211,6 +251,9 @@ def test_json_everywhere(cli: Cli) -> None:
         (("log", "head"), "digest"),
         (("log", "export", exported), "events"),
         (("log", "import", exported), "already_there"),
+        (("clear-graph", "--project", "quay", "--confirm", "quay"), "status"),
+        (("purge", "--dry-run"), "nodes"),
+        (("erase", "--subject", "Zoe", "--dry-run"), "nodes"),
         (("rebuild",), "equal"),
         (("diff",), "added"),
         (("stats",), "store"),

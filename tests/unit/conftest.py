@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe
 
 MakeStore = Callable[[], Store]
+KEY = "tests:" + base64.b64encode(bytes(range(32))).decode()  # seals what tests write as sensitive
 
 
 @pytest.fixture
@@ -55,8 +57,8 @@ class Place:
         self._opened: list[weft.Memory] = []
 
     def open(self, directory: Path | None = None, **settings: str) -> weft.Memory:
-        """A memory over the one store; settings are given as the environment would. Words only, unless said."""
-        settings = {"embedder": "none"} | settings
+        """A memory over the one store; settings as the environment would give them. Words only, no audit, unless said."""
+        settings = {"embedder": "none", "sensitive_key": KEY, "audit": "off"} | settings
         environment = {"HOME": str(self.scratch)} | {f"WEFT_{name.upper()}": value for name, value in settings.items()}
         url = f"sqlite://{self.scratch / 'store'}"
         memory = weft.open(url, directory=directory or self.root, environment=environment, clock=self.clock)

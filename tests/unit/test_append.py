@@ -280,8 +280,8 @@ def test_request_ids_of_other_accounts_do_not_clash(scribe: Scribe, clock: Manua
         node("hidden", "mine now", kind="Secret"),
         node("hidden", "mine now", kind="Guess"),
         memory_of("hidden", "mine now", node_kind="Secret"),
-        memory_of("m", "about it", supersedes=("hidden",)),
-        edge("open", "KNOWS", "hidden"),
+        memory_of("m", "about it", supersedes=("hidden",), project="ferry"),
+        edge("open", "KNOWS", "hidden", project="ferry"),
         edge("hidden", "KNOWS", "open"),
         ended("hidden"),
         edge_ended("open", "KNOWS", "hidden"),
@@ -312,7 +312,7 @@ def test_a_hidden_id_cannot_be_taken_over(scribe: Scribe, viewer: Viewer, guard:
 
 
 def test_what_may_be_seen_may_be_written(scribe: Scribe) -> None:
-    scribe.write(node("open", "one", agents=("ann",)))
+    scribe.write(node("open", "one", project="ferry", agents=("ann",)))
     for number, viewer in enumerate((PUBLIC, STAFF, ANN)):
-        write_as(scribe, viewer, node("open", f"changed {number}", agents=("ann",)))
+        write_as(scribe, viewer, node("open", f"changed {number}", project="ferry", agents=("ann",)))
     assert scribe.texts("open") == {"open": "changed 2"}

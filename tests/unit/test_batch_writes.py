@@ -36,7 +36,7 @@ def memory_over(store: Store, clock: ManualClock, home: Path) -> weft.Memory:
         clock=clock,
         settings=configured,
         viewer=replace(EVERYTHING, account=configured.account, sensitive=False),
-        writer=Writer(account=configured.account, session="main", actor=Actor(agent="writer")),
+        writer=Writer(account=configured.account, session="main", actor=Actor(agent="writer", role="operator")),
         embedding=Embedding(None, clock),
     )
     return weft.Memory(loom)

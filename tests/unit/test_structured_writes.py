@@ -33,7 +33,7 @@ def harbour(make_store: MakeStore, clock: ManualClock, tmp_path: Path) -> weft.M
         clock=clock,
         settings=settings,
         viewer=Viewer(account=settings.account, scopes=frozenset({"public", "shared", "admin"})),
-        writer=Writer(account=settings.account, session="main", actor=Actor(agent="writer")),
+        writer=Writer(account=settings.account, session="main", actor=Actor(agent="writer", role="operator")),
         embedding=Embedding(None, clock),
     )
     return weft.Memory(loom)

@@ -2,7 +2,7 @@
 
 {"account": ..., "version": 1, "weft": "log"}
 {"commit": {...}}            then its events, one line each
-{"event": {...}}
+{"event": {...}}             with "rewritten": true where the payload is not the one that was sealed
 {"end": {"digest": ..., "pos": ...}}
 """
 
@@ -105,6 +105,8 @@ def _check_end(number: int, end: Any, checker: ChainChecker) -> None:
     expected = {"pos": checker.pos, "digest": checker.digest.hex() if checker.pos else ""}
     if end != expected:
         raise Corrupt(f"line {number}: the log does not end where its end line says", hint="commits are missing")
+    if problem := checker.unbound():
+        raise Corrupt(problem, hint="the file was changed after it was written, or while something was erased")
 
 
 def _event_fields(event: Event) -> dict[str, Any]:
@@ -127,6 +129,7 @@ def _event_fields(event: Event) -> dict[str, Any]:
         "payload_hash": event.payload_hash.hex(),
         "prev_hash": event.prev_hash.hex(),
         "hash": event.hash.hex(),
+        **({"rewritten": True} if event.rewritten else {}),
     }
 
 
@@ -175,4 +178,5 @@ def _event(account: str, known_at: int, fields: dict[str, Any]) -> Event:
         payload_hash=bytes.fromhex(fields["payload_hash"]),
         prev_hash=bytes.fromhex(fields["prev_hash"]),
         hash=bytes.fromhex(fields["hash"]),
+        rewritten=fields.get("rewritten", False) is True,
     )

@@ -9,15 +9,20 @@ from msgspec import Struct
 from weft.errors import StoreError
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.log.chain import commit_digest, commit_genesis, header_hash, payload_digest, session_genesis
+from weft.log.kinds import payload_of, rewriting
 from weft.ports import Store
 from weft.types import MAX_READ_EVENTS, Commit, Event, Viewer
 
 VERIFY_SLICE_EVENTS = 1_000
 MAX_SESSIONS = 1_000_000
+MAX_PASSES = 3
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """What verifying found: how far the log is sound, and the first problem, if any."""
+    """What verifying found: how far the log is sound, and the first problem, if any.
+
+    `erased` counts events whose payloads were replaced since they were sealed, by an erasure or a new key.
+    """
 
     commits: int
     events: int
@@ -34,6 +39,8 @@ class ChainChecker:
         self.pos, self.at, self.digest = 0, 0, commit_genesis(account)
         self.sessions: dict[str, tuple[int, bytes]] = {}
         self.commits = self.events = self.erased = 0
+        self._rewritten: dict[tuple[str, int], tuple[bytes, str]] = {}  # what their payloads are, and what they are called
+        self._named: dict[tuple[str, int], str] = {}  # what they should be, by the newest that says so
 
     def check(self, commit: Commit, events: tuple[Event, ...]) -> str | None:
         """Advances past a sound commit; on a problem nothing advances."""
@@ -54,8 +61,31 @@ class ChainChecker:
         self.sessions.update(moved)
         self.commits += 1
         self.events += len(events)
-        self.erased += sum(event.payload is None for event in events)
+        self.erased += sum(event.rewritten for event in events)
+        for event in events:
+            self._bind(event)
         return None
+
+    def unbound(self) -> str | None:
+        """At the end: the first payload that was replaced, and no event says by what; or that is not what one says."""
+        for key, (digest, name) in self._rewritten.items():
+            if key not in self._named:
+                return f"{name}: the payload was replaced, and no event says so"
+            if self._named[key] != digest.hex():
+                return f"{name}: what is left of the payload was changed"
+        for session, seq in self._named:
+            if (session, seq) not in self._rewritten and seq <= self.sessions.get(session, (0, b""))[0]:
+                return f"event {seq} of session {session} was rewritten, and its first payload is there again"
+        return None
+
+    def _bind(self, event: Event) -> None:
+        """Keeps what ties a replaced payload to the log: what it is, and what a later event says that it is."""
+        if event.rewritten:
+            digest = payload_digest(event.salt or b"", event.payload or b"")
+            self._rewritten[event.session, event.seq] = (digest, f"{event.citation} (position {event.pos})")
+        elif event.kind == "log.rewritten":
+            told: rewriting.Rewritten = payload_of(event)
+            self._named.update({(session, seq): digest for session, seq, digest in told.events})
 
     def _check_event(self, event: Event, pos: int, commit: Commit, moved: dict[str, tuple[int, bytes]]) -> str | None:
         name = f"{event.citation} (position {event.pos})"
@@ -75,9 +105,11 @@ class ChainChecker:
             )
         if event.prev_hash != prev_hash:
             return f"{name} does not follow the event before it in its session"
-        if event.payload is not None and (
-            event.salt is None or payload_digest(event.salt, event.payload) != event.payload_hash
-        ):
+        if event.payload is None or event.salt is None:
+            return f"{name}: the payload is missing"
+        if event.rewritten and event.kind == "log.rewritten":
+            return f"{name}: what says that payloads were replaced cannot be replaced itself"
+        if not event.rewritten and payload_digest(event.salt, event.payload) != event.payload_hash:
             return f"{name}: the payload was changed"
         if header_hash(event) != event.hash:
             return f"{name}: the header was changed"
@@ -95,8 +127,14 @@ def read_commits(store: Store, viewer: Viewer, *, after: int = 0) -> Iterator[tu
 
 def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) -> Verified:
     """Checks the account's whole log. `expected_digest` is a head kept elsewhere: it shows a missing tail."""
-    checker = ChainChecker(viewer.account)
-    problem = _follow(checker, store, viewer)
+    for _ in range(MAX_PASSES):
+        checker = ChainChecker(viewer.account)
+        problem = _follow(checker, store, viewer)
+        # What is erased while the log is read may be read before, and what says so after: only the next pass tells.
+        loose = checker.unbound() if problem is None else None
+        if loose is None:
+            break
+    problem = problem or loose
     if problem is None and expected_digest is not None and checker.digest.hex() != expected_digest.lower():
         problem = (
             f"the log ends at {checker.digest.hex()[:16]}…, not at the digest given: its tail is missing or it went on"

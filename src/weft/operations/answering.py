@@ -183,8 +183,13 @@ def _changed(kept: Receipt, nodes: Mapping[str, NodeVersion]) -> list[str]:
     return [
         f"{hit.id} does not say what it said then: `weft log verify` and `weft rebuild` tell more"
         for hit, node in there
-        if content_hash(node.name, node.summary, node.text).hex() != hit.content_hash
+        if _hash(node).hex() != hit.content_hash
     ]
+
+
+def _hash(node: NodeVersion) -> bytes:
+    """Worked out from its words; what is sealed is bound to its place by its key, and has its sealed form's hash."""
+    return node.content_hash if node.recorded_guard.sensitive else content_hash(node.name, node.summary, node.text)
 
 
 OPERATIONS = (

@@ -14,10 +14,12 @@ from weft.errors import Invalid, StoreError, TooLarge, WeftError
 from weft.loom import Loom
 from weft.operations import concepts, decisions, entities, facts, happenings, remembering
 from weft.operations.committing import Choice, Committed, WriteStatus, decided
-from weft.operations.fields import Label
+from weft.operations.fields import GovernanceToken, Label, ProducedBy
 from weft.operations.planned import Planned, SoFar, answer, fence_of
 from weft.operations.registry import Operation, read_input
 from weft.operations.remembered import Remembered
+from weft.operations.stamping import UNPROVEN
+from weft.operations.tasks import for_task
 
 MAX_ITEMS: Final = 1_000
 SLICE_ITEMS: Final = 50  # of one commit, so that the lock is held briefly
@@ -40,6 +42,8 @@ class Items(Struct, frozen=True, kw_only=True):
     request_id: Annotated[
         Label | None, Meta(description="repeat a call with the same id and each item is written once")
     ] = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 class ItemWritten(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -112,13 +116,14 @@ def _read(form: Form, item: dict[str, Any], request_id: str | None, index: int) 
 
 
 def _slices(form: Form, items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Items that share a commit, in order. One with a request id is alone: the id stands for a whole commit."""
+    """Items that share a commit, in order: all of one task. One with a request id is alone: it stands for a commit."""
     group: list[Item] = []
     size = 0
     for item in items:
         alone = form.plan is None or item[1].request_id is not None
         characters = len(msgspec.json.encode(item[1]))
-        if group and (alone or len(group) == SLICE_ITEMS or size + characters > SLICE_CHARACTERS):
+        other = bool(group) and group[0][1].produced_by_task_id != item[1].produced_by_task_id
+        if group and (alone or other or len(group) == SLICE_ITEMS or size + characters > SLICE_CHARACTERS):
             yield group
             group, size = [], 0
         if alone:
@@ -142,6 +147,7 @@ def _write_slice(loom: Loom, form: Form, group: Sequence[Item]) -> list[ItemWrit
         return Choice(told=(plans, bad), drafts=drafts, fence=fence_of([planned for _, planned in plans], pos))
 
     try:
+        loom = for_task(loom, group[0][1])
         (plans, bad), done = decided(loom, decide)
     except StoreError:
         raise
@@ -187,7 +193,7 @@ def _answers(loom: Loom, plans: Sequence[tuple[int, Planned]], done: Committed |
 def _write_alone(loom: Loom, form: Form, item: Item) -> ItemWritten:
     index, given = item
     try:
-        answered = form.single.run(loom, given)
+        answered = form.single.run(for_task(loom, given), given)
     except StoreError:
         raise
     except WeftError as problem:
@@ -224,7 +230,10 @@ def _told(items: Sequence[ItemWritten]) -> BatchWritten:
     elif kept == {"duplicate_skip"}:
         status = "duplicate_skip"
     written = sum(each.status in ("saved", "superseded") for each in items)
-    return BatchWritten(status=status, written=written, items=tuple(items), failed=failed)
+    # Said of each item that it concerns, and once is enough.
+    notes = (UNPROVEN,) if any(UNPROVEN in each.notes for each in items) else ()
+    said = tuple(replace(each, notes=tuple(note for note in each.notes if note not in notes)) for each in items)
+    return BatchWritten(status=status, written=written, items=said, failed=failed, notes=notes)
 
 
 def _single(family: tuple[Operation, ...], name: str) -> Operation:

@@ -17,6 +17,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import code, memory
 from weft.loom import Loom
 from weft.operations.conversations import LATEST
+from weft.queries import Which
 from weft.types import Find, Guard, NodeVersion
 
 SYMBOL_KINDS: Final = ("Class", "Function")
@@ -85,7 +86,7 @@ def index(loom: Loom, guard: Guard, source: Source) -> Indexing | None:
     """
     node_id = file_id(guard.project, source.path)
     known = next(iter(loom.store.nodes(loom.viewer, LATEST, [node_id])), None)
-    if known is not None and known.props.get("sha256") == source.sha256 and _told(known, guard, source):
+    if known is not None and is_version(known, guard, source):
         return None
     read = read_source(source.text, source.path)
     below = Find(kinds=SYMBOL_KINDS, id_prefix=symbol_prefix(guard.project, source.path))
@@ -116,6 +117,11 @@ def index(loom: Loom, guard: Guard, source: Source) -> Indexing | None:
     return Indexing(draft=draft, symbols=len(made))
 
 
+def is_version(node: NodeVersion, guard: Guard, source: Source) -> bool:
+    """Whether a file's node says what this version of the file does."""
+    return node.props.get("sha256") == source.sha256 and _told(node, guard, source)
+
+
 def _told(known: NodeVersion, guard: Guard, source: Source) -> bool:
     """With the same rights, of the same time, by the same record."""
     same_time = source.at in (None, known.interval.asserted_from)
@@ -123,14 +129,15 @@ def _told(known: NodeVersion, guard: Guard, source: Source) -> bool:
 
 
 def _kinds_known(loom: Loom, node_id: str, standing: Mapping[str, NodeVersion]) -> Callable[[str], str | None]:
-    """Which kind a key's node has, if it ever was: a node keeps its kind, be it long ended."""
-    if not standing and not loom.store.history(loom.viewer, node_id, limit=1):
+    """Which kind a key's node has, if it ever was: a node keeps its kind, be it long ended or deleted."""
+    if not standing and not loom.store.last_versions(loom.viewer, Which(ids=(node_id,)), limit=1):
         return lambda key: None
 
     def kind_of(key: str) -> str | None:
         known = standing.get(f"{node_id}::{key}")
         if known is None:
-            known = next(iter(loom.store.history(loom.viewer, f"{node_id}::{key}", limit=1)), None)
+            which = Which(ids=(f"{node_id}::{key}",))
+            known = next(iter(loom.store.last_versions(loom.viewer, which, limit=1)), None)
         return None if known is None else known.kind
 
     return kind_of

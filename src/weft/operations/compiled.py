@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.append import Fence
+from weft.kinds import COMPILED_PROPS, COMPILED_TRUTH
 from weft.log.draft import Draft
 from weft.loom import Loom
 from weft.operations.versions import new_versions, version_draft
-from weft.types import MAX_LIMIT, NOW, Find, NodeVersion, When
+from weft.types import MAX_IDS_PER_READ, MAX_LIMIT, NOW, Find, NodeVersion, When
 
-TRUTH: Final = "compiled_truth"
-COMPILED: Final = frozenset({TRUTH, "compiled_from", "compiled_digest"})
+TRUTH: Final = COMPILED_TRUTH
+COMPILED: Final = COMPILED_PROPS
 
 
 class Dropped(Struct, frozen=True, kw_only=True):
@@ -47,6 +49,17 @@ def truths_from(loom: Loom, node: NodeVersion) -> Dropped:
         steps = loom.store.neighbours(loom.viewer, when, sources, rels=("INVOLVES",), direction="out", limit=MAX_LIMIT)
         ids |= dict.fromkeys(step.node.id for step in steps)
     return truths_of(loom, ids)
+
+
+def what_they_involve(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[str, ...]:
+    """The things that many nodes involve, now and when the first of them began to hold."""
+    ids: dict[str, None] = {}
+    moments = (NOW, When(valid_at=nodes[0].interval.valid_from)) if nodes else ()
+    for when, start in product(moments, range(0, len(nodes), MAX_IDS_PER_READ)):
+        some = [node.id for node in nodes[start : start + MAX_IDS_PER_READ]]
+        steps = loom.store.neighbours(loom.viewer, when, some, rels=("INVOLVES",), direction="out", limit=MAX_LIMIT)
+        ids |= dict.fromkeys(step.node.id for step in steps)
+    return tuple(ids)
 
 
 def truths_of(loom: Loom, ids: Iterable[str]) -> Dropped:

@@ -13,6 +13,7 @@ from weft.log.kinds.graph import NodeAssertion
 from weft.loom import Loom
 from weft.operations.fields import Name
 from weft.operations.happenings import Entities
+from weft.operations.hidden import hidden
 from weft.operations.making import Making, check_words
 from weft.operations.planned import Planned, SoFar, answered, asserts, write
 from weft.operations.references import concept_id
@@ -50,7 +51,7 @@ def plan_concept(loom: Loom, given: AddConcept, so_far: SoFar) -> Planned:
     if given.description:
         check_words(given.description, field="description")
     making = Making(loom, guard_of(loom, given), so_far)
-    node_id = making.id_of(concept_id(key, making.guard))
+    node_id = making.id_of(concept_id(hidden(loom, key, making.guard), making.guard))
     before = making.standing(node_id)
     main = NodeAssertion(
         id=node_id,

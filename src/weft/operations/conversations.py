@@ -15,13 +15,16 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from weft.append import Appended, append
+from weft.append import Appended
 from weft.commits import Batch, Changes, LockedView
 from weft.errors import Conflict, Forbidden, Invalid
 from weft.instants import MAX_INSTANT_US, to_iso
 from weft.log.draft import Draft
 from weft.log.kinds import conversation as kinds
 from weft.loom import Loom
+from weft.operations.committing import append_stamped
+from weft.operations.deletions import deleted_node, revive
+from weft.operations.stamping import TaskClosed
 from weft.types import Event, Guard, When
 
 MAX_TURNS: Final = 99_999  # the number in an id has five digits
@@ -129,8 +132,9 @@ def append_turns(
     None if the plan is empty. A repeated request gives what it wrote the first time, unplanned. Raises what `append`
     and the plan raise; Conflict where others came first MAX_ATTEMPTS times.
     """
-    writer = replace(loom.writer, session=log_session(conversation))
+    own = replace(loom, writer=replace(loom.writer, session=log_session(conversation)))
     standing = standing_of(loom, conversation, request_id)
+    back = "" if standing.earlier else _revived(loom, conversation)
     for _ in range(MAX_ATTEMPTS):
         if standing.earlier:
             return Appended(events=standing.earlier, repeated=True)
@@ -138,21 +142,24 @@ def append_turns(
         if not drafts:
             return None
         try:
-            return append(
-                loom.store,
-                writer,
-                drafts,
-                clock=loom.clock,
-                viewer=loom.viewer,
-                embedding=loom.embedding,
-                request_id=request_id,
-                expected_head=standing.head,
-            )
+            done = append_stamped(own, drafts, request_id=request_id, expected_head=standing.head)
+            return replace(done, note="; ".join(filter(None, (back, done.note))))
+        except TaskClosed:
+            raise
         except Conflict:
             before, standing = standing, standing_of(loom, conversation, request_id)
             if standing.head == before.head and not standing.earlier:
                 raise  # not another turn: something else stands in the way
     raise Conflict(f"others kept writing to {conversation!r}", hint="try again")
+
+
+def _revived(loom: Loom, conversation: str) -> str:
+    """Brings a deleted conversation back, with the turns that went with it, and says so."""
+    gone = deleted_node(loom, conversation)
+    if gone is None:
+        return ""
+    revive(loom, gone)
+    return f"the session was deleted, and is back with its turns: `weft delete {conversation}` takes it out of sight"
 
 
 def about(loom: Loom, turns: Turns, standing: Standing, moments: Iterable[int | None]) -> About:

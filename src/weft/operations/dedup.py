@@ -59,6 +59,9 @@ _NUMBER_WORDS: Final = frozenset(_NUMBER_TEXT.split())
 _NO_TOPIC: Final = STOP_WORDS | NEGATIONS | _NUMBER_WORDS
 _VERSION = re.compile(r"v?\d")
 _NUMBER = re.compile(r"(?:(?<!\w)[-−])?\d[\d.,]*(?<=\d)[a-z%]*")
+_COUNTS = re.compile(r"\d|[IVX]{2}")
+_COUNTING: Final = _NUMBER_WORDS | {"part", "phase", "version"}
+_SIGNED = re.compile(r"[+#<>=]")
 _SIGN = re.compile(r"\w[+#]+|[<>=≤≥]+")  # C++ and C#, more and less: no part of a word
 
 
@@ -273,6 +276,20 @@ def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]
     if _count([*first, *second], NEGATIONS | ORDERING) and _shared(first, second) != _shared(second, first):
         return "the order of the words"
     return ""
+
+
+def turns_of(text: str, words: Sequence[str]) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    """What turns the meaning of a text round, of which two that say the same have the same: negations, numbers, signs.
+
+    `words` are its tokens.
+    """
+    plain = text.isascii()
+    split = words if plain and "'" not in text else _split(text)
+    # A look for any letter of a number or a sign spares most texts the slow look for whole ones.
+    counts = not plain or _COUNTS.search(text) or not _COUNTING.isdisjoint(words)
+    signed = not plain or _SIGNED.search(text)
+    numbers = tuple(_numbers(text, words)) if counts else ()
+    return _count(split, NEGATIONS), numbers, tuple(_SIGN.findall(fold_case(text))) if signed else ()
 
 
 def _count(words: Sequence[str], among: frozenset[str]) -> int:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from weft.errors import Invalid
 from weft.instants import to_iso
-from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS, is_thing
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, EdgeName, Ended, NodeAssertion
@@ -25,7 +25,6 @@ from weft.operations.references import (
     assertion_of,
     by_id,
     covers,
-    is_thing,
     merged_into,
     named,
     same_rights,

@@ -85,6 +85,7 @@ def _batches(loom: Loom, given: ExtractMemories) -> Iterator[tuple[str, list[Nod
             continue
         here = given.project is None or row.guard.project == given.project
         stands = row.retired_at is None and row.deleted_at is None and DERIVED_FROM not in row.props
+        stands = stands and not row.guard.sensitive  # nothing is read out of what is sealed
         if here and stands and row.kind in given.kinds and row.text.strip():
             found.setdefault((row.row // BATCH, row.guard), []).append(row)
             last = max(last, row.row)

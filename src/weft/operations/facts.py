@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from weft.append import Fence
 from weft.errors import Invalid
 from weft.instants import MIN_INSTANT_US, to_iso
-from weft.kinds import MENTION, RECORD_KINDS
+from weft.kinds import MENTION, RECORD_KINDS, is_thing
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
@@ -21,6 +21,7 @@ from weft.operations.committing import Choice, decided
 from weft.operations.compiled import truths_of
 from weft.operations.fields import KindName, Moment, Name
 from weft.operations.gate import reinforcement
+from weft.operations.hidden import hidden
 from weft.operations.moments import check_interval
 from weft.operations.planned import answered
 from weft.operations.predicates import Cardinality, is_single, predicate_of
@@ -30,7 +31,6 @@ from weft.operations.references import (
     ambiguous,
     covers,
     entity_id,
-    is_thing,
     merged_into,
     resolve_reference,
     same_rights,
@@ -215,6 +215,7 @@ def statement_of(loom: Loom, given: AddFact) -> tuple[Statement, graph.NodeAsser
         words=" ".join(name_key(given.predicate).replace("_", " ").split()),
         value=unhedged(given.object) if given.confidence is None else given.object.strip(),
         single=single,
+        place=hidden(loom, predicate, guard),
         guard=guard,
         begin=begin,
         end=end,
@@ -240,7 +241,7 @@ def _subject(loom: Loom, given: AddFact, guard: Guard) -> tuple[str, str, graph.
     if known is not None:
         return _checked(known, guard), given.subject, None
     kind = given.subject_kind or "Entity"
-    node_id = entity_id(kind, name_key(given.subject), rights)
+    node_id = entity_id(kind, hidden(loom, name_key(given.subject), rights), rights)
     # A thing has no known beginning.
     thing = graph.NodeAssertion(id=node_id, kind=kind, name=given.subject, **asdict(rights), valid_from=ALWAYS)
     return node_id, given.subject, thing
@@ -248,7 +249,7 @@ def _subject(loom: Loom, given: AddFact, guard: Guard) -> tuple[str, str, graph.
 
 def _known(loom: Loom, given: AddFact, guard: Guard, rights: Guard) -> NodeVersion | None:
     """The thing of that name and these rights. Only the very name counts; of several, the kind must be said."""
-    node_id = entity_id(given.subject_kind or "Entity", name_key(given.subject), rights)
+    node_id = entity_id(given.subject_kind or "Entity", hidden(loom, name_key(given.subject), rights), rights)
     by_id = merged_into(loom, loom.store.nodes(loom.viewer, NOW, [node_id]))
     if given.subject_kind is not None:
         return by_id[0] if by_id else None

@@ -20,3 +20,8 @@ Tags = Annotated[tuple[Label, ...], Meta(max_length=64)]
 KindName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 KindNames = Annotated[tuple[KindName, ...], Meta(max_length=64, description="only nodes of these kinds")]
 ScopeAsked = Annotated[Scope | None, Meta(description="who may see it; the narrowest scope you hold if unset")]
+GovernanceToken = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=128)] | None,
+    Meta(description="the token of request_global_write_approval, once the operator has approved"),
+]
+ProducedBy = Annotated[NodeName | None, Meta(description="the task that this comes of: its id, or its title")]

@@ -18,12 +18,15 @@ from weft.extract.sections import Section, read_sections
 from weft.log.draft import Draft
 from weft.log.kinds import document, transaction
 from weft.loom import Loom
-from weft.operations.code_records import Source, index
-from weft.operations.fields import ScopeAsked, Tags
+from weft.operations.code_records import Source, file_id, index, is_version
+from weft.operations.committing import append_stamped
+from weft.operations.deletions import deleted_node, revive
+from weft.operations.fields import ProducedBy, ScopeAsked, Tags
 from weft.operations.paths import read_path
 from weft.operations.records import RecordsIngested, ingest_file
 from weft.operations.registry import Operation
 from weft.operations.rights import write_guard
+from weft.operations.stamping import TaskClosed
 from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, When
 
 RECORDS_SUFFIX = ".jsonl"
@@ -38,6 +41,7 @@ class Ingest(Struct, frozen=True, kw_only=True):
     path: Annotated[str, Meta(min_length=1, max_length=4096, description="a file or a directory inside the project")]
     scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
+    produced_by_task_id: ProducedBy = None
 
 
 class Skipped(Struct, frozen=True, kw_only=True):
@@ -48,7 +52,10 @@ class Skipped(Struct, frozen=True, kw_only=True):
 
 
 class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read. Of a file of records, `records` and the turns among them, and up to 100 of those skipped."""
+    """What was read. Of a file of records, `records` and the turns among them, and up to 100 of those skipped.
+
+    `revived` are files among them that had been deleted, and are back.
+    """
 
     documents: int
     sections: int
@@ -58,14 +65,19 @@ class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
     symbols: int = 0
     records: int = 0
     messages: int = 0
+    revived: int = 0
     notes: tuple[str, ...] = ()
 
 
 class _Kept(Struct, frozen=True):
-    """A file that was written: how many sections or symbols it has, and a note if vectors failed."""
+    """A file that was written: how many sections or symbols it has, and a note if vectors failed.
+
+    `revived` says that it had been deleted, and is back.
+    """
 
     parts: int
     note: str
+    revived: bool = False
 
 
 def ingest(loom: Loom, given: Ingest) -> Ingested:
@@ -73,7 +85,8 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
 
     Unchanged files cost nothing; sections and symbols that changed get new versions, those that are gone end.
     Hidden folders are passed over, and so are files of records inside a folder: name those. What a file that was
-    deleted said stays. What could not be read is listed with the reason; the rest goes on.
+    deleted said stays, unless `weft delete` is told; what that took out of sight comes back when its file is read
+    again. What could not be read is listed with the reason; the rest goes on.
 
     A file FILE.jsonl is read as records, one JSON object a line: {"id", "text"} and, where they apply, "title",
     "date", "session" and "speaker" (one turn of a conversation), "turn_offsets" (a whole one) or "path" (source code).
@@ -85,7 +98,7 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
         return _records(ingest_file(loom, start, guard), _source(start, root))
     commit = git.head_commit(root)
     files = list(_files(start, root))
-    documents = sections = sources = symbols = unchanged = 0
+    documents = sections = sources = symbols = unchanged = revived = 0
     skipped: list[Skipped] = []
     notes: dict[str, None] = {}
     for number, file in enumerate(files, start=1):
@@ -100,6 +113,7 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
             unchanged += 1
             continue
         notes |= {outcome.note: None} if outcome.note else {}
+        revived += outcome.revived
         if is_code:
             sources += 1
             symbols += outcome.parts
@@ -113,6 +127,7 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
         skipped=tuple(skipped),
         files=sources,
         symbols=symbols,
+        revived=revived,
         notes=tuple(notes),
     )
 
@@ -189,7 +204,13 @@ def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str 
     known = loom.store.nodes(loom.viewer, When(), [document_id])
     if known and known[0].props.get("sha256") == sha256 and known[0].guard == guard:
         return None
-    sections = read_sections(raw.decode("utf-8-sig"), markdown=file.suffix.lower() in (".md", ".markdown"))
+    gone = None if known else deleted_node(loom, document_id)
+    if gone is not None and gone.props.get("sha256") == sha256 and gone.guard == guard:
+        return _Kept(0, revive(loom, gone).note, revived=True)
+    # Before it is cut up: an id is made of a heading, and a key may stand in several lines.
+    sections = read_sections(
+        loom.screen.redact(raw.decode("utf-8-sig")), markdown=file.suffix.lower() in (".md", ".markdown")
+    )
     made = _section_texts(document_id, sections)
     below = Find(kinds=("Section",), id_prefix=f"{document_id}#")
     before = loom.store.find(loom.viewer, When(), below, limit=MAX_LIMIT * 100).nodes
@@ -205,10 +226,12 @@ def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str 
         **asdict(guard),
     )
     try:
-        done = loom.append([*_provenance(commit, source), Draft(kind="document.ingested", payload=payload)])
+        done = append_stamped(loom, [*_provenance(commit, source), Draft(kind="document.ingested", payload=payload)])
+    except TaskClosed:
+        raise
     except (Invalid, Forbidden, Conflict) as problem:
         return _skip(source, problem.message)
-    return _Kept(len(made), done.note)
+    return _Kept(len(made), done.note, revived=gone is not None)
 
 
 def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
@@ -216,15 +239,21 @@ def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str |
     raw = _read_text(file, source)
     if isinstance(raw, Skipped):
         return raw
-    version = Source(path=source, text=raw.decode("utf-8-sig"), sha256=hashlib.sha256(raw).hexdigest())
+    text = loom.screen.redact(raw.decode("utf-8-sig"))
+    version = Source(path=source, text=text, sha256=hashlib.sha256(raw).hexdigest())
     try:
         found = index(loom, guard, version)
         if found is None:
             return None
-        done = loom.append([*_provenance(commit, source), found.draft])
+        gone = deleted_node(loom, file_id(guard.project, source))
+        if gone is not None and is_version(gone, guard, version):
+            return _Kept(0, revive(loom, gone).note, revived=True)
+        done = append_stamped(loom, [*_provenance(commit, source), found.draft])
+    except TaskClosed:
+        raise
     except (Invalid, Forbidden, Conflict) as problem:
         return _skip(source, problem.message)
-    return _Kept(found.symbols, done.note)
+    return _Kept(found.symbols, done.note, revived=gone is not None)
 
 
 def _provenance(commit: str | None, source: str) -> list[Draft]:

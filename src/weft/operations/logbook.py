@@ -18,14 +18,16 @@ from weft.instants import to_iso
 from weft.log.jsonl import MAX_LINE_BYTES, write_lines
 from weft.log.verify import ChainChecker, Verified, read_commits, verify
 from weft.loom import Loom
+from weft.operations.auditing import log_store
 from weft.operations.fields import Label, Limit
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
-from weft.operations.showing import EventShown, show_event
+from weft.operations.showing import EventShown, show_events
 from weft.types import Commit, Event
 
 Committed = tuple[Commit, tuple[Event, ...]]
 
+OfTheAudit = Annotated[bool, Meta(description="the log of recorded calls instead, which is one of its own")]
 FilePath = Annotated[str, Meta(min_length=1, max_length=4096, description="a file, or - for standard input or output")]
 
 
@@ -59,7 +61,7 @@ def log_show(loom: Loom, given: LogShow) -> Events:
         raise NotFound(f"there is no session {given.session!r} that you may see", hint="`weft log head` lists sessions")
     ordered = found if given.session is not None else found[::-1]
     return Events(
-        events=tuple(show_event(event, loom.viewer) for event in ordered),
+        events=show_events(loom, ordered),
         notes=() if ordered else ("the log holds nothing more",),
     )
 
@@ -71,17 +73,20 @@ class LogVerify(Struct, frozen=True, kw_only=True):
         Annotated[str, Meta(pattern="^[0-9a-fA-F]{64}$", description="a head kept elsewhere, to notice a missing tail")]
         | None
     ) = None
+    audit: OfTheAudit = False
 
 
 def log_verify(loom: Loom, given: LogVerify) -> Verified:
-    """Recomputes every hash of the log and names the first event that does not fit."""
-    return verify(loom.store, loom.operator("verify the log"), expected_digest=given.head)
+    """Recomputes every hash of the log, or of the audit's, and names the first event that does not fit."""
+    viewer = loom.operator("verify the log")
+    return verify(log_store(loom, audit=given.audit), viewer, expected_digest=given.head)
 
 
 class LogHead(Struct, frozen=True, kw_only=True):
     """Input of `log_head`."""
 
     limit: Limit = 20
+    audit: OfTheAudit = False
 
 
 class SessionEnd(Struct, frozen=True, kw_only=True):
@@ -105,8 +110,9 @@ class HeadShown(Struct, frozen=True, kw_only=True):
 def log_head(loom: Loom, given: LogHead) -> HeadShown:
     """Prints the digest of the whole log, and where its latest sessions stand."""
     viewer = loom.operator("see the head of the log")
-    head = loom.store.head(viewer)
-    sessions = loom.store.session_heads(viewer, limit=given.limit)
+    store = log_store(loom, audit=given.audit)
+    head = store.head(viewer)
+    sessions = store.session_heads(viewer, limit=given.limit)
     return HeadShown(
         account=loom.viewer.account,
         pos=head.pos,
@@ -120,6 +126,7 @@ class LogExport(Struct, frozen=True, kw_only=True):
     """Input of `log_export`."""
 
     path: FilePath
+    audit: OfTheAudit = False
 
 
 class Exported(Struct, frozen=True, kw_only=True):
@@ -133,8 +140,9 @@ class Exported(Struct, frozen=True, kw_only=True):
 def log_export(loom: Loom, given: LogExport) -> Exported:
     """Writes the whole log as JSON lines: the same bytes for the same log, whatever the backend."""
     viewer = loom.operator("export the log")
-    head = loom.store.head(viewer)
-    lines = write_lines(viewer.account, _reported(loom, read_commits(loom.store, viewer), head.pos))
+    store = log_store(loom, audit=given.audit)
+    head = store.head(viewer)
+    lines = write_lines(viewer.account, _reported(loom, read_commits(store, viewer), head.pos))
     if given.path == "-":
         for line in lines:
             sys.stdout.buffer.write(line)
@@ -152,6 +160,11 @@ def _reported(loom: Loom, commits: Iterable[Committed], total: int) -> Iterator[
             raise Corrupt(f"the log was changed: {problem}", hint="restore a backup from before the change")
         yield commit, events
         loom.progress("exporting", commit.first_pos + commit.count - 1, total)
+    if problem := checker.unbound():
+        raise Corrupt(
+            f"the log does not say what stands in it: {problem}",
+            hint="export again if something was erased meanwhile; `weft log verify` tells",
+        )
 
 
 def _write_whole(path: Path, lines: Iterable[bytes]) -> None:

@@ -8,13 +8,14 @@ from typing import Any, Final
 from msgspec.structs import asdict, replace
 
 from weft.errors import Invalid, TooLarge
-from weft.kinds import MENTION, VIEWS
+from weft.kinds import MENTION, VIEWS, is_thing
 from weft.lexical import name_key
 from weft.log.canonical import check_text
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
 from weft.log.kinds.memory import Remembered as MemoryRemembered
 from weft.loom import Loom
+from weft.operations.hidden import hidden
 from weft.operations.planned import EdgeKey, Planned, SoFar
 from weft.operations.references import (
     ALWAYS,
@@ -24,7 +25,6 @@ from weft.operations.references import (
     by_id,
     covers,
     entity_id,
-    is_thing,
     looks_like_id,
     merged_into,
     named,
@@ -178,7 +178,7 @@ class Making:
         if not key:
             raise Invalid(f"the name {name[:80]!r} has no letter or digit in it", hint="give it a name to be found by")
         guard = replace(self.guard, project=None)
-        node_id = self.id_of(entity_id(kind, key, guard))
+        node_id = self.id_of(entity_id(kind, hidden(self.loom, key, guard), guard))
         node = NodeAssertion(id=node_id, kind=kind, name=name, **asdict(guard), **{"valid_from": ALWAYS} | fields)
         self.nodes[node_id] = node
         return node

@@ -50,7 +50,6 @@ class MemoryWrite(WriteOptions, frozen=True, kw_only=True):
     relations: Annotated[tuple[Relation, ...], Meta(max_length=MAX_RELATIONS, description="what it is joined to")] = ()
     valid_from: Annotated[Moment | None, Meta(description="since when it holds; now if unset")] = None
     valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
-    produced_by_task_id: Annotated[NodeName | None, Meta(description="the task that this came of")] = None
 
 
 def memory_write(loom: Loom, given: MemoryWrite) -> Remembered:
@@ -90,10 +89,7 @@ def plan_write(loom: Loom, given: MemoryWrite, so_far: SoFar) -> Planned:
         valid_to=None if end is None else to_iso(end),
     )
     linked = [_join(making, main.id, relation) for relation in given.relations]
-    task = _produced(making, main.id, given.produced_by_task_id)
-    planned = making.told(main, before, [*linked, *task])
-    drafts = tuple(replace(draft, task=task[0]) for draft in planned.drafts) if task else planned.drafts
-    return replace(planned, drafts=drafts)
+    return making.told(main, before, [*linked, *([] if loom.task is None else [loom.task])])
 
 
 def _thing(making: Making, given: MemoryWrite) -> tuple[NodeAssertion | None, NodeAssertion]:
@@ -121,15 +117,6 @@ def _join(making: Making, node_id: str, relation: Relation) -> str:
     ends = (node_id, target) if relation.direction == "out" else (target, node_id)
     making.edge(ends[0], relation.rel, ends[1])
     return target
-
-
-def _produced(making: Making, node_id: str, task: str | None) -> list[str]:
-    """The task that this came of, joined to it. Raises NotFound for a task that is not there."""
-    if task is None:
-        return []
-    found = making.node(task, kinds=frozenset({"Task"}), what="task").id
-    making.edge(found, "PRODUCED", node_id)
-    return [found]
 
 
 OPERATIONS = (

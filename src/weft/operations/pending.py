@@ -51,8 +51,7 @@ def pending_list(loom: Loom, given: PendingList) -> PendingShownAll:
     """
     if loom.outbox is None:
         return PendingShownAll(waiting=(), notes=("no outbox is configured: a write that fails is not kept",))
-    waiting = [entry for entry in loom.outbox.entries() if _may_see(loom, entry)]
-    refused = [entry for entry in loom.outbox.refused() if _may_see(loom, entry)]
+    waiting, refused = stuck(loom)
     notes: tuple[str, ...] = ()
     if len(waiting) > given.limit or len(refused) > given.limit:
         notes += (f"{len(waiting)} wait and {len(refused)} were refused: raise --limit to see them all",)
@@ -87,7 +86,7 @@ def deliver_pending(loom: Loom, given: DeliverPending) -> PendingDelivered:
     if given.refused:
         loom.operator("try writes again that the store refused")
         loom.outbox.retry()
-    done = loom.outbox.deliver(loom.store, clock=loom.clock, embedding=loom.embedding)
+    done = loom.outbox.deliver(loom.store, clock=loom.clock, embedding=loom.embedding, screen=loom.screen)
     notes: tuple[str, ...] = ()
     if done.problem is not None:
         notes += (f"the store took no more: {done.problem.message}",)
@@ -110,7 +109,16 @@ def waiting_line(outbox: Outbox | None) -> tuple[bool, str, str]:
     return False, f"{line}; {len(refused)} were refused for good", "`weft pending-list` says why"
 
 
-def _may_see(loom: Loom, entry: Entry) -> bool:
+def stuck(loom: Loom) -> tuple[list[Entry], list[Entry]]:
+    """The writes that wait and those that the store refused, as far as the caller may know of them."""
+    if loom.outbox is None:
+        return [], []
+    waiting = [entry for entry in loom.outbox.entries() if may_see(loom, entry)]
+    return waiting, [entry for entry in loom.outbox.refused() if may_see(loom, entry)]
+
+
+def may_see(loom: Loom, entry: Entry) -> bool:
+    """Whether the caller may know of a write: the operator of every one, others of their own."""
     viewer = loom.viewer
     if viewer.audience == "internal" and viewer.scopes >= set(SCOPES) and loom.writer.actor.role == "operator":
         return True
@@ -118,10 +126,11 @@ def _may_see(loom: Loom, entry: Entry) -> bool:
 
 
 def _shown(entries: Iterable[Entry]) -> tuple[PendingShown, ...]:
-    return tuple(_show(entry) for entry in entries)
+    return tuple(show_write(entry) for entry in entries)
 
 
-def _show(entry: Entry) -> PendingShown:
+def show_write(entry: Entry) -> PendingShown:
+    """A write that is stuck, without its words."""
     waiting = entry.waiting
     if waiting is None:
         return PendingShown(entry=entry.name, problem="the file is damaged", reason=entry.reason)

@@ -149,7 +149,7 @@ def answered(loom: Loom, request_id: str | None, is_it: Callable[[Any], str | No
     if not found.events:
         return None
     event = found.events[0]
-    payload = payload_of(event)
+    payload = None if event.rewritten else payload_of(event)
     node_id = "" if payload is None else is_it(payload)  # what was erased since cannot be compared
     seen = loom.store.events(loom.viewer, session=event.session, after_seq=event.seq - 1, limit=1)
     theirs = event.actor != loom.writer.actor and not (seen and seen[0].pos == event.pos)

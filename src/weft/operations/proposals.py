@@ -6,6 +6,7 @@ until somebody accepts it (then it is a fact, and ends the older one) or rejects
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
@@ -19,7 +20,7 @@ from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.committing import Choice, decided
 from weft.operations.compiled import truths_of
-from weft.operations.fields import Label, Limit
+from weft.operations.fields import GovernanceToken, Label, Limit
 from weft.operations.references import assertion_of
 from weft.operations.registry import Operation
 from weft.operations.remembered import REPEATED, Remembered
@@ -31,9 +32,13 @@ from weft.types import MAX_LIMIT, NOW, Find, NodeVersion
 PROPOSAL: Final = "Proposal"
 CONFLICTS_WITH: Final = "CONFLICTS_WITH"
 PENDING: Final = "pending"
+MAX_TOLD: Final = 2_000  # characters of each side's words
 MAX_OPEN: Final = 50  # proposals on one fact that are compared with a new one
 
 Status = Literal["pending", "accepted", "rejected"]
+ProposalName = Annotated[
+    str, Meta(min_length=1, max_length=1024, description="the proposal's id, as proposal_list gives it")
+]
 
 
 # ---- making one
@@ -133,12 +138,13 @@ def proposal_fence(said: Statement, pos: int) -> Fence:
 class ListProposals(Struct, frozen=True, kw_only=True):
     """Input of `proposal_list`."""
 
+    id: Annotated[ProposalName | None, Meta(description="only this one, whatever its status")] = None
     status: Annotated[Literal["pending", "accepted", "rejected", "all"], Meta(description="which ones")] = PENDING
     limit: Limit = 20
 
 
 class ProposalShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A proposal: what stands, what it says instead, and where both come from."""
+    """A proposal: what stands, what it says instead, and where both come from, in their own words."""
 
     id: str
     status: str
@@ -152,6 +158,9 @@ class ProposalShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     proposed_at: str
     source: str = ""
     source_citation: str = ""
+    source_text: str = ""
+    stands_text: str = ""
+    stands_since: str = ""
     confidence: float | None = None
     reason: str = ""
 
@@ -164,23 +173,28 @@ class ProposalList(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def proposal_list(loom: Loom, given: ListProposals) -> ProposalList:
-    """Lists statements that contradict what stands and wait for review, with the sources of both sides."""
-    props = {} if given.status == "all" else {"status": given.status}
-    find = Find(kinds=(PROPOSAL,), projects=(loom.settings.project, None), props=props)
-    nodes = loom.store.find(loom.viewer, NOW, find, limit=given.limit).nodes
-    sources = loom.store.nodes(
-        loom.viewer, NOW, [str(node.props["source"]) for node in nodes if "source" in node.props]
-    )
-    events = [node.event for node in (*nodes, *sources)]
-    citations = loom.store.citations(loom.viewer, events)
-    cited = {node.id: citations.get(node.event, "") for node in sources}
-    shown = tuple(_shown(node, citations.get(node.event, ""), cited) for node in nodes)
+    """Lists statements that contradict what stands and wait for review, with the words and the sources of both sides.
+
+    `weft proposal-review ID accept` makes one a fact that ends what stands; `weft proposal-review ID reject` does not.
+    """
+    nodes = (_proposal(loom, given.id),) if given.id is not None else _proposals(loom, given)
+    named = [str(node.props[name]) for node in nodes for name in ("source", "old_fact") if name in node.props]
+    sides = {node.id: node for node in loom.store.nodes(loom.viewer, NOW, named)} if named else {}
+    citations = loom.store.citations(loom.viewer, [node.event for node in (*nodes, *sides.values())])
+    shown = tuple(_shown(node, sides, citations) for node in nodes)
     return ProposalList(proposals=shown, notes=() if shown else ("there are none",))
 
 
-def _shown(node: NodeVersion, citation: str, cited: dict[str, str]) -> ProposalShown:
+def _proposals(loom: Loom, given: ListProposals) -> tuple[NodeVersion, ...]:
+    props = {} if given.status == "all" else {"status": given.status}
+    find = Find(kinds=(PROPOSAL,), projects=(loom.settings.project, None), props=props)
+    return loom.store.find(loom.viewer, NOW, find, limit=given.limit).nodes
+
+
+def _shown(node: NodeVersion, sides: Mapping[str, NodeVersion], citations: Mapping[int, str]) -> ProposalShown:
+    """A proposal with what is still there of both sides."""
     props = node.props
-    source = str(props.get("source", ""))
+    source, old = sides.get(str(props.get("source"))), sides.get(str(props.get("old_fact")))
     return ProposalShown(
         id=node.id,
         status=str(props.get("status")),
@@ -190,10 +204,13 @@ def _shown(node: NodeVersion, citation: str, cited: dict[str, str]) -> ProposalS
         proposed=str(props.get("object", "")),
         old_fact=str(props.get("old_fact", "")),
         old_citation=str(props.get("old_citation", "")),
-        citation=citation,
+        citation=citations.get(node.event, ""),
         proposed_at=to_iso(node.interval.valid_from),
-        source=source,
-        source_citation=cited.get(source, ""),
+        source=str(props.get("source", "")),
+        source_citation="" if source is None else citations.get(source.event, ""),
+        source_text="" if source is None else source.text[:MAX_TOLD],
+        stands_text="" if old is None else old.text[:MAX_TOLD],
+        stands_since="" if old is None else to_iso(old.interval.valid_from),
         confidence=props.get("confidence"),
         reason=str(props.get("reason", "")),
     )
@@ -205,12 +222,13 @@ def _shown(node: NodeVersion, citation: str, cited: dict[str, str]) -> ProposalS
 class ReviewProposal(Struct, frozen=True, kw_only=True):
     """Input of `proposal_review`."""
 
-    id: Annotated[str, Meta(min_length=1, max_length=1024, description="the proposal's id, as proposal_list gives it")]
+    id: ProposalName
     decision: Annotated[Literal["accept", "reject"], Meta(description="accept or reject")]
     reason: Annotated[str, Meta(max_length=2_000, description="why, in a few words")] = ""
     request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
         None
     )
+    governance_token: GovernanceToken = None
 
 
 def proposal_review(loom: Loom, given: ReviewProposal) -> Remembered:
@@ -266,16 +284,21 @@ def _reviewed_before(loom: Loom, given: ReviewProposal, fresh: str) -> Remembere
     return Remembered(status="duplicate_skip", id=fresh if made else given.id, citation=citation, notes=(REPEATED,))
 
 
-def _pending(loom: Loom, given: ReviewProposal) -> NodeVersion:
-    found = loom.store.nodes(loom.viewer, NOW, [given.id])
+def _proposal(loom: Loom, name: str) -> NodeVersion:
+    found = loom.store.nodes(loom.viewer, NOW, [name])
     if not found:
         raise NotFound(
-            f"there is no proposal {given.id[:80]!r} that you may see",
+            f"there is no proposal {name[:80]!r} that you may see",
             hint="`weft proposal-list` lists those that wait",
         )
     (node,) = found
     if node.kind != PROPOSAL:
-        raise Invalid(f"{given.id[:80]!r} is a {node.kind}, not a proposal", hint="`weft proposal-list` gives ids")
+        raise Invalid(f"{name[:80]!r} is a {node.kind}, not a proposal", hint="`weft proposal-list` gives ids")
+    return node
+
+
+def _pending(loom: Loom, given: ReviewProposal) -> NodeVersion:
+    node = _proposal(loom, given.id)
     if node.props.get("status") != PENDING:
         raise Conflict(
             f"the proposal was {node.props.get('status')} already", hint="what is known now is written with add_fact"
@@ -294,6 +317,7 @@ def _statement(node: NodeVersion) -> Statement:
         words=str(props["words"]),
         value=str(props["object"]),
         single="slot" in props,
+        place=str(props.get("slot", "")).rpartition("/")[2],
         guard=node.guard,
         begin=node.interval.asserted_from if begins is None else parse_instant(str(begins)),
         end=None if ends is None else parse_instant(str(ends)),
@@ -324,6 +348,7 @@ OPERATIONS = (
         effect="read",
         toolset="memory",
         run=proposal_list,
+        arguments=("id",),
     ),
     Operation(
         name="proposal_review",

@@ -22,12 +22,13 @@ from weft.operations.fields import KindNames, Limit, Moment
 from weft.operations.moments import read_when
 from weft.operations.receipts import KIND as RECEIPT
 from weft.operations.registry import Operation
-from weft.operations.showing import EventShown, NodeShown, show_event, show_nodes
+from weft.operations.showing import EventShown, NodeShown, show_events, show_nodes
+from weft.operations.stamping import PRODUCED, TASK, status_of
 from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
 from weft.retrieval.derived import DERIVED_FROM
 from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
-from weft.types import MAX_LIMIT, Event, Find, NodeVersion, When
+from weft.types import MAX_LIMIT, NOW, Event, Find, NodeVersion, When
 
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
@@ -94,12 +95,22 @@ class EdgeShown(Struct, frozen=True, kw_only=True):
     name: str
 
 
+class MadeBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The task that made a node, or a version of it; or the conversation in which that was done."""
+
+    id: str
+    kind: str
+    name: str
+    status: str = ""
+
+
 class Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A node, what it is joined to, and every version of it."""
+    """A node, what it is joined to, every version of it, and the tasks that made it, in order."""
 
     node: NodeShown | None
     edges: tuple[EdgeShown, ...]
     history: tuple[NodeShown, ...]
+    made_by: tuple[MadeBy, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -131,7 +142,23 @@ def show(loom: Loom, given: Show) -> Shown:
         node=show_nodes(loom, current)[0] if current else None,
         edges=edges,
         history=show_nodes(loom, history),
+        made_by=_made_by(loom, node_id),
         notes=notes,
+    )
+
+
+def _made_by(loom: Loom, node_id: str) -> tuple[MadeBy, ...]:
+    """Whatever moment is asked about: where a node came from is known today."""
+    edges = loom.store.edges(loom.viewer, NOW, node_id, rel=PRODUCED, direction="in", before=None, limit=MAX_LIMIT)
+    ids = list(dict.fromkeys(edge.src for edge in reversed(edges)))
+    return tuple(
+        MadeBy(
+            id=node.id,
+            kind=node.kind,
+            name=node.name or node.text[:80],
+            status=status_of(node) if node.kind == TASK else "",
+        )
+        for node in loom.store.nodes(loom.viewer, NOW, ids)
     )
 
 
@@ -193,8 +220,8 @@ def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
     nodes = loom.store.asserted_by(loom.viewer, event.pos, limit=MAX_LIMIT)
     if event.kind == "memory.remembered":  # the memory itself is told last, after what it names: here it comes first
         nodes = (*nodes[-1:], *nodes[:-1])
-    notes = _doubts(citation, event, nodes)
-    told, shown = show_event(event, loom.viewer), show_nodes(loom, nodes)
+    notes = _doubts(loom, citation, event, nodes)
+    (told,), shown = show_events(loom, [event]), show_nodes(loom, nodes)
     return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=notes)
 
 
@@ -206,8 +233,9 @@ def _cite_followed(loom: Loom, written: str, citation: EventCitation) -> Cited:
     nodes = [node for node in made if fits_a_topic(loom, node)]
     if event is None or not nodes:
         raise NotFound(f"{written} points at nothing that you may see", hint="`weft log show` lists events")
-    notes = _doubts(citation, event, nodes)
-    told = replace(show_event(event, loom.viewer), payload=None)
+    notes = _doubts(loom, citation, event, nodes)
+    (told,) = show_events(loom, [event])
+    told = replace(told, payload=None)
     shown = show_nodes(follower, nodes)
     return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=(*notes, FOLLOWED))
 
@@ -217,17 +245,21 @@ def _event(loom: Loom, citation: EventCitation) -> Event | None:
     return found[0] if found and found[0].seq == citation.seq else None
 
 
-def _doubts(citation: EventCitation, event: Event, nodes: Sequence[NodeVersion]) -> tuple[str, ...]:
+def _doubts(loom: Loom, citation: EventCitation, event: Event, nodes: Sequence[NodeVersion]) -> tuple[str, ...]:
     """What speaks against this being what was cited: hashes are worked out again, words compared with the log's."""
     found = []
     if citation.prefix is not None and not event.hash.hex().startswith(citation.prefix):
         found.append(f"the hash does not match: the event is {event.citation}")
-    payload_sound = event.payload is None or (
-        event.salt is not None and payload_digest(event.salt, event.payload) == event.payload_hash
+    told = loom.store.rewriting(loom.viewer, event) if event.rewritten else None
+    if told is not None and told.why == "erased":
+        found.append(f"what it said was erased, all or in part, {to_iso(told.at)} by {told.actor.agent}")
+    payload_sound = payload_digest(event.salt or b"", event.payload or b"").hex() == (
+        event.payload_hash.hex() if told is None else told.payload_hash
     )
     if not payload_sound or header_hash(event) != event.hash:
         found.append("the event was changed after it was sealed: `weft log verify` says more")
-    asserted = {move.id: move.text for move in moves_of(event) if isinstance(move, PutNode)} if payload_sound else {}
+    moves = moves_of(loom.screen.event(event)) if payload_sound else ()
+    asserted = {move.id: move.text for move in moves if isinstance(move, PutNode)}
     if any(node.id in asserted and node.text != asserted[node.id] for node in nodes):
         found.append("the graph says something else than the log: `weft rebuild` makes it again")
     return tuple(found)

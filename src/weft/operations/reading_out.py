@@ -15,13 +15,13 @@ from msgspec.structs import asdict
 from weft.extract.extraction import extract
 from weft.extract.found import Extraction, FoundFact, FoundName, Span
 from weft.instants import to_iso
-from weft.kinds import MENTION, VIEWS
+from weft.kinds import MENTION, VIEWS, is_thing
 from weft.lexical import name_key
 from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
 from weft.log.kinds.memory import Extracted
 from weft.loom import Loom
 from weft.operations.predicates import is_single, predicate_of
-from weft.operations.references import ALWAYS, covers, is_thing, merged_into
+from weft.operations.references import ALWAYS, covers, merged_into
 from weft.operations.standing import Statement
 from weft.retrieval.derived import DERIVED_FROM
 from weft.types import NOW, Find, Guard, NodeVersion

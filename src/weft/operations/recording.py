@@ -24,7 +24,7 @@ from weft.operations.conversations import (
     message_id,
     recorded,
 )
-from weft.operations.fields import Label, Moment, Name, ScopeAsked, Tags
+from weft.operations.fields import Label, Moment, Name, ProducedBy, ScopeAsked, Tags
 from weft.operations.registry import Operation
 from weft.operations.remembered import REPEATED
 from weft.operations.remembering import Text
@@ -59,6 +59,7 @@ class RecordTurns(Struct, frozen=True, kw_only=True):
     request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
         None
     )
+    produced_by_task_id: ProducedBy = None
 
 
 class TurnRecorded(Struct, frozen=True, kw_only=True):
@@ -147,7 +148,8 @@ def _answer(conversation: str, spoken: list[_Spoken], done: Appended) -> TurnsRe
         payload = payload_of(event)
         for said in getattr(payload, "messages", ()):
             made.append((said, TurnRecorded(id=said.id, seq=said.seq, citation=event.citation)))
-    if done.repeated and [said.text for said, _ in made] != [each.words.text for each in spoken]:
+    comparable = done.repeated and not any(event.rewritten for event in done.events)
+    if comparable and [said.text for said, _ in made] != [each.words.text for each in spoken]:
         raise Conflict("the request id was used for something else", hint="use a new request id for a new request")
     notes = ((REPEATED,) if done.repeated else ()) + ((done.note,) if done.note else ())
     return TurnsRecorded(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from weft.code.languages import SUFFIXES
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
@@ -23,10 +23,14 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
 from weft.loom import Loom
 from weft.operations.code_records import file_draft, snippet_draft
+from weft.operations.committing import append_stamped
 from weft.operations.conversations import LATEST, conversation_id
+from weft.operations.deletions import revive
 from weft.operations.record_files import BadLine, count_lines, read_lines
 from weft.operations.rights import write_guard
+from weft.operations.stamping import TaskClosed
 from weft.operations.turn_records import KnownTurns, Written, write_session, write_turns
+from weft.queries import Which
 from weft.types import Guard, NodeVersion, Scope
 
 BATCH_ROWS: Final = 64  # enough for the embedder to be busy, few enough for others to get the lock
@@ -123,7 +127,7 @@ class _Ingestion:
             try:
                 if isinstance(row, BadLine):
                     raise Invalid(row.reason)
-                record = read_record(row, source_suffixes=SUFFIXES)
+                record = self._redacted(read_record(row, source_suffixes=SUFFIXES))
                 self._only_once("id", record.id)
                 if record.shape == "file":
                     self._only_once("path", record.path)
@@ -133,6 +137,14 @@ class _Ingestion:
             for note in record.notes:
                 self._note(f"row {number}: {note}")
             yield _Row(number, record)
+
+    def _redacted(self, record: Record) -> Record:
+        """Before it is compared with what stands, which holds no secret either."""
+        redact = self._loom.screen.redact
+        turns = tuple(replace(turn, text=redact(turn.text), speaker=redact(turn.speaker)) for turn in record.turns)
+        return replace(
+            record, text=redact(record.text), title=redact(record.title), speaker=redact(record.speaker), turns=turns
+        )
 
     def _only_once(self, what: str, name: str) -> None:
         if (what, name) in self._seen:
@@ -156,6 +168,8 @@ class _Ingestion:
             return
         try:
             done = write([row.record for row in rows])
+        except TaskClosed:
+            raise
         except (Invalid, Forbidden, Conflict, NotFound) as problem:
             if len(rows) == 1:
                 self._skip(rows[0].number, problem.message)
@@ -177,13 +191,16 @@ class _Ingestion:
 
     def _write_files(self, records: Sequence[Record]) -> Written:
         made = [draft for record in records if (draft := file_draft(self._loom, self._guard, record)) is not None]
-        return Written(records=len(made), note=self._loom.append(made).note if made else "")
+        return Written(records=len(made), note=append_stamped(self._loom, made).note if made else "")
 
     def _write_plain(self, records: Sequence[Record]) -> Written:
         """Records that are one node each: all of them in one commit."""
         drafts = [_draft(self._guard, record) for record in records]
         nodes = self._loom.store.nodes(self._loom.viewer, LATEST, [_node_of(draft) for draft in drafts])
         standing = {node.id: node for node in nodes}
+        absent = tuple(node_id for draft in drafts if (node_id := _node_of(draft)) not in standing)
+        which = Which(ids=absent, deleted=True)
+        deleted = {node.id: node for node in self._loom.store.last_versions(self._loom.viewer, which, limit=BATCH_ROWS)}
         changed: list[Draft] = []
         written = 0
         for record, draft in zip(records, drafts, strict=True):
@@ -191,10 +208,14 @@ class _Ingestion:
             if known is not None and _stands(record, draft, known, self._guard):
                 continue
             written += 1
+            gone = deleted.get(_node_of(draft))
+            if gone is not None and _stands(record, draft, gone, self._guard):
+                revive(self._loom, gone)  # with what was read out of it
+                continue
             if known is not None and record.at is not None and known.interval.asserted_from > record.at:
                 changed.append(_taken_back(known.id))  # else what was told wrong would hold again later on
             changed.append(draft)
-        return Written(records=written, note=self._loom.append(changed).note if changed else "")
+        return Written(records=written, note=append_stamped(self._loom, changed).note if changed else "")
 
 
 def _batches(rows: Iterator[_Row]) -> Iterator[list[_Row]]:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from weft.errors import Invalid, NotFound
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US, to_iso
-from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+from weft.kinds import MENTION, RECORD_KINDS, VIEWS, is_thing
 from weft.lexical import name_key, stems
 from weft.log.canonical import check_text, decode
 from weft.log.kinds.graph import NodeAssertion
@@ -30,7 +30,6 @@ Fits = Callable[[str], bool]
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ENTITY_ID = re.compile(rf"(?:{'|'.join(sorted(kind.lower() for kind in VIEWS['entity']))})(?:@[^/\s]+/|:)\S")
-_PLACED: Final = frozenset().union(*VIEWS.values())
 
 
 def entity_id(kind: str, key: str, guard: Guard) -> str:
@@ -53,12 +52,6 @@ def looks_like_id(written: str) -> bool:
     if any(letter.isspace() for letter in written):
         return False
     return "::" in written or "#" in written[1:-1] or _ENTITY_ID.match(written) is not None
-
-
-def is_thing(kind: str) -> bool:
-    """Whether happenings may involve nodes of this kind: entities, code, and kinds of the caller's own making."""
-    known = kind in _PLACED or kind in STRUCTURAL_KINDS or kind in RECORD_KINDS
-    return kind in VIEWS["entity"] or kind in VIEWS["code"] or not known
 
 
 def covers(seen: Guard, by: Guard) -> bool:

@@ -14,6 +14,9 @@ from weft.errors import Invalid
 from weft.loom import Loom
 
 Effect = Literal["read", "write", "destructive"]
+TOKEN = "governance_token"  # noqa: S105 - the name of an argument
+PRODUCED_BY = "produced_by_task_id"
+ALIASES = {"producedByTaskId": PRODUCED_BY}  # as other systems write it
 FAMILIES = ("log", "bench")  # names that begin with one of these are commands of a group: `log_show` is `weft log show`
 
 
@@ -30,6 +33,16 @@ class Operation(Struct, frozen=True, kw_only=True):
     arguments: tuple[str, ...] = ()
     rare: tuple[str, ...] = ()  # arguments that are taken, and left out of what every agent has to read
     eager: bool = False
+
+    def __post_init__(self) -> None:
+        """A token and a task are taken by many and given by few: no operation has to say so."""
+        seldom = [name for name in (TOKEN, PRODUCED_BY) if name in self.input.__struct_fields__]
+        msgspec.structs.force_setattr(self, "rare", tuple(dict.fromkeys((*self.rare, *seldom))))
+
+    @property
+    def governed(self) -> bool:
+        """Whether it takes a governance token: without one it changes nothing that is kept for all projects."""
+        return TOKEN in self.input.__struct_fields__
 
     @property
     def command(self) -> str:
@@ -48,6 +61,9 @@ class Operation(Struct, frozen=True, kw_only=True):
 def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     """Validates a caller's arguments. Raises Invalid, naming the argument, for anything that does not fit."""
     known = operation.input.__struct_fields__
+    if twice := [name for alias, name in ALIASES.items() if alias in given and name in given]:
+        raise Invalid(f"{operation.name}: {twice[0]} is given twice", hint=f"send {twice[0]} once")
+    given = {ALIASES.get(name, name): value for name, value in given.items()}
     unknown = [name for name in given if name not in known]
     if unknown:
         raise Invalid(

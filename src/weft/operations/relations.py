@@ -20,6 +20,7 @@ OWN: Final[Mapping[str, str]] = {
     "SUPERSEDES": "add_fact and save_decision say what they replace",
     "MERGES_INTO": "merge_entities joins two nodes for one thing",
     "PRODUCED": "give produced_by_task_id to the write",
+    "RAISED_DURING": "work_create says in which conversation a task was raised",
     FEEDBACK_RELATION: "memory_feedback says what became of a memory",
 }
 # Relations that join the views of the graph: not between entities.

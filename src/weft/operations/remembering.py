@@ -127,7 +127,7 @@ def _planned(loom: Loom, given: Remember) -> Planned:
         props=props_of(given),
     )
     # What must be told of the session's very state writes the words alone: it is read by nobody's rules.
-    reads = given.kind in READ_KINDS and given.expected_head is None
+    reads = given.kind in READ_KINDS and given.expected_head is None and not guard.sensitive
     out, gated = _looked_at(loom, said, given.kind, reads=reads)
     payload = memory.Remembered(
         id=node_id,
@@ -165,6 +165,8 @@ def _looked_at(loom: Loom, said: Memory, kind: str, *, reads: bool) -> tuple[Rea
     """What is read out of it, and how new it is. Where the graph cannot tell, the words are kept all the same."""
     try:
         out = read_out(loom, said) if reads else ReadOut()
+        if said.guard.sensitive:  # what is sealed is compared with nothing: the tag would tell of its words
+            return out, None
         return out, gate_of(loom, said.text, out.things, guard=said.guard, kind=kind)
     except StoreError as problem:
         return ReadOut(notes=(f"nothing was read out of it: {problem.message}",)), None

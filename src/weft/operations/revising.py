@@ -6,18 +6,19 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from weft.append import written_under
-from weft.errors import Conflict, Invalid, NotFound
+from weft.errors import Invalid, NotFound
 from weft.instants import parse_instant, to_iso
 from weft.kinds import RECORD_KINDS
-from weft.log.draft import Draft, prepare
+from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
-from weft.operations.committing import Choice, commit, decided
-from weft.operations.compiled import truths_from, truths_of
-from weft.operations.fields import Label, Moment, NodeName
+from weft.operations.committing import Choice, decided
+from weft.operations.compiled import truths_from
+from weft.operations.deleting import Delete, bring_back, deleted_again, take_out
+from weft.operations.deletions import deleted_node, going_with
+from weft.operations.fields import GovernanceToken, Label, Moment, NodeName, ProducedBy
 from weft.operations.registry import Operation
-from weft.operations.remembered import REPEATED, Remembered
+from weft.operations.remembered import Remembered
 from weft.operations.remembering import Props
 from weft.operations.standing import FACT
 from weft.operations.taking_back import TAKEN_BACK, take_back
@@ -25,6 +26,7 @@ from weft.operations.versions import (
     MAX_VERSIONS,
     answer_of,
     last_end,
+    missing,
     must_be_told,
     new_versions,
     node_fence,
@@ -54,6 +56,8 @@ class EditMemory(Struct, frozen=True, kw_only=True):
     props: Annotated[Props, Meta(max_length=64, description="properties to set; null removes one")] | None = None
     reason: Reason = ""
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def memory_edit(loom: Loom, given: EditMemory) -> Remembered:
@@ -114,6 +118,8 @@ class Correct(Struct, frozen=True, kw_only=True):
     text: Annotated[Words, Meta(description="what is right: the words, or of a fact its value")]
     reason: Reason = ""
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def correct(loom: Loom, given: Correct) -> Remembered:
@@ -159,6 +165,8 @@ class Invalidate(Struct, frozen=True, kw_only=True):
     at: Annotated[Moment | None, Meta(description="since when it does not hold; now if unset")] = None
     reason: Reason = ""
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def memory_invalidate(loom: Loom, given: Invalidate) -> Remembered:
@@ -197,6 +205,8 @@ class Forget(Struct, frozen=True, kw_only=True):
     reason: Reason = ""
     undo: Annotated[bool, Meta(description="bring back what was forgotten; needs its id")] = False
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def forget(loom: Loom, given: Forget) -> Remembered:
@@ -217,47 +227,21 @@ def forget(loom: Loom, given: Forget) -> Remembered:
         raise Invalid(f"{node.kind} is weft's own kind of record", hint="forget the memory that it is about")
     if node.kind in WHOLES:
         raise Invalid(
-            f"{node.id[:80]!r} is a {node.kind}: its parts would stay behind", hint="forget its parts one by one"
+            f"{node.id[:80]!r} is a {node.kind}: its parts would stay behind", hint=f"`weft delete {node.id}`"
         )
     stale, stays = truths_from(loom, node), _stays_ended(loom, node)
-    # First, and by itself: a repeated request must come to the same event, and what stays behind must not be this.
-    if gone := take_back(loom, node.id, "its source was forgotten"):
-        commit(loom, gone)
-    notes = (f"`weft forget {node.id} --undo` undoes it", *((TAKEN_BACK,) if gone else ()), *stays)
-    if not stale.drafts:
-        with told_alike(given.id):
-            done = commit(loom, [_deletion(node.id, given)], request_id=given.request_id)
-        return answer_of(Remembered(status="saved", id=node.id, notes=notes), done)
-
-    def choose(pos: int) -> Choice[Remembered]:
-        dropped = truths_of(loom, stale.things)
-        told = Remembered(status="saved", id=node.id, notes=(*notes, *dropped.notes))
-        fence = dropped.fence(node_fence(node, pos))
-        return Choice(told=told, drafts=(_deletion(node.id, given), *dropped.drafts), fence=fence)
-
+    nodes = going_with(loom, [node])
+    notes = (f"`weft forget {node.id} --undo` undoes it", *((TAKEN_BACK,) if len(nodes) > 1 else ()), *stays)
+    told = Remembered(status="saved", id=node.id, notes=(*notes, *stale.notes))
     with told_alike(given.id):
-        return answer_of(*decided(loom, choose, request_id=given.request_id))
-
-
-def _deletion(node_id: str, given: Forget) -> Draft:
-    return Draft(kind="graph.deleted", payload=graph.Deleted(nodes=(node_id,), reason=given.reason))
+        done = take_out(loom, nodes, stale, reason=given.reason, request_id=given.request_id)
+    return answer_of(told, done)
 
 
 def _forgotten_again(loom: Loom, given: Forget) -> Remembered:
     """A repeated request finds its first writing, though there is nothing left to see."""
-    draft = _deletion(given.id, given)
-    try:
-        with told_alike(given.id):
-            return answer_of(
-                Remembered(status="saved", id=given.id), commit(loom, [draft], request_id=given.request_id)
-            )
-    except Conflict:
-        assert given.request_id is not None
-        before = written_under(loom.store, loom.writer.account, given.request_id)
-        if before and before[0].kind == draft.kind and before[0].payload == prepare([draft])[0].raw:
-            citation = before[0].citation  # with what was compiled from it
-            return Remembered(status="duplicate_skip", id=given.id, citation=citation, notes=(REPEATED,))
-        raise
+    again = deleted_again(loom, Delete(target=given.id, reason=given.reason, request_id=given.request_id))
+    return Remembered(status=again.status, id=again.id, citation=again.citation, notes=again.notes)
 
 
 def _stays_ended(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
@@ -274,13 +258,13 @@ def _stays_ended(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
 
 
 def _restore(loom: Loom, given: Forget) -> Remembered:
-    """What is forgotten cannot be looked at: the store says whether it is there and the caller's to bring back."""
+    """What was forgotten comes back with all that went with it."""
     if loom.store.history(loom.viewer, given.id, limit=1):
         return Remembered(status="duplicate_skip", id=given.id, notes=("it is not forgotten",))
-    draft = Draft(kind="graph.restored", payload=graph.Restored(nodes=(given.id,), reason=given.reason))
-    with told_alike(given.id):
-        done = commit(loom, [draft], request_id=given.request_id)
-    return answer_of(Remembered(status="saved", id=given.id), done)
+    if (node := deleted_node(loom, given.id)) is None:
+        raise missing(given.id)
+    done = bring_back(loom, node, reason=given.reason)
+    return Remembered(status=done.status, id=given.id, citation=done.citation, notes=done.notes)
 
 
 OPERATIONS = (

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from weft.errors import BlockedScope, Forbidden, Invalid
 from weft.loom import Loom
+from weft.projection.sentry import needs_approval
 from weft.types import SCOPES, Find, Guard, NodeVersion, When
 
 ScopeState = Literal["unresolved", "uncertain", "resolved_project", "resolved_focus", "resolved_global"]
@@ -87,10 +88,15 @@ def scope_of(
 def write_scope(
     loom: Loom, *, project: str | None = None, focus: str | None = None, level: Level = "project"
 ) -> ScopeFound:
-    """The place to write to. Raises BlockedScope, with the next step as its hint, unless it is resolved."""
+    """The place to write to. Raises BlockedScope, with the next step as its hint, unless it is resolved.
+
+    Raises NeedsApproval for all projects, unless the operator writes or has approved it.
+    """
     if level == "global" and loom.viewer.audience == "public":
         raise Forbidden("a public agent may not write for all projects", hint="leave level out")
     found = scope_of(loom, project=project, focus=focus, level=level)
+    if level == "global" and not loom.may_write_global:
+        raise needs_approval("this would be written for all projects")
     if not found.resolved:
         raise BlockedScope(f"nothing was written: {found.problem}", hint=found.next_step)
     return found

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from weft.errors import Invalid, StoreError
 from weft.extract.intent import MAX_DEPTH, Intent, RetrievalClass
 from weft.instants import to_iso
-from weft.kinds import RECORD_KINDS
+from weft.kinds import PROVENANCE_RELATIONS, RECORD_KINDS
 from weft.loom import Loom
 from weft.operations.asking import Asking, History, Hit, asks_of_then, class_kinds, notes_of, read_ask, show_hits
 from weft.operations.bounds import bounded
@@ -24,6 +24,7 @@ from weft.retrieval.retention import Policy
 from weft.types import Neighbour
 
 RELATED_OF_ONE: Final = 20
+WHENCE: Final = tuple(sorted(PROVENANCE_RELATIONS))
 RELATED_CHARACTERS: Final = 200
 
 Depth = Annotated[int, Meta(ge=0, le=MAX_DEPTH, description="steps to follow this view; by intent if unset")]
@@ -248,7 +249,8 @@ def _related(loom: Loom, answer: Answer, hits: tuple[Hit, ...]) -> tuple[tuple[F
     """
     try:
         ids = [hit.node.id for hit in hits]
-        steps = loom.store.neighbours(loom.viewer, answer.ask.when, ids, limit=RELATED_OF_ONE)
+        # Where a hit came from says nothing of what it is about: `show` tells it.
+        steps = loom.store.neighbours(loom.viewer, answer.ask.when, ids, without=WHENCE, limit=RELATED_OF_ONE)
     except StoreError as problem:
         return _alone(hits), (f"what hits are joined to cannot be told: {problem.message}",)
     by_start: dict[str, list[Related]] = {}

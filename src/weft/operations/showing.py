@@ -6,17 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from weft.errors import StoreError
 from weft.instants import to_iso
-from weft.kinds import views_of
+from weft.kinds import ERASED, views_of
 from weft.log.canonical import decode
 from weft.log.citation import file_citation
 from weft.loom import Loom
 from weft.operations.receipts import KIND as RECEIPT
+from weft.projection.folds import moves_of
+from weft.projection.moves import PutNode
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.subscriptions import cited
-from weft.types import Event, NodeVersion, Viewer
+from weft.types import MAX_IDS_PER_READ, NOW, Event, NodeVersion, Viewer
 
 
 class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,6 +62,8 @@ class EventShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation: str | None = None
     request_id: str | None = None
     erased: bool = False
+    erased_at: str | None = None
+    erased_by: str | None = None
 
 
 def show_nodes(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[NodeShown, ...]:
@@ -115,8 +120,49 @@ def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
     )
 
 
+def show_events(loom: Loom, events: Sequence[Event]) -> tuple[EventShown, ...]:
+    """Events; the task and the conversation that one came of only as far as the viewer may see those."""
+    shown = tuple(_show_erased(loom, event) if event.rewritten else _show(loom, event) for event in events)
+    if loom.viewer.operator:
+        return shown
+    named = list(dict.fromkeys(name for event in events for name in (event.task, event.conversation) if name))
+    seen = {
+        node.id
+        for start in range(0, len(named), MAX_IDS_PER_READ)
+        for node in loom.store.nodes(loom.viewer, NOW, named[start : start + MAX_IDS_PER_READ])
+    }
+    return tuple(
+        replace(
+            each,
+            task=each.task if each.task in seen else None,
+            conversation=each.conversation if each.conversation in seen else None,
+        )
+        for each in shown
+    )
+
+
+def _show(loom: Loom, event: Event) -> EventShown:
+    return show_event(loom.screen.event(event), loom.viewer)
+
+
+def _show_erased(loom: Loom, event: Event) -> EventShown:
+    """One that was rewritten: when and by whom, if that was to erase what it said. Its payload where some of it is left."""
+    told, shown = loom.store.rewriting(loom.viewer, event), _show(loom, event)
+    if told is None or told.why != "erased":
+        return shown
+    puts = [move.id for move in moves_of(event) if isinstance(move, PutNode)]
+    left = any(not each.startswith(ERASED) for each in puts) or not puts
+    return replace(
+        shown,
+        payload=shown.payload if left else None,
+        erased=True,
+        erased_at=to_iso(told.at),
+        erased_by=told.actor.agent,
+    )
+
+
 def show_event(event: Event, viewer: Viewer) -> EventShown:
-    """One event, its payload decoded; what a receipt holds is shown to operators only."""
+    """One event, its payload decoded; what a receipt holds is shown to operators only. See `show_events`."""
     payload = None if event.payload is None else decode(event.payload)
     return EventShown(
         citation=event.citation,

@@ -40,11 +40,12 @@ class Statement(Struct, frozen=True, kw_only=True):
     guard: Guard
     begin: int | None = None
     end: int | None = None
+    place: str = ""  # what stands for the predicate in the slot, where it is sensitive
 
     @property
     def slot(self) -> str | None:
         """The name of the place where values of this property take turns; none where many may hold."""
-        return f"fact:{self.guard.project or ''}/{self.entity}/{self.predicate}" if self.single else None
+        return f"fact:{self.guard.project or ''}/{self.entity}/{self.place or self.predicate}" if self.single else None
 
     @property
     def name(self) -> str:

@@ -13,14 +13,14 @@ from weft.append import Fence
 from weft.context.synthesis import checked
 from weft.errors import Conflict, Forbidden, Invalid
 from weft.instants import to_iso
-from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS
+from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, is_thing
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.committing import Choice, decided
 from weft.operations.compiled import TRUTH, Dropped, truths_from, without_truth
-from weft.operations.fields import Label, NodeName, Tags
-from weft.operations.references import assertion_of, covers, is_thing, resolve_reference, unknown
+from weft.operations.fields import GovernanceToken, Label, NodeName, ProducedBy, Tags
+from weft.operations.references import assertion_of, covers, resolve_reference, unknown
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.standing import FACT
@@ -62,6 +62,8 @@ class Tag(Struct, frozen=True, kw_only=True):
     remove_agents: Annotated[Tags, Meta(description="agents it is meant for no more")] = ()
     remove_keywords: Annotated[Keywords, Meta(description="topics it does not belong to")] = ()
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def tag(loom: Loom, given: Tag) -> Remembered:
@@ -156,6 +158,8 @@ class Pin(Struct, frozen=True, kw_only=True):
     id: NodeName
     pinned: Annotated[bool, Meta(description="false takes the pin away")] = True
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def pin(loom: Loom, given: Pin) -> Remembered:
@@ -188,6 +192,8 @@ class CompileTruth(Struct, frozen=True, kw_only=True):
         Meta(description="the summary, if you write it; compiled from what is known if unset"),
     ] = None
     request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 class TruthCompiled(Remembered, frozen=True, kw_only=True, omit_defaults=True):

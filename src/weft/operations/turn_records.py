@@ -155,5 +155,5 @@ def _said(conversation: str, seq: int, spoken: Record | Turn, at: int | None) ->
 def _written(done: Appended | None) -> Written:
     if done is None:
         return Written()
-    payloads = [payload_of(event) for event in done.events]
+    payloads = [payload_of(event) for event in done.events if event.kind == "conversation.recorded"]
     return Written(records=len(payloads), messages=sum(len(payload.messages) for payload in payloads), note=done.note)

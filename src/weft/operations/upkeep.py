@@ -7,10 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from weft.audit import AUDIT
 from weft.errors import Corrupt, NotFound, StoreError, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.log.verify import verify
 from weft.loom import Loom
+from weft.operations.auditing import audit_line, audit_store
 from weft.operations.fields import Label, Limit
 from weft.operations.moments import commit_time, looks_like_sha, looks_like_tx
 from weft.operations.paths import read_path
@@ -180,24 +182,34 @@ class Backup(Struct, frozen=True, kw_only=True):
     path: Annotated[str, Meta(min_length=1, max_length=4096, description="a new or empty directory")]
 
 
-class BackedUp(Struct, frozen=True, kw_only=True):
-    """Where the copy is, and the log's digest at that moment."""
+class BackedUp(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the copy is, and the log's digest at that moment; that of the audit's log where calls are recorded."""
 
     path: str
     digest: str
+    audit_digest: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def backup(loom: Loom, given: Backup) -> BackedUp:
-    """Copies the account into another directory while agents go on working. The copy is a store by itself."""
+    """Copies the account into another directory while agents go on working. The copy is a store by itself.
+
+    The audit goes with it, as its directory `audit`.
+    """
     viewer = loom.operator("back up the store")
     digest = loom.store.head(viewer).digest.hex()
+    audit, audit_digest = audit_store(loom), ""
+    notes: tuple[str, ...] = ("no call is recorded: there is no audit to copy",)
     try:
         target = loom.store.backup(viewer, read_path(given.path))
+        if audit is not None and audit.head(viewer).pos:
+            audit_digest, notes = audit.head(viewer).digest.hex(), ()
+            audit.backup(viewer, target / AUDIT)
     except OSError as problem:
         raise StoreError(
             f"{given.path} cannot be written: {problem}", hint="check the directory and the space left"
         ) from problem
-    return BackedUp(path=str(target), digest=digest)
+    return BackedUp(path=str(target), digest=digest, audit_digest=audit_digest, notes=notes)
 
 
 class Doctor(Struct, frozen=True, kw_only=True):
@@ -233,6 +245,7 @@ def doctor(loom: Loom, given: Doctor) -> Diagnosis:
             ("text index", _check_text),
             ("clock", _check_clock),
             ("outbox", _check_outbox),
+            ("audit", _check_audit),
         )
     )
     return Diagnosis(ok=all(check.ok for check in checks), checks=checks)
@@ -268,7 +281,10 @@ def _check_log(loom: Loom, viewer: Viewer) -> Check:
     found = verify(loom.store, viewer)
     if found.problem:
         return Check(name="log", ok=False, detail=found.problem, hint="restore a backup from before the damage")
-    return Check(name="log", ok=True, detail=f"{found.events} events in {found.commits} commits, every hash fits")
+    detail = f"{found.events} events in {found.commits} commits, every hash fits"
+    if found.erased:
+        detail += f"; {found.erased} payloads were replaced, as the log itself says"
+    return Check(name="log", ok=True, detail=detail)
 
 
 def _check_graph(loom: Loom, viewer: Viewer) -> Check:
@@ -300,6 +316,11 @@ def _check_clock(loom: Loom, viewer: Viewer) -> Check:
 def _check_outbox(loom: Loom, viewer: Viewer) -> Check:
     ok, detail, hint = waiting_line(loom.outbox)
     return Check(name="outbox", ok=ok, detail=detail, hint=hint)
+
+
+def _check_audit(loom: Loom, viewer: Viewer) -> Check:
+    ok, detail, hint = audit_line(loom, viewer)
+    return Check(name="audit", ok=ok, detail=detail, hint=hint)
 
 
 OPERATIONS = (

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
-from weft.operations.fields import Label, Moment, ScopeAsked, Tags
+from weft.operations.fields import GovernanceToken, Label, Moment, ProducedBy, ScopeAsked, Tags
 from weft.operations.rights import write_guard
 from weft.operations.scoping import default_focus, write_scope
 from weft.types import Guard
@@ -33,6 +33,8 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
     request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
         None
     )
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
 
 
 def guard_of(loom: Loom, given: WriteOptions) -> Guard:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from weft.instants import MIN_INSTANT_US, parse_instant
-from weft.log.kinds import code, conversation, document, graph, memory, payload_of
+from weft.kinds import ERASED
+from weft.log.kinds import code, conversation, document, graph, memory, payload_of, rewriting
 from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot, shared_slot
 from weft.types import Event, Guard
 
@@ -133,6 +134,11 @@ def _restored(event: Event, payload: graph.Restored) -> Iterator[Move]:
         yield SetDeleted(id=node, deleted_at=None)
 
 
+def _rewritten(event: Event, payload: rewriting.Rewritten) -> Iterator[Move]:
+    for node in payload.nodes:
+        yield SetDeleted(id=node, deleted_at=event.known_at)
+
+
 def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
     guard, begin = _guard(payload), own_time(event)
     for gone in payload.ended:
@@ -198,6 +204,11 @@ def _recorded(event: Event, payload: conversation.Recorded) -> Iterator[Move]:
         yield _plain_edge(payload.id, "CONTAINS", said.id, guard, _begin(said.at, event))
 
 
+def _symbol_id(file: str, key: str) -> str:
+    """A symbol's node. What is left of an erased one has a token for a key, and for an id: no word of its file."""
+    return key if key.startswith(ERASED) else f"{file}::{key}"
+
+
 def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
     guard, begin = _guard(payload), own_time(event)
     made_from = {} if payload.record is None else {"record": payload.record}
@@ -219,7 +230,7 @@ def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
     yield _put_node(event, file_node)
     for symbol in payload.symbols:
         node = graph.NodeAssertion(
-            id=f"{payload.id}::{symbol.key}",
+            id=_symbol_id(payload.id, symbol.key),
             kind=symbol.kind,
             name=symbol.name or symbol.key,
             summary=payload.path,
@@ -230,7 +241,7 @@ def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
             **asdict(guard),
         )
         yield _put_node(event, node)
-        around = f"{payload.id}::{symbol.parent}" if symbol.parent else payload.id
+        around = _symbol_id(payload.id, symbol.parent) if symbol.parent else payload.id
         yield _plain_edge(around, "CONTAINS", node.id, guard, begin)
 
 
@@ -243,4 +254,5 @@ FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
     "document.ingested": _ingested,
     "conversation.recorded": _recorded,
     "code.indexed": _indexed,
+    "log.rewritten": _rewritten,
 }

@@ -15,10 +15,12 @@ from msgspec.structs import replace
 from weft.commits import Changes, LexedText, LockedView, Retirement
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.kinds import ERASED
 from weft.lexical import content_hash, lex
 from weft.projection import timeline
 from weft.projection.folds import moves_of
 from weft.projection.moves import SEPARATOR, EndEdge, EndNode, Move, PutEdge, PutNode, SetDeleted, edge_slot
+from weft.projection.sentry import Sentry
 from weft.projection.transactions import spans_commits, transaction_of
 from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx, Viewer
 
@@ -29,7 +31,11 @@ Version = TypeVar("Version", NodeVersion, EdgeVersion)
 
 
 def weave(
-    view: LockedView, events: Sequence[Event], lexed: LexedTexts | None = None, viewer: Viewer | None = None
+    view: LockedView,
+    events: Sequence[Event],
+    lexed: LexedTexts | None = None,
+    viewer: Viewer | None = None,
+    sentry: Sentry | None = None,
 ) -> Changes:
     """Folds the events of one commit. `lexed` holds texts made ready outside the lock; others are made here.
 
@@ -38,14 +44,19 @@ def weave(
     that exists already, delete it or restore it: that holds from its commit on, and cannot wait for the close. A
     rebuild and an import fold what was accepted before, and name no viewer.
 
+    With a sentry, raises what it raises of the moves that it may not let through.
+
     Raises Conflict where the events touch a slot that another change has touched and not closed: to readers that
     change has not happened yet, so the slot would have two answers until it is closed.
     """
     tx = transaction_of(view, events)
     weaver = _Weaver(view, tx.id, lexed or {}, viewer)
     weaver.keeps_identities = viewer is not None and spans_commits(tx, events)
+    weaver.uses = None if sentry is None else sentry.own
     for event in events:
         for move in moves_of(event):
+            if sentry is not None:
+                sentry.judge(move, weaver.stood)
             weaver.apply(event, move)
     return weaver.changes(replace(tx, counts=weaver.counted(tx.counts)))
 
@@ -121,6 +132,7 @@ class _Weaver:
         self._texts: LexedTexts = {}
         self._slots_of: dict[str, set[str]] = {}
         self.keeps_identities = False
+        self.uses: str | None = None  # the approval that this commit spends: the operator's record, not the caller's
         self._others = tuple(change for change in view.open_changes() if change != tx)
 
     def apply(self, event: Event, move: Move) -> None:
@@ -143,13 +155,21 @@ class _Weaver:
 
     def _identity(self, node_id: str) -> Identity | None:
         if node_id not in self._identities:
+            if self._viewer is not None and node_id.startswith(ERASED):
+                raise NotFound(f"{node_id!r} was erased", hint="write about something else: nothing is left to add to")
             known = self._view.identity(node_id)
-            if known is not None and self._viewer is not None and not self._viewer.admits(known.guard):
+            hidden = known is not None and self._viewer is not None and not self._viewer.admits(known.guard)
+            if hidden and node_id != self.uses:
                 raise Forbidden(f"{node_id!r} is not yours to change", hint="choose another id")
             if known is None:
                 self._fresh.add(node_id)
             self._identities[node_id] = known
         return self._identities[node_id]
+
+    def stood(self, node_id: str) -> Identity | None:
+        """A node that was there before this commit, None if it brings it. Raises Forbidden for a hidden one."""
+        known = self._identity(node_id)
+        return None if node_id in self._fresh else known
 
     def _set_identity(self, identity: Identity) -> None:
         known = self._identity(identity.id)

@@ -48,7 +48,7 @@ def search_log(loom: Loom, ask: Ask, *, problem: str) -> Answer:
     reader = Viewer(account=loom.viewer.account, scopes=frozenset(SCOPES), sensitive=True)
     when = loom.store.pin(reader, ask.when)
     commits, notes = _newest(loom.store, reader)
-    texts, marks = _visible(fold(commits, valid_at=when.valid_at or 0, known_at=when.known_at or 0), loom.viewer, ask)
+    texts, marks = _visible(fold(commits, valid_at=when.valid_at or 0, known_at=when.known_at or 0), loom, ask)
     every = query_terms(ask.query)
     terms = tuple(sorted(every, key=lambda term: (-term[1], -len(term[0]), term[0])))[:MAX_TERMS]
     if len(terms) < len(every):
@@ -133,9 +133,11 @@ def _first_missing(commits: Sequence[Logged], last: int) -> int:
 
 
 def _is_whole(event: Event, commit: Commit) -> bool:
-    """Whether every hash fits: a store whose graph is broken may have lost more. An erased payload is no damage."""
-    if event.payload is not None and (
-        event.salt is None or payload_digest(event.salt, event.payload) != event.payload_hash
+    """Whether every hash fits: a store whose graph is broken may have lost more. What was erased is no damage."""
+    if not event.rewritten and (
+        event.payload is None
+        or event.salt is None
+        or payload_digest(event.salt, event.payload) != event.payload_hash
     ):
         return False
     times = (event.recorded_at, event.occurred_at or event.recorded_at)
@@ -154,13 +156,14 @@ class _Text(Struct, frozen=True):
     folded: str
 
 
-def _visible(folded: Fold, viewer: Viewer, ask: Ask) -> tuple[list[_Text], dict[str, tuple[str, ...]]]:
+def _visible(folded: Fold, loom: Loom, ask: Ask) -> tuple[list[_Text], dict[str, tuple[str, ...]]]:
     """The texts that may answer, newest first, and by id what a reader should know of them.
 
     One that another is said to supersede is left out, and named on that one, if the viewer may see both and the link.
     """
+    viewer = loom.viewer
     open_to = {
-        said.put.id: said
+        said.put.id: replace(said, put=loom.screen.put(said.put))
         for said in folded.standing
         if (identity := folded.identities[said.put.id]).deleted_at is None and viewer.admits(identity.guard)
     }

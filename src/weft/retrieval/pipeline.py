@@ -207,6 +207,13 @@ def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
     store can serve none that finds anything, the log itself is searched. Past the deadline only what no answer can do
     without is run. Raises StoreError if not even the log can be read.
     """
+    answer = _run(recipe, loom, ask)
+    if loom.tally is not None:
+        loom.tally.took((step.stage, step.milliseconds) for step in answer.trace)
+    return answer
+
+
+def _run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
     try:
         ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
     except StoreError as problem:

@@ -24,7 +24,7 @@ class Text(Struct, frozen=True):
         query = TextQuery(terms=answer.terms, projects=ask.projects, kinds=kinds_to_search(ask), focuses=ask.focuses)
         leads = self.report_leads if answer.question.is_report else self.leads
         matches = loom.store.search_text(loom.viewer, ask.when, query, limit=max(leads, 4 * ask.limit))
-        notes = answer.notes
+        notes = answer.notes + matches.notes
         if matches.dropped and len(matches.dropped) >= len(matches.used):
             notes += (f"too common for the text search: {', '.join(matches.dropped[:12])}",)
         if matches.truncated:

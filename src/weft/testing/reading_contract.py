@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from weft.log.draft import Draft
 from weft.log.kinds import document, graph
@@ -13,7 +14,7 @@ from weft.projection.moves import shared_slot
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, edge, ended, memory_of, node
-from weft.testing.viewers import OPERATOR
+from weft.testing.viewers import OPERATOR, STAFF
 from weft.types import NOW, Find, Guard, When
 
 
@@ -92,6 +93,17 @@ class ReadingContract(StoreCase):
         assert found(store, focuses=()) == []
         assert found(store, without_kinds=("Gizmo",)) == ["c", "a"]
         assert found(store, without_kinds=("Gizmo",), focuses=("g",)) == []
+
+    def test_find_is_read_on_from_a_row(self, scribe: Scribe) -> None:
+        scribe.write(*(node(f"n{n}", kind="Note" if n % 3 else "Other", project="p") for n in range(7)))
+        scribe.write(node("hidden", kind="Note", project="p", sensitive=True))
+        when, seen = scribe.store.pin(STAFF, NOW), []
+        scribe.write(node("later", kind="Note", project="p"))
+        find = Find(kinds=("Note",), projects=("p",))
+        while rows := scribe.store.find(STAFF, when, find, limit=3).nodes:
+            seen += [row.id for row in rows]
+            find = replace(find, before=rows[-1].row)
+        assert seen == ["n5", "n4", "n2", "n1"], "each once, newest first, of one moment and one viewer"
 
     def test_find_at_a_moment(self, scribe: Scribe) -> None:
         known = scribe.one(node("a", name="old", at=day(-9))).known_at

@@ -16,9 +16,12 @@ from weft.ports import Store
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
 from weft.queries import TextMatches, TextQuery
+from weft.screen import Screen
 from weft.testing.clock import ManualClock
 from weft.testing.viewers import OPERATOR
 from weft.types import NOW, Actor, Event, Viewer, When
+
+UNSEALED = Screen(redacts=False, keys=None)  # backends keep what they are given: what is sealed is none of theirs
 
 
 def iso(at: int | None) -> str | None:
@@ -116,6 +119,7 @@ class Scribe:
             request_id=request_id,
             expected_head=expected_head,
             fence=fence,
+            screen=UNSEALED,
         )
 
     def one(self, draft: Draft, **options: Any) -> Event:

@@ -148,6 +148,28 @@ class VectorsContract(StoreCase):
         then = When(known_at=known)
         assert ids(scribe.store.search_vector(PUBLIC, then, asked, limit=2)) == ["t31", "t32"]
 
+    def test_a_vector_of_a_text_that_is_not_there_is_passed_over(self, scribe: Scribe) -> None:
+        """A text may be erased while its vector is made; nothing of it comes back."""
+        scribe.write(node("a", "one"))
+        scribe.store.put_vectors(OPERATOR.account, [vector_of(text, (1, 0, 0, 0)) for text in ("one", "two")])
+        scribe.write(node("b", "two"))
+        found = scribe.store.search_vector(OPERATOR, NOW, towards((1, 0, 0, 0)), limit=5)
+        assert ids(found) == ["a"]
+        assert found.pending == 1
+
+    def test_a_sweep_keeps_what_is_used_and_is_for_operators(self, scribe: Scribe) -> None:
+        scribe.write(node("a", "one"), node("b", "two"))
+        scribe.write(node("a", "three"), deleted("b"))
+        scribe.store.put_vectors(OPERATOR.account, [vector_of(text, (1, 0, 0, 0)) for text in ("one", "two", "three")])
+        before = scribe.digest(), scribe.search("one three two", viewer=OPERATOR)
+        assert scribe.store.sweep(OPERATOR, progress=lambda done, total: None) == ()
+        assert (scribe.digest(), scribe.search("one three two", viewer=OPERATOR)) == before
+        scribe.rebuild()
+        assert scribe.digest() == before[0]
+        assert ids(scribe.store.search_vector(OPERATOR, NOW, towards((1, 0, 0, 0)), limit=5)) == ["a"]
+        with pytest.raises(Forbidden):
+            scribe.store.sweep(STAFF, progress=lambda done, total: None)
+
     def test_vectors_are_filtered_by_kind_and_project(self, scribe: Scribe) -> None:
         scribe.write(node("a", "one", kind="Gizmo", project="p"), node("b", "two", project="q"))
         scribe.store.put_vectors(OPERATOR.account, [vector_of("one", (1, 0, 0, 0)), vector_of("two", (0.9, 0.1, 0, 0))])

@@ -7,10 +7,14 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from weft.commits import Batch, Changes, LexedText
+from weft.commits import Batch, Changes, LexedText, Scrub
 from weft.errors import Invalid
 from weft.queries import Vector
 from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
+
+
+EdgeKey = tuple[str, str, str]
+SEPARATOR = "\x1f"  # joins the parts of an edge's own slot
 
 
 class Graph:
@@ -79,6 +83,11 @@ class Account:
     # Writing
 
     def apply(self, batch: Batch) -> None:
+        if batch.scrub is not None:
+            for new in batch.scrub.payloads:
+                before = self.log[new.pos - 1]
+                self.log[new.pos - 1] = replace(before, payload=new.payload, salt=new.salt, rewritten=True)
+            scrub(self.graph, batch.scrub)
         if batch.commit is None:
             return
         self.graph.apply(batch.changes, batch.events[-1].pos)
@@ -94,7 +103,14 @@ class Account:
             sizes = {len(made.data) for (model, _), made in self.vectors.items() if model == vector.model}
             if sizes and len(vector.data) not in sizes:
                 raise Invalid(f"vectors of {vector.model} have another dimension here", hint="spaces are never mixed")
-            self.vectors.setdefault((vector.model, vector.content_hash), vector)
+            if vector.content_hash in self.graph.texts:  # it may have gone while its vector was made
+                self.vectors.setdefault((vector.model, vector.content_hash), vector)
+
+    def sweep(self) -> None:
+        """Lets go of texts that no version has, and of their vectors."""
+        used = {row.content_hash for row in self.graph.nodes.values()}
+        self.graph.texts = {key: text for key, text in self.graph.texts.items() if key in used}
+        self.vectors = {key: made for key, made in self.vectors.items() if key[1] in self.graph.texts}
 
     # The log
 
@@ -120,6 +136,12 @@ class Account:
 
     def event_hash(self, session: str, seq: int) -> bytes | None:
         return next((event.hash for event in self.log if (event.session, event.seq) == (session, seq)), None)
+
+    def event(self, session: str, seq: int) -> Event | None:
+        return next((event for event in self.log if (event.session, event.seq) == (session, seq)), None)
+
+    def events_since(self, pos: int, *, limit: int) -> tuple[Event, ...]:
+        return tuple(self.log[pos : pos + limit])
 
     def request(self, request_id: str) -> tuple[Event, ...]:
         return tuple(event for event in self.log if event.request_id == request_id)
@@ -175,11 +197,54 @@ class Account:
         )
         return tuple(map(graph.today, islice(touched, limit)))
 
+    def node_rows(self, node_ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        wanted = set(node_ids)
+        return tuple(row for row in self.graph.nodes.values() if row.id in wanted)
+
+    def edge_rows(self, edges: Sequence[tuple[str, str, str]]) -> tuple[EdgeVersion, ...]:
+        wanted = set(edges)
+        return tuple(row for row in self.graph.edges.values() if (row.src, row.rel, row.dst) in wanted)
+
+    def rows_since(self, node_row: int, edge_row: int) -> tuple[tuple[NodeVersion, ...], tuple[EdgeVersion, ...]]:
+        nodes = tuple(row for row in self.graph.nodes.values() if row.row >= node_row)
+        return nodes, tuple(row for row in self.graph.edges.values() if row.row >= edge_row)
+
     def next_rows(self) -> tuple[int, int]:
         return len(self.graph.nodes) + 1, len(self.graph.edges) + 1
 
     def has_text(self, content_hash: bytes) -> bool:
         return content_hash in self.graph.texts
+
+
+def scrub(graph: Graph, what: Scrub) -> None:
+    """Replaces what rows say, and the names of nodes and relations, everywhere at once."""
+    ids, relations = dict(what.nodes), dict(what.edges)
+    for text in what.texts:
+        graph.texts[text.content_hash] = text
+    for new in what.node_rows:
+        words = {"name": new.name, "summary": new.summary, "text": new.text, "content_hash": new.content_hash}
+        graph.nodes[new.row] = replace(graph.nodes[new.row], props=new.props, slot=new.slot, **words)
+    for new_edge in what.edge_rows:
+        graph.edges[new_edge.row] = replace(graph.edges[new_edge.row], props=new_edge.props, slot=new_edge.slot)
+
+    def renamed(key: EdgeKey) -> EdgeKey:
+        return ids.get(key[0], key[0]), relations.get(key, key[1]), ids.get(key[2], key[2])
+
+    for row in list(graph.nodes.values()):
+        if row.id in ids:
+            slot = ids[row.id] if row.slot == row.id else row.slot
+            graph.nodes[row.row] = replace(row, id=ids[row.id], slot=slot)
+    for edge in list(graph.edges.values()):
+        key = (edge.src, edge.rel, edge.dst)
+        if (new_key := renamed(key)) != key:
+            slot = SEPARATOR.join(new_key) if edge.slot == SEPARATOR.join(key) else edge.slot
+            graph.edges[edge.row] = replace(edge, src=new_key[0], rel=new_key[1], dst=new_key[2], slot=slot)
+    graph.edge_guards = {renamed(key): guard for key, guard in graph.edge_guards.items()}
+    for old, new_id in what.nodes:
+        graph.identities[new_id] = replace(graph.identities.pop(old), id=new_id)
+        graph.changed[new_id] = graph.changed.pop(old)
+    for tx, files in what.files:
+        graph.transactions[tx] = replace(graph.transactions[tx], files=files)
 
 
 def last_pos(commit: Commit) -> int:

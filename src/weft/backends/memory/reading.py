@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import msgspec
+
 from weft import lexical
-from weft.backends.memory.account import Account
+from weft.backends.memory.account import Account, Graph
 from weft.backends.memory.visible import Moment, Sight, known
+from weft.commits import rewriting_of
 from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, UNCOUNTED_RELATIONS
-from weft.types import Commit, Direction, EdgeVersion, Event, Find, Found, Neighbour, NodeVersion, SessionHead
+from weft.queries import LoggedPayload, NodeWords
+from weft.types import (
+    Commit,
+    Direction,
+    EdgeVersion,
+    Event,
+    Find,
+    Found,
+    Neighbour,
+    NodeVersion,
+    Rewriting,
+    SessionHead,
+    Way,
+)
 
 # The log
 
@@ -22,6 +39,43 @@ def whole_log(account: Account, after: int, limit: int) -> tuple[tuple[Commit, t
             found.append((commit, account.events_of(commit)))
             taken += commit.count
     return tuple(found)
+
+
+def payloads(account: Account, after: int, limit: int) -> tuple[LoggedPayload, ...]:
+    """Payloads past a position, each with the first position of its commit."""
+    firsts = [commit.first_pos for commit in account.commits]
+    return tuple(
+        LoggedPayload(
+            pos=event.pos,
+            first_pos=firsts[bisect_right(firsts, event.pos) - 1],
+            kind=event.kind,
+            payload=event.payload,
+        )
+        for event in account.log[after : after + limit]
+    )
+
+
+def node_words(
+    graph: Graph, ids: Sequence[str] | None, of_kind: Callable[[str], bool] | None
+) -> tuple[NodeWords, ...]:
+    """What every version says."""
+    wanted = None if ids is None else frozenset(ids)
+    return tuple(
+        NodeWords(
+            id=row.id,
+            kind=row.kind,
+            name=row.name,
+            summary=row.summary,
+            text=row.text,
+            props=msgspec.json.encode(row.props).decode() if row.props else "",
+            event=row.event,
+            content_hash=row.content_hash,
+            sensitive=row.recorded_guard.sensitive,
+            standing=row.retired_at is None and graph.identities[row.id].deleted_at is None,
+        )
+        for row in graph.nodes.values()
+        if (of_kind is None or of_kind(row.kind)) and (wanted is None or row.id in wanted)
+    )
 
 
 def session_heads(sight: Sight, limit: int) -> tuple[SessionHead, ...]:
@@ -41,6 +95,13 @@ def events(
     wanted = (event for event in ordered if session in (None, event.session) and event.seq > after_seq)
     found = [event for event in wanted if sight.sees_event(event)]
     return tuple(found[:limit])
+
+
+def rewriting(sight: Sight, event: Event) -> Rewriting | None:
+    """The newest that names the event."""
+    log = reversed(sight.account.log) if event.rewritten else iter(())
+    named = (rewriting_of(each, event) for each in log if each.kind == "log.rewritten")
+    return next((found for found in named if found is not None), None)
 
 
 def citations(sight: Sight, positions: Sequence[int]) -> Mapping[int, str]:
@@ -86,6 +147,7 @@ def find(sight: Sight, moment: Moment, wanted: Find, limit: int) -> Found:
         if (keys is None or lexical.name_key(row.name) in keys)
         and (wanted.kinds is None or row.kind in wanted.kinds)
         and row.kind not in wanted.without_kinds
+        and (wanted.before is None or row.row < wanted.before)
         and (wanted.focuses is None or row.focus in wanted.focuses)
         and (wanted.projects is None or row.guard.project in wanted.projects)
         and (wanted.slots is None or row.slot in wanted.slots)
@@ -155,6 +217,21 @@ def _other_end(edge: EdgeVersion, start: str, direction: Direction) -> str | Non
     if edge.dst == start and direction in ("in", "both"):
         return edge.src
     return None
+
+
+def edges(
+    sight: Sight, moment: Moment, node_id: str, rel: str, direction: Way, before: int | None, limit: int
+) -> tuple[EdgeVersion, ...]:
+    """A node's edges of one relation that hold, latest first, whenever what they join holds."""
+    found = [
+        edge
+        for edge in sight.edges_at(moment)
+        if edge.rel == rel
+        and node_id == (edge.src if direction == "out" else edge.dst)
+        and all(sight.finds(end) for end in (edge.src, edge.dst))
+        and (before is None or edge.row < before)
+    ]
+    return tuple(sorted(found, key=lambda edge: -edge.row)[:limit])
 
 
 def backlinks(sight: Sight, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:

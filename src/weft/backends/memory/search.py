@@ -13,6 +13,7 @@ from weft.backends.memory.visible import Moment, Sight
 from weft.kinds import UNSEARCHED_KINDS
 from weft.parts import part_cosines
 from weft.queries import Holding, Lead, Near, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
+from weft.sealing import holds_sealed
 from weft.types import NodeVersion
 
 # Words
@@ -100,6 +101,13 @@ def holding(
     return tuple(found)
 
 
+def sealed(sight: Sight, moment: Moment, limit: int) -> tuple[NodeVersion, ...]:
+    """The versions whose words are sealed, newest first."""
+    rows = [row for row in sight.nodes_at(moment) if holds_sealed(row.name, "", row.text)]
+    rows.sort(key=lambda row: -row.row)
+    return tuple(rows[:limit])
+
+
 # Vectors
 
 
@@ -114,7 +122,8 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
     hits.sort(key=lambda hit: (-hit.cosine, -hit.node.row))
     told = sight.viewer.audience == "internal" and "admin" in sight.viewer.scopes
     made = sum(model == query.model for model, _ in account.vectors)
-    pending = max(0, len(account.graph.texts) - made) if told else 0
+    sealed_texts = sum(holds_sealed(text.name, text.summary, text.body) for text in account.graph.texts.values())
+    pending = max(0, len(account.graph.texts) - made - sealed_texts) if told else 0
     return VectorMatches(hits=tuple(hits[:limit]), pending=pending)
 
 
@@ -149,6 +158,6 @@ def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tu
     found = [
         (at, key, lexical.text_to_embed(text.name, text.summary, text.body), text.body)
         for at, (key, text) in enumerate(account.graph.texts.items(), start=1)
-        if at > after and (model, key) not in account.vectors
+        if at > after and (model, key) not in account.vectors and not holds_sealed(text.name, text.summary, text.body)
     ]
     return tuple(found[:limit])

@@ -7,14 +7,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from weft.backends.memory import changes, figures, naming, reading, search
+from weft.backends.memory import changes, deletions, figures, naming, reading, search
 from weft.backends.memory.account import Account, last_pos
 from weft.backends.memory.visible import Moment, Sight
 from weft.backends.memory.walk import walk
 from weft.commits import Batch, FoldLog, Plan
 from weft.errors import StoreError
 from weft.instants import Clock, SystemClock
-from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
+from weft.queries import (
+    Deletion,
+    Holding,
+    LoggedPayload,
+    Named,
+    Near,
+    NodeWords,
+    TextMatches,
+    TextQuery,
+    Vector,
+    VectorMatches,
+    VectorQuery,
+    Which,
+)
 from weft.types import (
     Commit,
     Diff,
@@ -27,11 +40,13 @@ from weft.types import (
     KindStat,
     Neighbour,
     NodeVersion,
+    Rewriting,
     SessionHead,
     StoreStats,
     Tx,
     Viewer,
     Walked,
+    Way,
     When,
 )
 
@@ -94,6 +109,19 @@ class MemoryStore:
         viewer.must_be_operator("make the indexes again")
         return ()
 
+    def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        viewer.must_be_operator("sweep what was erased out of the files")
+        with self._lock:
+            self._account(viewer).sweep()
+        progress(1, 1)
+        return ()
+
+    def sweep_due(self, viewer: Viewer) -> bool:
+        viewer.must_be_operator("ask what is left to sweep")
+        with self._lock:
+            graph = self._account(viewer).graph
+            return graph.texts.keys() > {row.content_hash for row in graph.nodes.values()}
+
     # The log
 
     def accounts(self) -> tuple[str, ...]:
@@ -132,6 +160,10 @@ class MemoryStore:
             ordered = reversed(sight.account.log) if newest_first else iter(sight.account.log)
             return reading.events(sight, ordered, session, after_seq, limit)
 
+    def rewriting(self, viewer: Viewer, event: Event) -> Rewriting | None:
+        with self._lock:
+            return reading.rewriting(self._sight(viewer), event)
+
     def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
         with self._lock:
             return reading.citations(self._sight(viewer), positions)
@@ -154,6 +186,14 @@ class MemoryStore:
         with self._lock:
             return reading.versions(self._sight(viewer), lambda row: row.born == pos and row.event == pos, limit)
 
+    def last_versions(self, viewer: Viewer, which: Which, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._lock:
+            return deletions.last_versions(self._sight(viewer), which, limit)
+
+    def deletions(self, viewer: Viewer, *, before: int | None = None, limit: int) -> tuple[Deletion, ...]:
+        with self._lock:
+            return deletions.deletions(self._sight(viewer), before, limit)
+
     def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.find(sight, moment, find, limit)
@@ -172,6 +212,12 @@ class MemoryStore:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.neighbours(sight, moment, ids, rels, without, direction, limit)
 
+    def edges(
+        self, viewer: Viewer, when: When, node_id: str, *, rel: str, direction: Way, before: int | None, limit: int
+    ) -> tuple[EdgeVersion, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return reading.edges(sight, moment, node_id, rel, direction, before, limit)
+
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.backlinks(sight, moment, ids, most)
@@ -179,6 +225,10 @@ class MemoryStore:
     def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
         with self._seeing(viewer, when) as (sight, moment):
             return walk(sight, moment, seeds, limit)
+
+    def sealed(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return search.sealed(sight, moment, limit)
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._seeing(viewer, when) as (sight, moment):
@@ -267,6 +317,43 @@ class MemoryStore:
             rows: list[NodeVersion | EdgeVersion] = [graph.today(row) for row in graph.nodes.values()]
             rows.extend(graph.edges.values())
         yield from rows
+
+    def node_words(
+        self, viewer: Viewer, *, ids: Sequence[str] | None = None, of_kind: Callable[[str], bool] | None = None
+    ) -> Iterator[NodeWords]:
+        viewer.must_be_operator("read every version")
+        with self._lock:
+            found = reading.node_words(self._account(viewer).graph, ids, of_kind)
+        yield from found
+
+    def edge_names(self, viewer: Viewer) -> Iterator[tuple[str, str, str]]:
+        viewer.must_be_operator("read every edge")
+        with self._lock:
+            found = dict.fromkeys((row.src, row.rel, row.dst) for row in self._account(viewer).graph.edges.values())
+        yield from found
+
+    def payloads(self, viewer: Viewer, *, after: int, limit: int) -> tuple[LoggedPayload, ...]:
+        viewer.must_be_operator("read the whole log")
+        with self._lock:
+            return reading.payloads(self._account(viewer), after, limit)
+
+    def caused(self, viewer: Viewer) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        viewer.must_be_operator("read the whole log")
+        with self._lock:
+            return tuple((event.pos, event.caused_by) for event in self._account(viewer).log if event.caused_by)
+
+    def cited(self, viewer: Viewer, citations: Sequence[str]) -> Mapping[str, int]:
+        viewer.must_be_operator("read the whole log")
+        wanted = frozenset(citations)
+        with self._lock:
+            log = self._account(viewer).log
+            return {event.citation: event.pos for event in log if event.citation in wanted}
+
+    def events_at(self, viewer: Viewer, positions: Sequence[int]) -> tuple[Event, ...]:
+        viewer.must_be_operator("read the whole log")
+        with self._lock:
+            log = self._account(viewer).log
+            return tuple(log[pos - 1] for pos in sorted(set(positions)) if 0 < pos <= len(log))
 
     def backup(self, viewer: Viewer, target: Path) -> Path:
         raise StoreError("a store in memory has no files to back up", hint="use `weft log export`, or a sqlite store")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from weft.backends.memory.account import Account, Graph
-from weft.kinds import STRUCTURAL_KINDS
+from weft.kinds import ERASED, STRUCTURAL_KINDS
 from weft.types import EdgeVersion, Event, Interval, NodeVersion, Viewer
 
 
@@ -34,7 +34,11 @@ class Sight:
 
     def sees(self, row: NodeVersion) -> bool:
         """The node may be an answer."""
-        identity = self.graph.identities[row.id]
+        return self.finds(row.id)
+
+    def finds(self, node_id: str) -> bool:
+        """The same of the node of an id, whatever it said when."""
+        identity = self.graph.identities[node_id]
         return identity.deleted_at is None and self.viewer.admits(identity.guard)
 
     def steps_on(self, row: NodeVersion) -> bool:
@@ -49,10 +53,16 @@ class Sight:
         return self.viewer.admits(guard) or (not guard.agents and self._untagged.admits(guard))
 
     def sees_event(self, event: Event) -> bool:
-        """All that it asserted is visible; events that made no node, and those of open changes, are for operators."""
+        """All that it asserted is visible; events that made no node, and those of open changes, are for operators.
+
+        What was erased was visible once, and has no words now: that it was there may be known.
+        """
         rows = [row for row in self.graph.nodes.values() if row.born == event.pos and row.event == event.pos]
         finished = bool(rows) and all(map(self.graph.is_finished, rows))
-        return all(self.sees(row) for row in rows) and (finished or self.viewer.operator)
+        return all(self.sees(row) or self._sees_erased(row) for row in rows) and (finished or self.viewer.operator)
+
+    def _sees_erased(self, row: NodeVersion) -> bool:
+        return row.id.startswith(ERASED) and self.viewer.admits(self.graph.identities[row.id].guard)
 
     def knows_text(self, content_hash: bytes) -> bool:
         """Some node, of any moment, says it and may be found."""

@@ -9,8 +9,9 @@ import orjson
 
 from weft.backends.sqlite.naming import write_names
 from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.replacing import scrub_graph
 from weft.backends.sqlite.words import Words
-from weft.commits import Changes, LexedText, Retirement
+from weft.commits import Changes, LexedText, Retirement, Scrub
 from weft.kinds import UNSEARCHED_KINDS
 from weft.types import Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, Tx
 
@@ -29,7 +30,7 @@ def write_log(db: apsw.Connection, commit: Commit, events: Sequence[Event]) -> N
             (session, event.seq, event.hash),
         )
     db.executemany(
-        "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         [
             (
                 event.pos,
@@ -50,6 +51,7 @@ def write_log(db: apsw.Connection, commit: Commit, events: Sequence[Event]) -> N
                 event.payload_hash,
                 event.prev_hash,
                 event.hash,
+                int(event.rewritten),
             )
             for event in events
         ],
@@ -68,9 +70,16 @@ class GraphWriter:
         self._text_ids: dict[bytes, int] = {}
         self._node_wards: dict[int, int | None] = {}  # None: deleted or a record, so not counted
 
-    def apply(self, changes: Changes, pos: int) -> None:
-        """All of it, in the order that keeps references and statistics right. `pos` is the commit's last position."""
+    def apply(self, changes: Changes, pos: int, scrub: Scrub | None = None) -> None:
+        """All of it, in the order that keeps references and statistics right. `pos` is the commit's last position.
+
+        What is scrubbed comes first: the changes know it by its new names.
+        """
         self._pos = pos
+        scrubbed = () if scrub is None else scrub.texts
+        if scrub is not None:
+            self._write_texts(scrubbed)
+            scrub_graph(self._db, scrub, self._words, self._text_ids)
         tx_keys = {tx.id: self._write_tx(tx) for tx in changes.transactions}
         for identity in changes.identities:
             self._write_identity(identity)
@@ -79,7 +88,7 @@ class GraphWriter:
         self._retire_nodes(changes.nodes_retired, tx_keys)
         self._write_edges(changes.edges, tx_keys)
         self._retire("edge_version", changes.edges_retired, tx_keys)
-        self._words.settle(changes.texts, self._text_ids)
+        self._words.settle((*scrubbed, *changes.texts), self._text_ids)
 
     def _ward(self, guard: Guard) -> int:
         known = self._wards.get(guard)

@@ -20,6 +20,7 @@ from weft.backends.sqlite.schema import (
     SCHEMA_VERSION,
     graph_tables,
 )
+from weft.backends.sqlite.upgrade import UPGRADABLE, upgrade
 from weft.errors import Busy, Corrupt, DiskFull, NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
 
 BUSY_TIMEOUT_MS = 5_000
@@ -123,7 +124,8 @@ def _connect(path: Path, *, create: bool, vfs: str | None) -> apsw.Connection:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             if connection.readonly("main"):
                 raise apsw.ReadOnlyError("the file is read-only")
-            _check_identity(connection, path)  # first: configuring would switch another program's file to WAL
+            # First: configuring would switch another program's file to WAL.
+            _check_identity(connection, path, upgrades=True)
             _configure(connection)
     except (apsw.ReadOnlyError, apsw.CantOpenError):
         if create:
@@ -180,7 +182,7 @@ def _set_pragma(connection: apsw.Connection, name: str, value: str) -> None:
             time.sleep(RETRY_S)
 
 
-def _check_identity(connection: apsw.Connection, path: Path) -> None:
+def _check_identity(connection: apsw.Connection, path: Path, *, upgrades: bool = False) -> None:
     # In this order: another process may be making the tables, and sets the id with them.
     empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     application_id = connection.pragma("application_id")
@@ -188,6 +190,8 @@ def _check_identity(connection: apsw.Connection, path: Path) -> None:
         return
     if application_id != APPLICATION_ID:
         raise NotAStore(f"{path} is a database of another program", hint="point the store setting at another directory")
+    if upgrades and connection.pragma("user_version") in UPGRADABLE:
+        upgrade(connection)
     check_schema(connection, path)
 
 
@@ -195,11 +199,12 @@ def check_schema(connection: apsw.Connection, path: Path) -> None:
     """Raises SchemaMismatch when a newer weft has upgraded the file. Runs in every write transaction."""
     found = connection.pragma("user_version")
     if found != SCHEMA_VERSION:
+        older = "export the log with the older weft that wrote it, and import it into a new store"
+        if found in UPGRADABLE:
+            older = "open the store once with the right to write: that brings it up to date"
         raise SchemaMismatch(
             f"{path.name} has schema {found}, this weft knows {SCHEMA_VERSION}",
-            hint="upgrade weft"
-            if found > SCHEMA_VERSION
-            else "export the log with the older weft that wrote it, and import it into a new store",
+            hint="upgrade weft" if found > SCHEMA_VERSION else older,
         )
 
 

@@ -88,6 +88,16 @@ class Generations:
             if meta is not None and self._mark(db, meta["watermark"]) is None:
                 self.discard(path)
 
+    def discard_stale(self, db: apsw.Connection) -> None:
+        """Removes what was not made of this database as it is. The caller holds the indexer lock."""
+        for path in self._published():
+            meta = _read_meta(path)
+            if (
+                meta is None
+                or self._origin(db, Generation(path=path, watermark=meta["watermark"], meta=meta)) != "here"
+            ):
+                self.discard(path)
+
     def put_away(self, path: Path) -> str:
         """Discards a damaged generation; returns the note that says so."""
         self.discard(path)
@@ -139,6 +149,18 @@ class Generations:
             shutil.rmtree(beside, ignore_errors=True)
             raise
         return Generation(path=target, watermark=watermark, meta=meta)
+
+
+def remove_unfinished(directory: Path) -> None:
+    """Removes what somebody who died left half written. The caller holds the indexer lock."""
+    for path in directory.glob(".*.part"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def sync_removals(directory: Path) -> None:
+    """Makes it durable that files are gone."""
+    with suppress(OSError):  # where a directory cannot be synced, it is when the disk likes
+        _sync(directory)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from weft.kinds import STRUCTURAL_KINDS, UNSEARCHED_KINDS
+from weft.kinds import ERASED, STRUCTURAL_KINDS, UNSEARCHED_KINDS
 from weft.types import Viewer
 
 
@@ -88,6 +88,12 @@ def findable(viewer: Viewer, projects: tuple[str | None, ...] | None = None, *, 
     """The node may be found by this viewer."""
     inside = wards(viewer, projects)
     return Sql(f"{node}.deleted_at IS NULL AND {node}.ward IN ({inside.text})", inside.params)
+
+
+def was_findable(viewer: Viewer) -> Sql:
+    """The node was erased, and was of those that this viewer may find."""
+    inside = wards(viewer)
+    return Sql(f"substr(n.id, 1, {len(ERASED)}) = '{ERASED}' AND n.ward IN ({inside.text})", inside.params)
 
 
 def of_a_node(viewer: Viewer) -> Sql:

@@ -10,7 +10,7 @@ import apsw
 
 from weft.backends.sqlite import adjacency, vectors
 from weft.backends.sqlite.adjacency import Adjacency
-from weft.backends.sqlite.generations import indexer_lock
+from weft.backends.sqlite.generations import indexer_lock, remove_unfinished, sync_removals
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.query import every, first
 from weft.backends.sqlite.vector_rows import model_key
@@ -79,3 +79,10 @@ class Indexes:
             made = [self._cache(model).publish(db, progress) for model in models]
             made.append(self._adjacency.publish(db))
         return tuple(line for line in made if line is not None)
+
+    def remove_stale(self, db: apsw.Connection) -> None:
+        """Removes files that hold what the database no longer does. The caller holds the indexer lock."""
+        remove_unfinished(self._directory)
+        for (model,) in every(db, "SELECT key FROM model"):
+            self._cache(model).remove_stale(db)
+        sync_removals(self._directory)

@@ -12,19 +12,36 @@ from msgspec.structs import replace
 from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import TRUE, Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.sealed import SEALED_T
 from weft.backends.sqlite.vector_rows import model_key
 from weft.backends.sqlite.view import SEPARATOR
 from weft.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, views_of
 from weft.lexical import name_key, text_to_embed
-from weft.types import Direction, Event, Find, Found, KindStat, Neighbour, NodeVersion, SessionHead, Viewer
+from weft.types import (
+    Direction,
+    EdgeVersion,
+    Event,
+    Find,
+    Found,
+    KindStat,
+    Neighbour,
+    NodeVersion,
+    SessionHead,
+    Viewer,
+    Way,
+)
 
 
 def _event_open(viewer: Viewer) -> Sql:
-    """Every node the event made may be seen; events that made none, and those of open changes, are for operators."""
+    """Every node the event made may be seen; events that made none, and those of open changes, are for operators.
+
+    What was erased was visible once, and has no words now: that it was there may be known.
+    """
     made = "SELECT 1 FROM node_version v JOIN node n ON n.key = v.node WHERE v.born = e.pos AND v.event = e.pos"
-    seen = guards.findable(viewer)
+    seen, erased = guards.findable(viewer), guards.was_findable(viewer)
     some = int(viewer.operator) or f"EXISTS ({made} AND {guards.FINISHED.text})"
-    return Sql(f"NOT EXISTS ({made} AND NOT ({seen.text})) AND {some}", seen.params)
+    hidden = f"NOT ({seen.text}) AND NOT (e.rewritten AND {erased.text})"
+    return Sql(f"NOT EXISTS ({made} AND {hidden}) AND {some}", (*seen.params, *erased.params))
 
 
 def events(
@@ -114,6 +131,8 @@ def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit:
     if find.without_kinds:
         which &= Sql(f"n.kind NOT IN ({marks(find.without_kinds)})", find.without_kinds)
     which &= guards.focuses_are(find.focuses)
+    if find.before is not None:
+        which &= Sql("v.row < ?", (find.before,))
     if find.slots is not None:
         which &= _in_slots(find.slots, moment)
     if find.id_prefix is not None:
@@ -257,6 +276,27 @@ def _steps(
     return db.execute(query, (orjson.dumps(list(starts)).decode(), *seen.params, limit))
 
 
+def edges(
+    db: apsw.Connection,
+    viewer: Viewer,
+    moment: Moment,
+    node_id: str,
+    rel: str,
+    direction: Way,
+    before: int | None,
+    limit: int,
+) -> tuple[EdgeVersion, ...]:
+    """A node's edges of one relation that hold, latest first, whenever what they join holds."""
+    here = "a" if direction == "out" else "b"
+    seen = Sql(f"{here}.id = ? AND e.rel = ?", (node_id, rel))
+    seen &= guards.findable(viewer, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
+    seen &= guards.known(moment) & guards.holds(moment)
+    if before is not None:
+        seen &= Sql("v.row < ?", (before,))
+    query = f"{rows.select_edges()} WHERE {seen.text} ORDER BY +v.row DESC LIMIT ?"  # +: by the node, not by the rows
+    return tuple(rows.edge_of(row) for row in db.execute(query, (*seen.params, limit)))
+
+
 def backlinks(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:
     """How many visible nodes point at each, itself apart."""
     linked = _joined(db, ids, TRUE, "in")
@@ -345,8 +385,8 @@ def vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Sequence[by
 
 def unembedded(db: apsw.Connection, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str, str], ...]:
     """(id, hash, words, body) of texts without a vector of this model, in order."""
-    query = """SELECT t.id, t.hash, t.name, t.summary, t.body FROM text t WHERE t.id > ? AND NOT EXISTS (
+    query = f"""SELECT t.id, t.hash, t.name, t.summary, t.body FROM text t WHERE t.id > ? AND NOT EXISTS (
         SELECT 1 FROM vector x JOIN model m ON m.key = x.model WHERE m.name = ? AND x.hash = t.hash)
-        ORDER BY t.id LIMIT ?"""
+        AND NOT {SEALED_T} ORDER BY t.id LIMIT ?"""
     found = every(db, query, (after, model, limit))
     return tuple((row[0], row[1], text_to_embed(row[2], row[3], row[4]), row[4]) for row in found)

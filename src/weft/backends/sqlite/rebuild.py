@@ -74,8 +74,8 @@ class Rebuild:
         found = self._db.execute(f"SELECT id, done_pos FROM {OWNER}").fetchall() if there else []
         if found != [(self._id, self.done_pos)]:
             raise Conflict(
-                "another process has begun to rebuild the graph",
-                hint="let it finish; the graph stands as it was until then",
+                "another process has begun to rebuild the graph, or erased something meanwhile",
+                hint="let it finish, then rebuild again; the graph stands as it was until then",
             )
 
 

@@ -14,7 +14,7 @@ from weft.types import Actor, Commit, EdgeVersion, Event, Guard, Interval, NodeV
 
 _EVENT_COLUMNS = (
     "e.pos, s.name, e.seq, e.kind, e.agent, e.role, e.recorded_at, e.known_at, e.occurred_at, e.caused_by, e.task,"
-    " e.conversation, e.request_id, e.payload, e.salt, e.payload_hash, e.prev_hash, e.hash"
+    " e.conversation, e.request_id, e.payload, e.salt, e.payload_hash, e.prev_hash, e.hash, e.rewritten"
 )
 SELECT_EVENT = f"SELECT {_EVENT_COLUMNS} FROM event e JOIN session s ON s.key = e.session"
 
@@ -40,6 +40,7 @@ def event_of(account: str, row: Sequence[Any]) -> Event:
         payload_hash=row[15],
         prev_hash=row[16],
         hash=row[17],
+        rewritten=bool(row[18]),
     )
 
 

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 2
+from weft.sealing import PREFIX
+
+SCHEMA_VERSION: Final = 3
 APPLICATION_ID: Final = 0x77656674  # "weft": tells our files from any other SQLite database
 SIDE_PREFIX: Final = "side_"
+_SEALED_START: Final = f"1, {len(PREFIX)}) = '{PREFIX}'"
+# Written the same in the index and in every query: only then does SQLite see that the one serves the other.
+SEALED: Final = f"(substr(name, {_SEALED_START} OR substr(body, {_SEALED_START})"
 
 LOG_TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS session(
@@ -24,8 +29,9 @@ LOG_TABLES: Final = (
          recorded_at INTEGER NOT NULL, known_at INTEGER NOT NULL, occurred_at INTEGER,
          caused_by TEXT, task TEXT, conversation TEXT, request_id TEXT,
          payload BLOB, salt BLOB, payload_hash BLOB NOT NULL, prev_hash BLOB NOT NULL, hash BLOB NOT NULL,
-         UNIQUE(session, seq)) STRICT""",
+         rewritten INTEGER NOT NULL DEFAULT 0, UNIQUE(session, seq)) STRICT""",
     "CREATE INDEX IF NOT EXISTS event_request ON event(request_id) WHERE request_id IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS event_rewriting ON event(pos) WHERE kind = 'log.rewritten'",
 )
 
 # What a rebuild keeps; it makes them again, empty, only where they are missing.
@@ -36,7 +42,7 @@ KEPT_TABLES: Final = (
     # Vectors are derived from texts by a named model, at a price: a rebuild keeps them, by content.
     """CREATE TABLE IF NOT EXISTS model(
          key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL,
-         count INTEGER NOT NULL DEFAULT 0) STRICT""",
+         count INTEGER NOT NULL DEFAULT 0, removed INTEGER NOT NULL DEFAULT 0) STRICT""",
     """CREATE TABLE IF NOT EXISTS vector(
          key INTEGER PRIMARY KEY, model INTEGER NOT NULL, hash BLOB NOT NULL, data BLOB NOT NULL,
          parts BLOB NOT NULL, UNIQUE(model, hash)) STRICT""",
@@ -87,6 +93,7 @@ def _nodes(prefix: str, g: str) -> tuple[str, ...]:
               key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, ward INTEGER NOT NULL,
               deleted_at INTEGER, changed_pos INTEGER NOT NULL) STRICT""",
         f"CREATE INDEX {g}_node_changed ON {prefix}node(changed_pos)",
+        f"CREATE INDEX {g}_node_deleted ON {prefix}node(deleted_at) WHERE deleted_at IS NOT NULL",
         # When it holds, and when weft knew. A row changes once: retired_*.
         f"""CREATE TABLE {prefix}node_version(
               row INTEGER PRIMARY KEY, node INTEGER NOT NULL, text INTEGER NOT NULL, props TEXT, focus TEXT, slot TEXT,
@@ -111,6 +118,7 @@ def _texts(prefix: str, g: str) -> tuple[str, ...]:
               id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
               summary TEXT NOT NULL, body TEXT NOT NULL, vector BLOB NOT NULL, length INTEGER NOT NULL) STRICT""",
         f"CREATE INDEX {g}_text_name ON {prefix}text(name_key) WHERE name_key <> ''",
+        f"CREATE INDEX {g}_text_sealed ON {prefix}text(id) WHERE {SEALED}",
         # What a named text goes by, and the words of those names, forwards and (after a "<") backwards: one slip of the
         # pen leaves either the first or the second half of a word as it was, so a misspelt one is found by its halves.
         f"""CREATE TABLE {prefix}alias(
@@ -167,8 +175,10 @@ def _words(prefix: str, generation: int) -> tuple[str, ...]:
               ward INTEGER PRIMARY KEY, texts INTEGER NOT NULL, words INTEGER NOT NULL) STRICT""",
         f"""CREATE TABLE {prefix}text_journal(
               id INTEGER PRIMARY KEY, ward INTEGER NOT NULL, text INTEGER NOT NULL, delta INTEGER NOT NULL) STRICT""",
-        f"CREATE TABLE {prefix}text_state(indexed_text INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT",
-        f"INSERT INTO {prefix}text_state VALUES (0, {generation})",
+        # `removed`: how many texts are missing between the first id and the last.
+        f"""CREATE TABLE {prefix}text_state(
+              indexed_text INTEGER NOT NULL, epoch INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0) STRICT""",
+        f"INSERT INTO {prefix}text_state VALUES (0, {generation}, 0)",
         f"""CREATE VIRTUAL TABLE {prefix}text_index USING fts5(
               name, summary, body, content='', contentless_delete=1, tokenize="ascii tokenchars '_'")""",
     )

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from weft.backends.sqlite import deletions, naming, reading, replacing, rows, sealed, words
 from weft.backends.sqlite import diff as differ
-from weft.backends.sqlite import naming, reading, rows, words
 from weft.backends.sqlite.apply import GraphWriter, write_log
 from weft.backends.sqlite.backup import back_up
 from weft.backends.sqlite.directory import ACCOUNTS
-from weft.backends.sqlite.files import AccountFiles
 from weft.backends.sqlite.query import every
-from weft.backends.sqlite.rebuild import Rebuild, read_log
+from weft.backends.sqlite.rebuild import Rebuild, drop_side, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
+from weft.backends.sqlite.survey import Surveys
 from weft.backends.sqlite.turnstile import alone
 from weft.backends.sqlite.vector_rows import write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.backends.sqlite.walk_then import walk_then
 from weft.commits import Batch, FoldLog, Plan
 from weft.errors import StoreError
-from weft.queries import Holding, Named, Near, TextMatches, TextQuery, Vector, VectorMatches, VectorQuery
+from weft.queries import (
+    Deletion,
+    Holding,
+    Named,
+    Near,
+    TextMatches,
+    TextQuery,
+    Vector,
+    VectorMatches,
+    VectorQuery,
+    Which,
+)
 from weft.types import (
     Commit,
     Diff,
@@ -34,29 +47,39 @@ from weft.types import (
     KindStat,
     Neighbour,
     NodeVersion,
+    Rewriting,
     SessionHead,
     StoreStats,
     Tx,
     Viewer,
     Walked,
+    Way,
     When,
 )
+
+if TYPE_CHECKING:
+    from weft.backends.sqlite.sweep import Access
 
 MAX_PROBLEMS = 20  # of each sort that a check lists
 NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
 
 
-class SqliteStore(AccountFiles):
+class SqliteStore(Surveys):
     """Implements `weft.ports.Store`. Opening touches nothing: files appear with the first write."""
 
     # Writing
 
     def commit(self, account: str, plan: Plan) -> Batch:
         with self._writing(account) as db:
-            batch = plan(SqliteView(db, account, self._genesis(account)))
+            view = SqliteView(db, account, self._genesis(account))
+            batch = plan(view)
+            if batch.scrub is not None:
+                replacing.scrub_log(db, batch.scrub)
+                drop_side(db)  # a rebuild on its way has folded what is gone: it stops, and says so
             if batch.commit is not None:
                 write_log(db, batch.commit, batch.events)
-                GraphWriter(db).apply(batch.changes, batch.events[-1].pos)
+            if batch.commit is not None or batch.scrub is not None:
+                GraphWriter(db).apply(batch.changes, view.head().pos, batch.scrub)
                 write_vectors(db, batch.vectors)
             return batch
 
@@ -123,6 +146,10 @@ class SqliteStore(AccountFiles):
                 return ()
             return reading.events(db, viewer, session, after_seq, limit, "DESC" if newest_first else "ASC")
 
+    def rewriting(self, viewer: Viewer, event: Event) -> Rewriting | None:
+        with self._reading(viewer) as db:
+            return None if db is None or not event.rewritten else replacing.rewriting(db, event)
+
     def citations(self, viewer: Viewer, positions: Sequence[int]) -> Mapping[int, str]:
         with self._reading(viewer) as db:
             return {} if db is None else reading.citations(db, viewer, positions)
@@ -144,6 +171,14 @@ class SqliteStore(AccountFiles):
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
             return () if db is None else reading.versions(db, viewer, "v.born = ? AND v.event = ?", (pos, pos), limit)
+
+    def last_versions(self, viewer: Viewer, which: Which, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else deletions.last_versions(db, viewer, which, limit)
+
+    def deletions(self, viewer: Viewer, *, before: int | None = None, limit: int) -> tuple[Deletion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else deletions.deletions(db, viewer, before, limit)
 
     def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
         with self._reading(viewer) as db:
@@ -168,9 +203,21 @@ class SqliteStore(AccountFiles):
             moment = self._moment(db, when)
             return reading.neighbours(db, viewer, moment, ids, rels, without, direction, limit)
 
+    def edges(
+        self, viewer: Viewer, when: When, node_id: str, *, rel: str, direction: Way, before: int | None, limit: int
+    ) -> tuple[EdgeVersion, ...]:
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            return reading.edges(db, viewer, self._moment(db, when), node_id, rel, direction, before, limit)
+
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._reading(viewer) as db:
             return {} if db is None else reading.backlinks(db, viewer, self._moment(db, when), ids, most)
+
+    def sealed(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
+        with self._reading(viewer) as db:
+            return () if db is None else sealed.sealed(db, viewer, self._moment(db, when), limit)
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._reading(viewer) as db:
@@ -245,7 +292,30 @@ class SqliteStore(AccountFiles):
         with self._reading(viewer) as db:
             if db is None:
                 return ()
-            return self._indexes(viewer.account).publish(db, progress)
+            made = self._indexes(viewer.account).publish(db, progress)
+        from weft.backends.sqlite import sweep as sweeping  # upkeep: answers need none of it
+
+        # A sweep may have removed vectors meanwhile, which this transaction could not see.
+        sweeping.sweep_indexes(self._access(viewer), partial(self._indexes, viewer.account))
+        return made
+
+    def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
+        viewer.must_be_operator("sweep what was erased out of the files")
+        from weft.backends.sqlite import sweep as sweeping
+
+        return sweeping.sweep(self._access(viewer), partial(self._indexes, viewer.account), progress)
+
+    def _access(self, viewer: Viewer) -> Access:
+        from weft.backends.sqlite.sweep import Access
+
+        account = viewer.account
+        return Access(
+            reading=partial(self._reading, viewer),
+            writing=partial(self._writing, account),
+            turn=partial(self._turn, account),
+            file=self._file(account),
+            vfs=self._vfs,
+        )
 
     # Transactions
 

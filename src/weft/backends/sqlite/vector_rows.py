@@ -12,13 +12,15 @@ from weft.queries import Vector
 
 
 def write_vectors(db: apsw.Connection, vectors: Sequence[Vector]) -> None:
-    """Adds vectors; a text that has one of this model keeps it. Inside a write transaction."""
+    """Adds vectors of texts that are there; one that has one of this model keeps it. Inside a write transaction."""
     models: dict[str, int] = {}
     for vector in vectors:
         if vector.model not in models:
             models[vector.model] = _model_key(db, vector.model, len(vector.data) // 2)
         db.execute(
-            "INSERT OR IGNORE INTO vector(model, hash, data, parts) VALUES (?,?,?,?)",
+            # A text may have gone while its vector was made: nothing of it may come back.
+            """INSERT OR IGNORE INTO vector(model, hash, data, parts) SELECT ?1, ?2, ?3, ?4
+               WHERE EXISTS (SELECT 1 FROM text WHERE hash = ?2)""",
             (models[vector.model], vector.content_hash, vector.data, vector.parts),
         )
 

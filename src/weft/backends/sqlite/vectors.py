@@ -18,7 +18,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.backends.sqlite import guards, rows
+from weft.backends.sqlite import guards, rows, sealed
 from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql
 from weft.backends.sqlite.query import every, first, one
@@ -53,6 +53,7 @@ class Held(Struct, frozen=True):
     index: Any
     keys: Any
     tail: Any
+    removed: int = 0  # vectors that the model had lost by then
 
     @property
     def last(self) -> int:
@@ -88,18 +89,24 @@ class VectorCache:
 
     def __init__(self, directory: Path, model: int) -> None:
         def hash_at(db: apsw.Connection, key: int) -> str | None:
-            row = first(db, "SELECT hex(hash) FROM vector WHERE key = ? AND model = ?", (key, model))
+            """The text of a vector, and how many were removed before: a generation that holds one is never taken."""
+            query = """SELECT hex(x.hash) || iif(m.removed, '-' || m.removed, '') FROM vector x
+                JOIN model m ON m.key = x.model WHERE x.key = ? AND x.model = ?"""
+            row = first(db, query, (key, model))
             return None if row is None else row[0]
 
         self._generations = Generations(directory, f"vectors-m{model}", hash_at)
         self._model = model
         self._lock = threading.Lock()
-        self._held = Held(None, None, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+        self._held = _nothing(0)
 
     def refresh(self, db: apsw.Connection) -> tuple[Held, tuple[str, ...]]:
         """Takes in what was written since; returns what is held now, and notes on files passed over."""
         with self._lock:
-            held, notes = self._with_generation(db, self._held)
+            removed = one(db, "SELECT removed FROM model WHERE key = ?", (self._model,))[0]
+            # What was removed is let go, and its keys may come again for others: everything is taken in anew.
+            held = self._held if self._held.removed == removed else _nothing(removed)
+            held, notes = self._with_generation(db, held)
             # The plus keeps the planner off the index by model, which would read every vector to find the last few.
             query = "SELECT key, data FROM vector WHERE key > ? AND +model = ? ORDER BY key"
             found = every(db, query, (held.last, self._model))
@@ -119,7 +126,12 @@ class VectorCache:
         if index is None:
             return held, (*notes, self._generations.put_away(newest.path))
         past = held.keys > newest.watermark
-        return Held(newest, index, held.keys[past], held.tail[past] if held.tail.size else held.tail), notes
+        tail = held.tail[past] if held.tail.size else held.tail
+        return Held(newest, index, held.keys[past], tail, held.removed), notes
+
+    def remove_stale(self, db: apsw.Connection) -> None:
+        """Removes generations that hold what was removed since. The caller holds the indexer lock."""
+        self._generations.discard_stale(db)
 
     def publish(self, db: apsw.Connection, progress: Callable[[int, int], None]) -> str | None:
         """Makes a new generation of everything, if the tail is long. The caller holds the indexer lock."""
@@ -150,6 +162,10 @@ class VectorCache:
         made = self._generations.publish(db, int(keys[-1]), write)
         self.refresh(db)
         return f"{made.path.name}: {made.meta['count']} vectors"
+
+
+def _nothing(removed: int) -> Held:
+    return Held(None, None, np.zeros(0, np.int64), np.zeros((0, 0), np.float32), removed)
 
 
 def _new_index(dimensions: int) -> Index:
@@ -207,9 +223,10 @@ def pending(db: apsw.Connection, viewer: Viewer, model: int) -> int:
     """About how many texts have no vector of this model; 0 to those who may not know how many texts there are."""
     if viewer.audience != "internal" or "admin" not in viewer.scopes:
         return 0
-    query = "SELECT (SELECT ifnull(max(id), 0) FROM text), ifnull((SELECT count FROM model WHERE key = ?), 0)"
+    query = """SELECT (SELECT ifnull(max(id), 0) FROM text) - (SELECT removed FROM text_state),
+        ifnull((SELECT count FROM model WHERE key = ?), 0)"""
     texts, vectors = one(db, query, (model,))
-    return max(0, int(texts) - int(vectors))
+    return max(0, int(texts) - int(vectors) - sealed.count(db))
 
 
 def _sees_little(db: apsw.Connection, viewer: Viewer, query: VectorQuery, total: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import apsw
+import orjson
 
 from weft.backends.sqlite import rows
 from weft.backends.sqlite.guards import marks
@@ -32,6 +33,14 @@ class SqliteView:
         query = "SELECT e.hash FROM event e JOIN session s ON s.key = e.session WHERE s.name = ? AND e.seq = ?"
         row = first(self._db, query, (session, seq))
         return None if row is None else row[0]
+
+    def event(self, session: str, seq: int) -> Event | None:
+        row = first(self._db, f"{rows.SELECT_EVENT} WHERE s.name = ? AND e.seq = ?", (session, seq))
+        return None if row is None else rows.event_of(self._account, row)
+
+    def events_since(self, pos: int, *, limit: int) -> tuple[Event, ...]:
+        found = self._db.execute(f"{rows.SELECT_EVENT} WHERE e.pos > ? ORDER BY e.pos LIMIT ?", (pos, limit))
+        return tuple(rows.event_of(self._account, row) for row in found)
 
     def request(self, request_id: str) -> tuple[Event, ...]:
         found = self._db.execute(f"{rows.SELECT_EVENT} WHERE e.request_id = ? ORDER BY e.pos", (request_id,))
@@ -129,6 +138,19 @@ class SqliteView:
         query = f"{rows.select_nodes(p)} WHERE v.row IN ({' UNION ALL '.join(touched)}) ORDER BY v.row LIMIT ?"
         found = self._db.execute(query, (*(pos, *values) * len(touched), limit))
         return tuple(map(rows.node_of, found))
+
+    def node_rows(self, node_ids: Sequence[str]) -> tuple[NodeVersion, ...]:
+        query = f"{rows.select_nodes(self._p)} WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY v.row"
+        return tuple(map(rows.node_of, self._db.execute(query, (orjson.dumps(list(node_ids)).decode(),))))
+
+    def edge_rows(self, edges: Sequence[tuple[str, str, str]]) -> tuple[EdgeVersion, ...]:
+        query = f"{rows.select_edges(self._p)} WHERE a.id = ? AND e.rel = ? AND b.id = ? ORDER BY v.row"
+        return tuple(rows.edge_of(row) for edge in edges for row in self._db.execute(query, edge))
+
+    def rows_since(self, node_row: int, edge_row: int) -> tuple[tuple[NodeVersion, ...], tuple[EdgeVersion, ...]]:
+        nodes = self._db.execute(f"{rows.select_nodes(self._p)} WHERE v.row >= ? ORDER BY v.row", (node_row,))
+        edges = self._db.execute(f"{rows.select_edges(self._p)} WHERE v.row >= ? ORDER BY v.row", (edge_row,))
+        return tuple(map(rows.node_of, nodes)), tuple(map(rows.edge_of, edges))
 
     def next_rows(self) -> tuple[int, int]:
         query = f"""SELECT (SELECT ifnull(max(row), 0) + 1 FROM {self._p}node_version),

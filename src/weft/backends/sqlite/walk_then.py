@@ -13,6 +13,7 @@ from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Neigh
 
 THEN_STEPS = 2
 THEN_NEIGHBOURS = 20
+UNWALKED = tuple(sorted(rel for rel, weight in RELATION_WEIGHTS.items() if weight == 0.0))
 
 
 def walk_then(db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mapping[str, float], limit: int) -> Walked:
@@ -24,7 +25,7 @@ def walk_then(db: apsw.Connection, viewer: Viewer, moment: Moment, seeds: Mappin
     stays: dict[str, float] = {}
     for _ in range(THEN_STEPS):
         moved: dict[str, float] = {}
-        steps = reading.neighbours(db, viewer, moment, list(held), None, (), "both", THEN_NEIGHBOURS)
+        steps = reading.neighbours(db, viewer, moment, list(held), None, UNWALKED, "both", THEN_NEIGHBOURS)
         ways = [(step, _weight(step)) for step in steps if step.node.kind not in RECORD_KINDS and _weight(step) > 0]
         degree: dict[str, float] = {}
         for step, weight in ways:

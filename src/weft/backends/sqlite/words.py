@@ -61,6 +61,13 @@ class Words:
         if max(waiting + len(entries), unindexed) < SETTLE_AT:
             self._db.executemany(f"INSERT INTO {self._p}text_journal(ward, text, delta) VALUES (?,?,?)", entries)
             return
+        self._settle(entries, texts, ids)
+
+    def settle_all(self) -> None:
+        """Settles what is journaled, however little. Inside a write transaction."""
+        self._settle([], (), {})
+
+    def _settle(self, entries: Sequence[_Entry], texts: Sequence[LexedText], ids: Mapping[bytes, int]) -> None:
         vectors = {ids[text.content_hash]: (text.vector, text.length) for text in texts}
         journal = every(self._db, f"SELECT ward, text, delta FROM {self._p}text_journal")
         self._add_counts([*map(_Entry._make, journal), *entries], vectors)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.errors import Corrupt, Invalid
-from weft.log.kinds import code, conversation, document, graph, memory, transaction
+from weft.log.kinds import code, conversation, document, graph, memory, rewriting, transaction
 from weft.types import Event
 
 
@@ -37,6 +37,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("tx.opened", transaction.Opened, "a change that spans several commits begins"),
     Kind("tx.continued", transaction.Continued, "this commit belongs to an open change"),
     Kind("tx.closed", transaction.Closed, "an open change is complete, and becomes visible"),
+    Kind("log.rewritten", rewriting.Rewritten, "payloads of earlier events were erased or sealed anew"),
 )
 
 

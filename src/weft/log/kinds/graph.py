@@ -71,10 +71,11 @@ class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Deleted(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """These become invisible."""
+    """These become invisible. Events of several commits that delete one thing together share the name `deletion`."""
 
     nodes: tuple[str, ...]
     reason: str = ""
+    deletion: str = ""
 
 
 class Restored(Struct, frozen=True, kw_only=True, omit_defaults=True):

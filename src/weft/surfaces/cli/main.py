@@ -15,6 +15,7 @@ import msgspec
 from weft.bench import OPERATIONS as BENCHES
 from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.loom import Progress, no_progress
+from weft.memory import Memory
 from weft.operations import OPERATIONS
 from weft.operations.registry import Operation
 from weft.surfaces.cli.options import given_arguments, parameters
@@ -22,6 +23,7 @@ from weft.version import __version__
 
 # Benches are commands only: they are for whoever works on weft, not for agents.
 COMMANDS = (*OPERATIONS, *BENCHES)
+ASKED_FIRST = "approve"  # the command that asks before it is run
 GROUPS = {
     "log": "The log itself: show, verify, head, export, import.",
     "bench": "Measurements, each in a store of its own.",
@@ -51,6 +53,8 @@ def _command(operation: Operation, name: str) -> click.Command:
         _run(operation, values, as_json=json)
 
     options = parameters(operation)
+    if operation.name == ASKED_FIRST:
+        options.append(click.Option(["--yes"], is_flag=True, help="approve it without being asked: you have looked"))
     options.append(click.Option(["--json"], is_flag=True, help="print the answer as JSON"))
     return click.Command(
         name, params=options, callback=invoke, help=operation.description, short_help=operation.summary
@@ -61,21 +65,36 @@ def _run(operation: Operation, values: dict[str, Any], *, as_json: bool) -> None
     try:
         import weft as package
 
+        yes = values.pop("yes", False) if operation.name == ASKED_FIRST else False
         given = given_arguments(operation.input, values)
-        with package.open() as memory, _progress(as_json) as progress:
-            answer = memory.run(operation, given, progress=progress)
+        with package.open() as memory:
+            with _progress(as_json) as progress:
+                answer = _answer(memory, operation, given, progress, as_json=as_json, yes=yes)
+            if not (operation.name == "log_export" and values.get("path") == "-"):  # standard output holds the log
+                _show(answer, as_json=as_json)  # before the store is closed: nobody waits for the audit
     except WeftError as problem:
         _fail(problem, as_json=as_json)
-    if operation.name == "log_export" and values.get("path") == "-":
-        return  # standard output holds the log itself
+    if not _sound(answer):
+        sys.exit(1)
+
+
+def _answer(
+    memory: Memory, operation: Operation, given: dict[str, Any], progress: Progress, *, as_json: bool, yes: bool
+) -> msgspec.Struct:
+    if operation.name != ASKED_FIRST:
+        return memory.run(operation, given, progress=progress, surface="cli")
+    from weft.surfaces.cli.approving import approve_asking
+
+    return approve_asking(memory, operation, given, yes=yes, plain=as_json)
+
+
+def _show(answer: msgspec.Struct, *, as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
     else:
         from weft.surfaces.cli.render import render
 
         render(answer)
-    if not _sound(answer):
-        sys.exit(1)
 
 
 def _sound(answer: msgspec.Struct) -> bool:

@@ -14,16 +14,24 @@ from weft.context.wording import visible
 from weft.log.verify import Verified
 from weft.operations.alerts import AlertsListed
 from weft.operations.alike import SimilarFound
+from weft.operations.approving import ApprovalDecided, ApprovalList, ApprovalRequested
+from weft.operations.auditing import ToolCallsShown
 from weft.operations.batches import BatchWritten
+from weft.operations.deleting import Deleted, DeletionList
+from weft.operations.erasing import Erasure
 from weft.operations.explained import Explained
 from weft.operations.extracting import ExtractedMemories
 from weft.operations.finding import MessagesFound
+from weft.operations.hygiene import HygieneReport
+from weft.operations.hygiene_apply import HygieneApplied
 from weft.operations.indexing import Reindexed
 from weft.operations.ingesting import Ingested
+from weft.operations.keys import KeyMade, KeyRotated
 from weft.operations.logbook import Events, Exported, HeadShown
 from weft.operations.merging import ContextLinearized, SubgraphMerged
 from weft.operations.pending import PendingDelivered, PendingShownAll
 from weft.operations.priority import ProjectContext
+from weft.operations.products import WorkListed, WorkMadeShown, WorkShown
 from weft.operations.projects import ProjectsShown
 from weft.operations.proposals import ProposalList
 from weft.operations.raw import RecalledRaw
@@ -32,6 +40,7 @@ from weft.operations.recalling import Recalled
 from weft.operations.recording import TurnsRecorded
 from weft.operations.remembered import Remembered
 from weft.operations.reports import ReportsListed, ReportsRead
+from weft.operations.routing import AnalysisRouted
 from weft.operations.searching import Searched
 from weft.operations.setting_up import ConfigShown, Initialised
 from weft.operations.showing import EventShown
@@ -40,7 +49,10 @@ from weft.operations.tending import TruthCompiled
 from weft.operations.upkeep import BackedUp, Changed, Diagnosis, Rebuilt, Stats
 from weft.operations.viewing import SemanticSearched, ViewExpanded
 from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.approval_lines import approvals_lines, decided_lines, requested_lines
 from weft.surfaces.cli.batch_lines import batch_lines
+from weft.surfaces.cli.call_lines import calls_lines
+from weft.surfaces.cli.deletion_lines import deleted_lines, deletions_lines, erasure_lines
 from weft.surfaces.cli.found import (
     explained_lines,
     messages_lines,
@@ -49,11 +61,14 @@ from weft.surfaces.cli.found import (
     searched_lines,
     similar_lines,
 )
+from weft.surfaces.cli.hygiene_lines import applied_lines, report_lines, routed_lines
+from weft.surfaces.cli.key_lines import key_made, key_rotated
 from weft.surfaces.cli.lines import all_lines, arrow, dim, heading, notes_below, one_line, validity
 from weft.surfaces.cli.place_lines import context_lines, delivered_lines, pending_lines, projects_lines
 from weft.surfaces.cli.report_lines import alerts_lines, report_list_lines, reports_lines, statistics_lines
 from weft.surfaces.cli.truth_lines import proposals_lines, truth_lines
 from weft.surfaces.cli.view_lines import Viewed, view_lines
+from weft.surfaces.cli.work_lines import made_by_lines, made_lines, tasks_lines, work_lines
 
 
 def render(answer: msgspec.Struct) -> None:
@@ -62,7 +77,7 @@ def render(answer: msgspec.Struct) -> None:
 
 
 def _remembered(answer: Remembered) -> None:
-    colour = "yellow" if answer.candidates else "green"
+    colour = "red" if answer.status in ("failed", "blocked_scope") else "yellow" if answer.candidates else "green"
     click.echo(f"{click.style(answer.status, fg=colour)}  {answer.citation}".rstrip())
     if answer.id:
         click.echo(dim(f"id {answer.id}"))
@@ -94,8 +109,11 @@ def _shown(answer: Shown) -> None:
             click.echo(dim(f"props {flat(msgspec.json.encode(answer.node.props).decode())}"))
     notes_below(answer.notes)
     for edge in answer.edges:
+        if (edge.rel, edge.direction) == ("PRODUCED", "in"):
+            continue  # told below
         joined = f"{arrow(edge.rel, edge.direction)} [{flat(edge.kind)}]"
         click.echo(f"  {joined} {one_line(edge.name)}  {dim(flat(edge.id))}")
+    made_by_lines(answer.made_by)
     if len(answer.history) > 1:
         click.echo("history:")
         for version in answer.history:
@@ -106,9 +124,14 @@ def _shown(answer: Shown) -> None:
 def _event(event: EventShown) -> None:
     click.echo(f"{click.style(event.citation, bold=True)}  {event.kind}  {dim(event.recorded_at)}  by {event.agent}")
     if event.erased:
-        click.echo(dim("    (erased)"))
-    else:
+        click.echo(dim(f"    {_erased(event)}"))
+    if event.payload is not None:
         click.echo(f"    {one_line(msgspec.json.encode(event.payload).decode())}")
+
+
+def _erased(event: EventShown) -> str:
+    """What there is to say of an event that was erased."""
+    return f"(erased {event.erased_at} by {flat(event.erased_by or '')})" if event.erased_at else "(erased)"
 
 
 def _cited(answer: Cited) -> None:
@@ -119,8 +142,10 @@ def _cited(answer: Cited) -> None:
         click.echo(dim(f"{event.kind}  recorded {event.recorded_at}  by {event.agent} ({event.role})  {event.hash}"))
         for node in answer.nodes:
             click.echo(f"{heading(node)}\n{all_lines(node.text)}")
-        if not answer.nodes:
-            click.echo("(erased)" if event.erased else flat(msgspec.json.encode(event.payload).decode()))
+        if event.erased:
+            click.echo(_erased(event))
+        if not answer.nodes and event.payload is not None:
+            click.echo(flat(msgspec.json.encode(event.payload).decode()))
     for line in answer.lines:
         click.echo(f"  {visible(line)}")
     notes_below(answer.notes)
@@ -196,6 +221,9 @@ def _stats(answer: Stats) -> None:
 
 def _backed_up(answer: BackedUp) -> None:
     click.echo(f"copied to {answer.path}; head {answer.digest}")
+    if answer.audit_digest:
+        click.echo(dim(f"and the audit; head {answer.audit_digest}"))
+    notes_below(answer.notes)
 
 
 def _diagnosis(answer: Diagnosis) -> None:
@@ -226,6 +254,8 @@ def _ingested(answer: Ingested) -> None:
     if answer.records:
         read = f"{answer.records} records ({answer.messages} turns of conversations)"
     click.echo(f"{read}; {answer.unchanged} unchanged; {len(answer.skipped)} skipped")
+    if answer.revived:
+        click.echo(f"{answer.revived} of them had been deleted, and are back")
     for skipped in answer.skipped:
         click.echo(dim(f"  {skipped.path}: {skipped.reason}"))
     notes_below(answer.notes)
@@ -276,21 +306,32 @@ def _extracted_memories(answer: ExtractedMemories) -> None:
 
 RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     AlertsListed: alerts_lines,
+    ApprovalDecided: decided_lines,
+    ApprovalList: approvals_lines,
+    ApprovalRequested: requested_lines,
     Adopted: _adopted,
+    AnalysisRouted: routed_lines,
     BackedUp: _backed_up,
     BatchWritten: batch_lines,
     Changed: _changed,
     Cited: _cited,
     ConfigShown: _config,
     ContextLinearized: _viewed,
+    Deleted: deleted_lines,
+    DeletionList: deletions_lines,
     Diagnosis: _diagnosis,
+    Erasure: erasure_lines,
     Events: _events,
     Explained: explained_lines,
     Exported: _exported,
     ExtractedMemories: _extracted_memories,
     HeadShown: _head,
+    HygieneApplied: applied_lines,
+    HygieneReport: report_lines,
     Ingested: _ingested,
     Initialised: _initialised,
+    KeyMade: key_made,
+    KeyRotated: key_rotated,
     MessagesFound: messages_lines,
     NodeList: _nodes,
     PendingDelivered: delivered_lines,
@@ -313,8 +354,12 @@ RENDERERS: Final[dict[type, Callable[[Any], None]]] = {
     Statistics: statistics_lines,
     Stats: _stats,
     SubgraphMerged: _viewed,
+    ToolCallsShown: calls_lines,
     TruthCompiled: truth_lines,
     TurnsRecorded: _turns_recorded,
     Verified: _verified,
     ViewExpanded: _viewed,
+    WorkListed: tasks_lines,
+    WorkMadeShown: made_lines,
+    WorkShown: work_lines,
 }

@@ -14,15 +14,26 @@ def proposals_lines(answer: ProposalList) -> None:
     for each in answer.proposals:
         about = f"{each.subject} {each.predicate.replace('_', ' ')}"
         click.echo(f"{click.style(each.status, fg='yellow')}  {one_line(f'{about}: {each.stands} → {each.proposed}')}")
-        click.echo(dim(f"    id {each.id}  proposed {each.proposed_at[:10]}  {each.source_citation or each.citation}"))
-        click.echo(dim(f"    stands by {each.old_citation or each.old_fact}"))
+        since = f" since {each.stands_since[:10]}" if each.stands_since else ", no more"
+        click.echo(f"    stands{since}  {one_line(each.stands_text or each.stands)}")
+        click.echo(dim(f"      {each.old_citation or each.old_fact}"))
+        sure = "" if each.confidence is None else f", {each.confidence:.0%} sure"
+        click.echo(f"    proposed {each.proposed_at[:10]}{sure}  {one_line(each.source_text or each.proposed)}")
+        click.echo(dim(f"      {each.source_citation or each.citation}"))
         if each.reason:
             click.echo(dim(f"    because {one_line(each.reason)}"))
+        click.echo(dim(f"    id {each.id}"))
+        if each.status == "pending":
+            click.echo(dim(f"    `weft proposal-review {each.id} accept` or `reject`"))
     notes_below(answer.notes)
 
 
 def truth_lines(answer: TruthCompiled) -> None:
     """The summary, then its sources."""
+    if answer.status == "failed":
+        click.secho(answer.status, fg="red")
+        notes_below(answer.notes)
+        return
     click.echo(answer.text)
     click.echo(f"{click.style(answer.status, fg='green')}  {answer.citation}")
     click.echo(dim(f"id {answer.id}"))

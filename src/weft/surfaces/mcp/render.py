@@ -82,6 +82,8 @@ def _why(sources: tuple[Source, ...], score: float) -> str:
 
 
 def _remembered(answer: Remembered) -> Rendered:
+    if answer.status in ("failed", "blocked_scope"):
+        return Rendered(summary="Not written.")  # the notes say why
     if answer.status == "duplicate_skip":
         where = f" as {answer.citation}" if answer.citation else ""
         return Rendered(summary=f"Already kept{where}.")
@@ -203,9 +205,10 @@ def _cited(answer: Cited) -> Rendered:
     blocks = []
     if (event := answer.event) is not None:
         blocks.append(f"{line(event.kind)} by {line(event.agent)} ({line(event.role)}), recorded {event.recorded_at}")
-        if not answer.nodes:
-            payload = msgspec.json.encode(event.payload).decode()
-            blocks.append("(erased)" if event.erased else block(payload))
+        if event.erased:
+            blocks.append(f"(erased {event.erased_at} by {line(event.erased_by or '')})")
+        if not answer.nodes and event.payload is not None:
+            blocks.append(block(msgspec.json.encode(event.payload).decode()))
     if answer.lines:
         blocks.append(block("\n".join(answer.lines)))
     else:

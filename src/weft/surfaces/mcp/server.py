@@ -34,6 +34,7 @@ from mcp.types import (
 
 from weft.config import load_settings
 from weft.errors import WeftError
+from weft.memory import Memory
 from weft.operations.registry import Operation
 from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
 from weft.surfaces.mcp.arguments import read_arguments
@@ -134,7 +135,7 @@ class Desk:
         wording = partial(in_tool_words, operation=operation, served=self._served)
         try:
             memory = self._caller.memory(client)
-            output = memory.run(operation, read_arguments(operation, sent, memory.loom.settings))
+            output = memory.run(operation, _read(memory, operation, sent), surface="mcp")
             return success(output, wording=wording)
         except WeftError as problem:
             return failure(problem, wording=wording)
@@ -146,3 +147,12 @@ class Desk:
         """Waits for what is running, then releases the store."""
         self._threads.shutdown(wait=True)
         self._caller.close()
+
+
+def _read(memory: Memory, operation: Operation, sent: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call; one that is refused for them, as who claims to be another is, is on record too."""
+    try:
+        return read_arguments(operation, sent, memory.loom.settings)
+    except WeftError as problem:
+        memory.refuse(operation, sent, problem, surface="mcp")
+        raise

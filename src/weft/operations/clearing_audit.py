@@ -1,0 +1,72 @@
+"""Taking words out of the audit: calls that were asked about what is erased, or that answered with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weft.errors import StoreError
+from weft.kinds import ERASED
+from weft.log.canonical import decode
+from weft.log.kinds.rewriting import What
+from weft.loom import Loom
+from weft.ports import Store
+from weft.projection.tokens import strings
+from weft.queries import NodeWords
+from weft.types import Viewer
+
+
+def clear_audit(
+    loom: Loom,
+    viewer: Viewer,
+    mentions: Callable[[str], bool],
+    *,
+    names: tuple[str, ...] = (),
+    sessions: frozenset[str] = frozenset(),
+    what: What,
+    write: bool,
+) -> int:
+    """Erases the records of calls that mention what is erased, or that a session made; says how many.
+
+    Unless `write`, they are only counted. Raises StoreError where the audit cannot be written.
+    """
+    store = _store(loom)
+    if store is None:
+        return 0
+    found = {
+        row.id
+        for row in store.node_words(viewer)
+        if not row.id.startswith(ERASED) and _concerns(row, mentions, sessions)
+    }
+    if found and write:
+        from weft.erasure import erase
+
+        erase(
+            store,
+            loom.writer,
+            viewer=viewer,
+            ids=found,
+            names=names,
+            what=what,
+            clock=loom.clock,
+            progress=loom.progress,
+        )
+    return len(found)
+
+
+def _store(loom: Loom) -> Store | None:
+    """The audit's store, with what still waited to be written; None where there is none."""
+    if loom.audit is None:
+        return None
+    store = loom.audit.store()
+    if store is not None and not loom.audit.flush():
+        raise StoreError(
+            f"the audit cannot be written: {loom.audit.problem}",
+            hint="repeat the erasure when it can: see `weft doctor`",
+        )
+    return store
+
+
+def _concerns(row: NodeWords, mentions: Callable[[str], bool], sessions: frozenset[str]) -> bool:
+    props = decode(row.props.encode()) if row.props else {}
+    held = (props.get("session"), props.get("conversation"))
+    return any(each in sessions for each in held) or any(map(mentions, (row.id, row.text, *strings(props))))

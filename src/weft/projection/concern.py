@@ -1,0 +1,231 @@
+"""Which events an erasure concerns, and which nodes go with those that were asked for. Knows no store.
+
+Events come in the order of the log, any number of times. Most are passed over by looking at the bytes of their
+payloads; the rest are held, decoded, until the erasure has rewritten them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from weft.errors import Corrupt
+from weft.kinds import ERASED
+from weft.log.canonical import canonical, decode
+from weft.log.kinds import code, conversation, document, payload_of
+from weft.projection.folds import moves_of
+from weft.projection.moves import SEPARATOR, Move, PutEdge, PutNode, edge_slot
+from weft.projection.name_search import NameSearch
+from weft.projection.residue import residue
+from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, new_token, one_of, words_pattern
+from weft.types import Event
+
+
+RECEIPT: Final = "Receipt"
+PREFIX: Final = b"weft-sealed:1:"
+Reveal = Callable[[Event], Event]  # an event with its sealed words opened
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """An event that may be concerned, decoded. `tx` is the change that its commit belongs to.
+
+    `told` are its moves with sealed words opened, as far as they can be.
+    """
+
+    event: Event
+    payload: Any
+    moves: tuple[Move, ...]
+    told: tuple[PutNode, ...]
+    tx: str
+
+
+class Needles:
+    """Finds ids, slots and names in payloads as they are stored. May find too much, never too little."""
+
+    def __init__(self, exact: Collection[str], names: Collection[str] = ()) -> None:
+        files = {each.split(SYMBOL, 1)[0] for each in exact if SYMBOL in each}  # a symbol's id stands nowhere whole
+        written = {canonical(each)[1:-1].decode() for each in {*exact, *files}}
+        self._exact = re.compile(one_of(written).encode()) if written else None
+        self._names = NameSearch(names)
+
+    def found(self, payload: bytes | None) -> bool:
+        """Whether a payload holds any."""
+        if payload is None:
+            return False
+        if self._exact is not None and self._exact.search(payload):
+            return True
+        return self._names.may_stand_in(payload)
+
+
+class Concern:
+    """What goes: the nodes asked for, those that hold a name, those that are part of one that goes.
+
+    `close` is for when the log was read: what was asked for and not found is passed over.
+    """
+
+    def __init__(self, ids: Collection[str], names: Collection[str] = (), reveal: Reveal | None = None) -> None:
+        self._spelt, self._reveal = tuple(names), reveal
+        self.names = words_pattern(names)
+        self.gone = {each for each in ids if not each.startswith(ERASED)}  # those have no words left to lose
+        self._asked = set(self.gone)
+        self.held: dict[int, Held] = {}
+        self._files: set[str] = set()
+        self._tokens: dict[str, str] = {}
+        self._slot_tokens: dict[str, str] = {}
+        self._relations: dict[str, str] = {}
+        self._looked_for: set[str] = set()
+        self.needles = self._new_needles()
+
+    def wants(self, pos: int, kind: str, payload: bytes | None, needles: Needles) -> bool:
+        """Whether an event may be concerned that is not held yet: the needles are found in it, or it is sealed."""
+        if pos in self.held or kind == "log.rewritten" or payload is None:
+            return False
+        sealed = self._reveal is not None and self.names is not None and PREFIX in payload
+        return sealed or needles.found(payload)
+
+    def hold(self, event: Event, tx: str) -> None:
+        """Keeps an event, decoded."""
+        self.held[event.pos] = self._decoded(event, tx)
+
+    def touches(self, event: Event, tokens: Tokens) -> bool:
+        """Whether an event must be rewritten, or may bring in another node: exactly, not by needles."""
+        if not self.wants(event.pos, event.kind, event.payload, self.needles):
+            return False
+        shown = event if self._reveal is None or self.names is None else self._reveal(event)
+        if tokens.holds_name(decode(shown.payload or b"{}")):
+            return True
+        payload = payload_of(event)
+        try:
+            return residue(event.kind, payload, tokens) is not payload
+        except Corrupt:  # that is for who rewrites it to tell
+            return True
+
+    def _decoded(self, event: Event, tx: str) -> Held:
+        moves = tuple(moves_of(event))
+        told = moves if self._reveal is None or self.names is None else moves_of(self._reveal(event))
+        puts = tuple(move for move in told if isinstance(move, PutNode))
+        return Held(event=event, payload=payload_of(event), moves=moves, told=puts, tx=tx)
+
+    def close(self) -> Needles | None:
+        """Adds what goes with what is gone. Needles for what was added, to read the log again; None if nothing was."""
+        self._pass_over()
+        before = -1
+        while before < len(self.gone):
+            before = len(self.gone)
+            self._join_by_name()
+            self._join_receipts()
+            for held in self.held.values():
+                self._join_parts(held)
+        fresh = self.gone | self._slots().keys()
+        if fresh <= self._looked_for:
+            return None
+        added = Needles(fresh - self._looked_for)
+        self._looked_for |= fresh
+        self.needles = Needles(self._looked_for, self._spelt)
+        return added
+
+    def _pass_over(self) -> None:
+        """Leaves out what was asked for and is nowhere a node: its id may be a word that others use."""
+        if self._asked:
+            moves = [move for held in self.held.values() for move in held.moves]
+            there = {move.id for move in moves if isinstance(move, PutNode)}
+            there |= {end for move in moves if isinstance(move, PutEdge) for end in (move.src, move.dst)}
+            self.gone -= self._asked - there
+            self._asked = set()
+
+    def settled(self, rewritten: Iterable[Event], ids: Iterable[str]) -> None:
+        """These events are rewritten, and these nodes erased: what is said of them from now on is new."""
+        for event in rewritten:
+            self.held[event.pos] = self._decoded(event, self.held[event.pos].tx)
+        for each in ids:
+            self.gone.discard(each)
+            self._looked_for.discard(each)
+            self._tokens.pop(each, None)
+        self.needles = Needles(self._looked_for, self._spelt)
+
+    def tokens(self) -> Tokens:
+        """The new names of all that goes; the same ones every time."""
+        ids = {each: self._token(each) for each in sorted(self.gone)}
+        slots = {
+            name: self._slot_tokens.setdefault(name, new_token())
+            for name, kept in self._slots().items()
+            if not kept or (self.names is not None and self.names.search(name))
+        }
+        longer = self._longer()
+        return Tokens(ids, slots, names=self.names, files=self._files, longer=longer, relations=self._relations)
+
+    def _new_needles(self) -> Needles:
+        self._looked_for |= self.gone
+        return Needles(self._looked_for, self._spelt)
+
+    def _longer(self) -> set[str]:
+        """Ids that stay: where one of them has an erased id in it, it is the longer one that is meant."""
+        puts = (move.id for held in self.held.values() for move in held.moves if isinstance(move, PutNode))
+        return {each for each in puts if each not in self.gone}
+
+    def _token(self, node_id: str) -> str:
+        return self._tokens.setdefault(node_id, new_token())
+
+    def _join_by_name(self) -> None:
+        """Nodes that hold a name go too; not those that only mention the id of another that goes."""
+        if self.names is None:
+            return
+        mentions = Tokens(dict.fromkeys(self.gone, ""), names=self.names, longer=self._longer())
+        for held in self.held.values():
+            for move in held.told:
+                if move.kind in KEPT_KINDS or move.id in self.gone or move.id.startswith(ERASED):
+                    continue
+                said = (move.id, move.name, move.summary, move.text, move.props)
+                if mentions.holds_name(said) and mentions.holds_name(mentions.clean_value(said)):
+                    self.gone.add(move.id)
+
+    def _join_receipts(self) -> None:
+        """Kept answers that name what goes: they hold hashes of what it said."""
+        mentions = Tokens(dict.fromkeys(self.gone, ""), longer=self._longer())
+        for held in self.held.values():
+            for move in held.told:
+                kept = move.kind == RECEIPT and not move.id.startswith(ERASED)
+                if kept and mentions.clean_value(move.props) != move.props:
+                    self.gone.add(move.id)
+
+    def _join_parts(self, held: Held) -> None:
+        """The parts of what goes, which tell whose they are."""
+        match held.payload:
+            case document.Ingested() as payload if payload.id in self.gone:
+                self.gone.update(each.id for each in payload.sections if not each.id.startswith(ERASED))
+                self._files.add(payload.source)
+            case conversation.Recorded() as payload if payload.id in self.gone:
+                self.gone.update(each.id for each in payload.messages if not each.id.startswith(ERASED))
+            case code.Indexed() as payload if payload.id in self.gone:
+                self.gone.update(
+                    f"{payload.id}{SYMBOL}{each.key}" for each in payload.symbols if not each.key.startswith(ERASED)
+                )
+                self._files.add(payload.path)
+
+    def _slots(self) -> dict[str, bool]:
+        """Shared slots in which something erased stands or stood, or that hold a name; whether others use them too."""
+        slots: dict[str, bool] = {}
+        kept: set[str] = set()
+        for held in self.held.values():
+            for move in held.moves:
+                if not isinstance(move, PutNode | PutEdge) or (name := _slot_name(move)) is None:
+                    continue
+                if name.startswith(ERASED):
+                    continue
+                ends = (move.id,) if isinstance(move, PutNode) else (move.src, move.dst)
+                if any(end in self.gone for end in ends):
+                    slots[name] = False
+                elif not any(end.startswith(ERASED) for end in ends):
+                    kept.add(name)
+                if self.names is not None and self.names.search(name):
+                    slots[name] = False
+        return {name: name in kept for name in slots}
+
+
+def _slot_name(move: PutNode | PutEdge) -> str | None:
+    """The name of the slot that a move shares with others."""
+    own = move.id if isinstance(move, PutNode) else edge_slot(move.src, move.rel, move.dst)
+    return None if move.slot == own else str(decode(move.slot.removeprefix(SEPARATOR).encode())[-1])

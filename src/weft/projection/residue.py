@@ -1,0 +1,268 @@
+"""What is left of a payload when nodes are erased: one of the same kind and shape, without a word about them.
+
+An erased part keeps what the fold needs to make the same rows: its kind, its guard, its times, where it stands among
+others. Its name, text, properties and reasons are gone, and its id is a token. Other parts keep what they say, with
+tokens where they mention an erased id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.errors import Corrupt
+from weft.log.kinds import code, conversation, document, graph, memory, transaction
+from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, strings
+
+# Fields that keep their words: who may see a thing and what it is, not what it says.
+_KEPT_FIELDS: Final = frozenset(
+    {"project", "focus", "agents", "scope", "kind", "node_kind", "language", "tx_kind", "gate", "extracted"}
+)
+
+
+def residue(kind: str, payload: Any, tokens: Tokens) -> Any:
+    """The payload without what is erased; the same object where nothing is.
+
+    Raises Corrupt if an erased id or name would be left in it: that must never be written.
+    """
+    make = RESIDUES.get(kind)
+    left = payload if make is None else make(payload, tokens)
+    if left == payload:
+        left = payload
+    if make is not None and (found := _left(msgspec.to_builtins(left), tokens)):
+        raise Corrupt(
+            f"a residue of {kind} would keep {found[:40]!r}, which is to be erased",
+            hint="nothing of its commit was written; report this with the kind of event",
+        )
+    return left
+
+
+def _left(value: Any, tokens: Tokens) -> str | None:
+    """A text in which something erased is left."""
+    for text in _checked(value):
+        if tokens.holds_id(text) or tokens.holds_name(text):
+            return text
+    return None
+
+
+def _checked(value: Any) -> Iterator[str]:
+    """The texts of a payload that may not hold anything erased."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        if value.get("kind") in KEPT_KINDS or value.get("node_kind") in KEPT_KINDS:
+            return
+        for key, item in value.items():
+            if key == "props":
+                yield from strings(item)
+            elif key not in _KEPT_FIELDS:
+                yield from _checked(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _checked(item)
+
+
+def _ids(ids: tuple[str, ...], tokens: Tokens) -> tuple[str, ...]:
+    return tuple(map(tokens.id, ids))
+
+
+def _reason(reason: str, tokens: Tokens, *, touched: bool) -> str:
+    """A reason is told about all that an event did: it goes with any part of it."""
+    return "" if touched or tokens.holds_name(reason) or tokens.holds_id(reason) else reason
+
+
+def _node(node: graph.NodeAssertion, tokens: Tokens) -> graph.NodeAssertion:
+    if tokens.gone(node.id):
+        return replace(
+            node, id=tokens.id(node.id), name="", summary="", text="", props={}, slot=tokens.slot(node.slot)
+        )
+    return replace(
+        node,
+        name=tokens.clean(node.name),
+        summary=tokens.clean(node.summary),
+        text=tokens.clean(node.text),
+        props=tokens.clean_value(node.props),
+        slot=tokens.slot(node.slot),
+    )
+
+
+def _edge(edge: graph.EdgeAssertion, tokens: Tokens) -> graph.EdgeAssertion:
+    wordless = tokens.gone(edge.src) or tokens.gone(edge.dst) or tokens.holds_name(edge.props)
+    return replace(
+        edge,
+        src=tokens.id(edge.src),
+        rel=tokens.relation(edge.src, edge.rel, edge.dst),
+        dst=tokens.id(edge.dst),
+        props={} if wordless else tokens.clean_value(edge.props),
+        slot=tokens.slot(edge.slot),
+    )
+
+
+def _edge_name(edge: graph.EdgeName, tokens: Tokens) -> graph.EdgeName:
+    rel = tokens.relation(edge.src, edge.rel, edge.dst)
+    return graph.EdgeName(src=tokens.id(edge.src), rel=rel, dst=tokens.id(edge.dst))
+
+
+def _remembered(payload: memory.Remembered, tokens: Tokens) -> memory.Remembered:
+    parts = replace(
+        payload,
+        slot=tokens.slot(payload.slot),
+        entities=tuple(_node(each, tokens) for each in payload.entities),
+        edges=tuple(_edge(each, tokens) for each in payload.edges),
+        supersedes=_ids(payload.supersedes, tokens),
+    )
+    if tokens.gone(payload.id):
+        return replace(
+            parts, id=tokens.id(payload.id), text="", name="", summary="", props={}, gate=None, extracted=None
+        )
+    gate = payload.gate
+    if gate is not None and gate.nearest is not None:
+        gate = replace(gate, nearest=tokens.id(gate.nearest))
+    text = tokens.clean(payload.text)
+    return replace(
+        parts,
+        text=text,
+        name=tokens.clean(payload.name),
+        summary=tokens.clean(payload.summary),
+        props=tokens.clean_value(payload.props),
+        gate=gate,
+        extracted=payload.extracted if text == payload.text else None,  # it counts characters of the text
+    )
+
+
+def _asserted(payload: graph.Asserted, tokens: Tokens) -> graph.Asserted:
+    nodes = tuple(_node(each, tokens) for each in payload.nodes)
+    edges = tuple(_edge(each, tokens) for each in payload.edges)
+    touched = (nodes, edges) != (payload.nodes, payload.edges)
+    return graph.Asserted(nodes=nodes, edges=edges, reason=_reason(payload.reason, tokens, touched=touched))
+
+
+def _ended(payload: graph.Ended, tokens: Tokens) -> graph.Ended:
+    nodes = _ids(payload.nodes, tokens)
+    edges = tuple(_edge_name(each, tokens) for each in payload.edges)
+    touched = (nodes, edges) != (payload.nodes, payload.edges)
+    return replace(payload, nodes=nodes, edges=edges, reason=_reason(payload.reason, tokens, touched=touched))
+
+
+def _deleted(payload: graph.Deleted, tokens: Tokens) -> graph.Deleted:
+    nodes = _ids(payload.nodes, tokens)
+    reason = _reason(payload.reason, tokens, touched=nodes != payload.nodes)
+    return replace(payload, nodes=nodes, reason=reason, deletion=tokens.clean(payload.deletion))
+
+
+def _restored(payload: graph.Restored, tokens: Tokens) -> graph.Restored:
+    nodes = _ids(payload.nodes, tokens)
+    return replace(payload, nodes=nodes, reason=_reason(payload.reason, tokens, touched=nodes != payload.nodes))
+
+
+def _ingested(payload: document.Ingested, tokens: Tokens) -> document.Ingested:
+    sections = tuple(_section(each, tokens) for each in payload.sections)
+    whole = tokens.gone(payload.id)
+    any_gone = whole or any(map(tokens.gone, (each.id for each in payload.sections)))
+    return replace(
+        payload,
+        id=tokens.id(payload.id),
+        source="" if whole else payload.source,
+        title="" if whole else tokens.clean(payload.title),
+        sha256="" if any_gone else payload.sha256,  # by it a guess at what is gone could be confirmed
+        sections=sections,
+        ended=_ids(payload.ended, tokens),
+    )
+
+
+def _section(section: document.SectionText, tokens: Tokens) -> document.SectionText:
+    gone = tokens.gone(section.id)
+    return replace(
+        section,
+        id=tokens.id(section.id),
+        title="" if gone else tokens.clean(section.title),
+        text="" if gone else tokens.clean(section.text),
+        parent=None if section.parent is None else tokens.id(section.parent),
+    )
+
+
+def _recorded(payload: conversation.Recorded, tokens: Tokens) -> conversation.Recorded:
+    whole = tokens.gone(payload.id)
+    hidden = whole or tokens.holds_name(payload.title)  # a title that this event does not tell makes no node
+    return replace(
+        payload,
+        id=tokens.id(payload.id),
+        messages=tuple(_said(each, tokens) for each in payload.messages),
+        title="" if hidden else tokens.clean(payload.title),
+        record=None if whole or tokens.holds_name(payload.record) else payload.record,
+        ended=_ids(payload.ended, tokens),
+    )
+
+
+def _said(said: conversation.Said, tokens: Tokens) -> conversation.Said:
+    if tokens.gone(said.id):
+        return replace(said, id=tokens.id(said.id), text="", speaker="", role="")
+    return replace(said, text=tokens.clean(said.text))
+
+
+def _indexed(payload: code.Indexed, tokens: Tokens) -> code.Indexed:
+    whole = tokens.gone(payload.id)
+    any_gone = whole or any(tokens.gone(f"{payload.id}{SYMBOL}{each.key}") for each in payload.symbols)
+    return replace(
+        payload,
+        id=tokens.id(payload.id),
+        path="" if whole else payload.path,
+        sha256="" if any_gone else payload.sha256,
+        text="" if whole else tokens.clean(payload.text),
+        symbols=tuple(_symbol(payload.id, each, tokens) for each in payload.symbols),
+        ended=_ids(payload.ended, tokens),
+        withdrawn=_ids(payload.withdrawn, tokens),
+        record=None if whole else payload.record,
+    )
+
+
+def _symbol(file: str, symbol: code.SymbolText, tokens: Tokens) -> code.SymbolText:
+    gone = tokens.gone(f"{file}{SYMBOL}{symbol.key}")
+    return replace(
+        symbol,
+        key=_key(file, symbol.key, tokens),
+        name="" if gone else symbol.name,
+        text="" if gone else tokens.clean(symbol.text),
+        parent=_key(file, symbol.parent, tokens) if symbol.parent else "",
+    )
+
+
+def _key(file: str, key: str, tokens: Tokens) -> str:
+    """A symbol's key: a token, where its id is one."""
+    return tokens.ids.get(f"{file}{SYMBOL}{key}", key)
+
+
+def files_left(files: tuple[str, ...], tokens: Tokens) -> tuple[str, ...]:
+    """The files of a transaction that may still be named."""
+    return tuple(
+        each for each in files if each not in tokens.files and not tokens.holds_id(each) and not tokens.holds_name(each)
+    )
+
+
+def _with_files(payload: Any, tokens: Tokens) -> Any:
+    return replace(payload, files=files_left(payload.files, tokens))
+
+
+def _continued(payload: transaction.Continued, tokens: Tokens) -> transaction.Continued:
+    return replace(payload, cursor="" if tokens.holds_name(payload.cursor) else tokens.clean(payload.cursor))
+
+
+# `log.rewritten` is not here: it never holds a word.
+RESIDUES: Final[Mapping[str, Callable[[Any, Tokens], Struct]]] = {
+    "memory.remembered": _remembered,
+    "graph.asserted": _asserted,
+    "graph.ended": _ended,
+    "graph.deleted": _deleted,
+    "graph.restored": _restored,
+    "document.ingested": _ingested,
+    "conversation.recorded": _recorded,
+    "code.indexed": _indexed,
+    "tx.noted": _with_files,
+    "tx.opened": _with_files,
+    "tx.continued": _continued,
+    "tx.closed": _with_files,
+}

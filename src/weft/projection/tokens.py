@@ -1,0 +1,231 @@
+"""What stands in place of erased names: random tokens for ids, slots and relations, one for each, everywhere the same.
+
+Because no two names share a token, a log with tokens folds to the same rows as before: what followed on what, and what
+closed what, stays as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from os.path import commonprefix
+from typing import Any, Final
+
+from weft.kinds import ERASED
+
+KEPT_KINDS: Final = frozenset({"Project", "Focus"})  # they keep their words, also where these hold an erased name
+SYMBOL: Final = "::"  # between a source file's id and a symbol's key
+
+# The names of relations that weft itself writes: they say nothing about anybody.
+OWN_RELATIONS: Final = frozenset(
+    {
+        "ABOUT",
+        "AFFECTS",
+        "APPLIES_TO",
+        "CALLS",
+        "CAUSES",
+        "CONFLICTS_WITH",
+        "CONTAINS",
+        "DEFINED_IN",
+        "FOLLOWS",
+        "IMPORTS",
+        "INVOLVES",
+        "MENTIONS",
+        "MERGES_INTO",
+        "NAMES",
+        "NEXT",
+        "PRODUCED",
+        "RAISED_DURING",
+        "REFERS_TO",
+        "REPRESENTS",
+        "SUPERSEDES",
+        "TESTS",
+    }
+)
+TOKEN: Final = re.compile(rf"{ERASED}[0-9a-f]{{32}}".encode())
+_RELATION: Final = re.compile(r"ERASED_[0-9a-f]{8}")
+
+
+def new_token() -> str:
+    """A name that tells nothing."""
+    return f"{ERASED}{os.urandom(16).hex()}"
+
+
+def words_pattern(names: Collection[str]) -> re.Pattern[str] | None:
+    """Finds any of these names as whole words, in capitals or not, over any white space; None for no names."""
+    forms = {form for name in names for form in _forms(name) if form}
+    if not forms:
+        return None
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)", re.IGNORECASE)
+
+
+def _forms(name: str) -> Iterator[str]:
+    for form in ("NFC", "NFD"):
+        yield r"\s+".join(re.escape(word) for word in unicodedata.normalize(form, name).split())
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, the keys of objects included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from strings(item)
+
+
+class Tokens:
+    """The new names of one erasure, and how texts lose the old ones.
+
+    `ids` and `slots` are old name to new; `files` are sources that are named no more; `names` finds the words that
+    nothing may hold; `longer` are ids that stay, with an erased one in them. Relations get their tokens as they are met.
+    """
+
+    def __init__(
+        self,
+        ids: Mapping[str, str],
+        slots: Mapping[str, str] | None = None,
+        *,
+        names: re.Pattern[str] | None = None,
+        files: Collection[str] = (),
+        longer: Collection[str] = (),
+        relations: dict[str, str] | None = None,
+    ) -> None:
+        self.ids, self.slots, self.names, self.files = ids, slots or {}, names, frozenset(files)
+        self._relations = {} if relations is None else relations
+        self._longer = tuple(longer)
+
+    @cached_property
+    def _embedded(self) -> str:
+        """Finds ids inside longer texts; one that is a plain word is no id there."""
+        return one_of([each for each in (*self.ids, *self._longer) if not each.isalnum()])
+
+    @cached_property
+    def _in_words(self) -> re.Pattern[str] | None:
+        return re.compile(rf"(?<![\w/])(?:{self._embedded})(?!\w)") if self._embedded else None
+
+    @cached_property
+    def _in_slots(self) -> re.Pattern[str] | None:
+        """A slot may be a path of which an id is one part."""
+        return re.compile(rf"(?<!\w)(?:{self._embedded})(?!\w)") if self._embedded else None
+
+    def only(self, given: Collection[str]) -> Tokens:
+        """Those that are among the given ones. The rest keep their names, and their words, for now."""
+        return Tokens(
+            {old: new for old, new in self.ids.items() if new in given},
+            {old: new for old, new in self.slots.items() if new in given},
+            files=self.files,
+            longer=(*self._longer, *self.ids),
+            relations=self._relations,
+        )
+
+    def gone(self, node_id: str | None) -> bool:
+        """Whether a node is erased."""
+        return node_id in self.ids
+
+    def id(self, node_id: str) -> str:
+        """A node's id from now on."""
+        return self.ids.get(node_id, node_id)
+
+    def slot(self, name: str | None) -> str | None:
+        """A shared slot's name from now on."""
+        if name is None or name in self.slots:
+            return None if name is None else self.slots[name]
+        return self._in_slots.sub(self._token, name) if self._in_slots else name
+
+    def relation(self, src: str, rel: str, dst: str) -> str:
+        """A relation's name from now on: a token if it is free, and an end of it or a word in it is erased."""
+        if rel in OWN_RELATIONS or _RELATION.fullmatch(rel):
+            return rel
+        if self.gone(src) or self.gone(dst) or self.holds_name(rel):
+            return self._relations.setdefault(rel, f"ERASED_{os.urandom(4).hex()}")
+        return rel
+
+    def all_tokens(self) -> frozenset[str]:
+        """Every token that stands in place of an id or a slot."""
+        return frozenset((*self.ids.values(), *self.slots.values()))
+
+    def bound(self) -> dict[str, str]:
+        """The tokens of symbols whose file goes too, with that file's: their ids are made of it, and change with it."""
+        files = ((new, old.split(SYMBOL, 1)[0]) for old, new in self.ids.items() if SYMBOL in old)
+        return {new: self.ids[file] for new, file in files if file in self.ids}
+
+    def named_relations(self) -> frozenset[str]:
+        """The tokens of relations that lost their names for the words in them."""
+        return frozenset(token for rel, token in self._relations.items() if self.holds_name(rel))
+
+    def holds_name(self, value: Any) -> bool:
+        """Whether an erased name stands in a value."""
+        return self.names is not None and any(self.names.search(text) for text in strings(value))
+
+    def clean(self, text: str) -> str:
+        """A text with tokens in place of erased ids."""
+        if text in self.ids:
+            return self.ids[text]
+        return self._in_words.sub(self._token, text) if self._in_words else text
+
+    def _token(self, found: re.Match[str]) -> str:
+        return self.ids.get(found[0], found[0])
+
+    def clean_value(self, value: Any) -> Any:
+        """A JSON value with tokens in place of erased ids; the same object where there are none."""
+        if isinstance(value, str):
+            return self.clean(value)
+        if isinstance(value, dict):
+            items = {self.clean(key): self._property(key, item) for key, item in value.items()}
+            return value if items == value else items
+        if isinstance(value, list | tuple):
+            cleaned = [self.clean_value(item) for item in value]
+            return value if cleaned == list(value) else cleaned
+        return value
+
+    def _property(self, key: str, value: Any) -> Any:
+        """Facts name their slot in a property of that name."""
+        return self.slot(value) if key == "slot" and isinstance(value, str) else self.clean_value(value)
+
+    def holds_id(self, text: str) -> bool:
+        """Whether an erased id stands in a text: what `clean` would change."""
+        if self._in_words is None or text in self.ids:
+            return text in self.ids
+        return any(found[0] in self.ids for found in self._in_words.finditer(text))
+
+
+class _Branch:
+    """What some texts begin with, and how they go on."""
+
+    def __init__(self, begins: str, *, ends: bool) -> None:
+        self.begins, self.ends = begins, ends  # whether it is one of the texts itself
+        self.ways: list[str] = []
+
+    def pattern(self, above: int) -> str:
+        """What follows the letters that the branch above has."""
+        rest = self.ways[0] if len(self.ways) == 1 and not self.ends else f"(?:{'|'.join(self.ways)})"
+        return re.escape(self.begins[above:]) + (rest + "?" * self.ends if self.ways else "")
+
+
+def one_of(texts: Collection[str]) -> str:
+    """A pattern for any of many texts, longer ones first, that costs about as much to search for as one of them."""
+    root = _Branch("", ends=False)
+    path = [root]  # without recursion: ids may be long, and begin with one another
+
+    def leave() -> None:
+        left = path.pop()
+        path[-1].ways.append(left.pattern(len(path[-1].begins)))
+
+    for text in sorted(set(texts) - {""}):
+        shared = commonprefix((path[-1].begins, text))
+        while len(path[-1].begins) > len(shared):
+            if len(path[-2].begins) < len(shared):
+                path.insert(-1, _Branch(shared, ends=False))
+            leave()
+        path.append(_Branch(text, ends=True))
+    while len(path) > 1:
+        leave()
+    return root.pattern(0) if root.ways else ""
