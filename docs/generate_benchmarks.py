@@ -23,6 +23,7 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `python -m benchmarks.latency.scale` | recall, vectors, walks, one-shot answers in large stores |
 | `python -m benchmarks.latency.embedding_cost` | ingest and `remember`, beside the embedder alone |
 | `python -m benchmarks.latency.contention` | small writes while another process ingests |
+| `python -m benchmarks.latency.erasing` | erasing one subject of many to the last byte, and what another writer waits |
 | `python -m benchmarks.latency.mcp_start` | MCP start and memory, beside a bare SDK server |
 | `weft bench retrieval` | one corpus, one file of questions: ranks, speed, memory ([how](measuring.md)) |
 | `make bench-quality` | answer quality on outside data, what each stage is worth, misspelt questions |
