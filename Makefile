@@ -22,8 +22,12 @@ $(VENV)/made-dev: $(VENV)/made
 demo: $(VENV)/made ## load a small workspace and answer questions about it
 	@$(BIN)/python examples/demo.py
 
+# What races, crashes or counts on its turn runs alone; the rest on two cores.
+ALONE := tests/concurrency tests/crash
+
 test: $(VENV)/made-dev ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 $(addprefix --ignore=,$(ALONE))
+	$(BIN)/python -m pytest $(ALONE)
 
 lint: $(VENV)/made-dev ## style, types, layers
 	$(BIN)/ruff check .

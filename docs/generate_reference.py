@@ -13,8 +13,9 @@ from typing import Any
 import click
 import msgspec
 
-from weft.config import SETTINGS, load_settings
+from weft.config import load_settings
 from weft.operations.registry import Operation
+from weft.setting_list import SETTINGS
 from weft.surfaces.cli.main import COMMANDS, build
 from weft.surfaces.cli.main import weft as root
 

@@ -143,13 +143,14 @@ def erase_one(mem: weft.Memory, person: str) -> dict[str, float]:
     operation = next(each for each in OPERATIONS if each.name == "erase")
     began = time.monotonic()
     told = mem.run(operation, {"subject": person})
-    tried = time.monotonic()
+    tried, worked = time.monotonic(), time.process_time()
     done = mem.run(operation, {"subject": person, "yes": True}, progress=progress)
     ended = time.monotonic()
     assert isinstance(told, Erasure)
     assert isinstance(done, Erasure)
     assert (told.kinds["Memory"], done.kinds["Memory"]) == (TEXTS_EACH, TEXTS_EACH), (told, done)
-    return {"dry": began, "began": tried, "swept": swept[0], "ended": ended}
+    worked = time.process_time() - worked
+    return {"dry": began, "began": tried, "swept": swept[0], "ended": ended, "worked": worked}
 
 
 def waits(told: list[tuple[float, float]], start: float, end: float) -> dict[str, float]:
@@ -193,6 +194,7 @@ def measure(texts: int, directory: Path) -> dict[str, Any]:
         result[f"{name}, seconds"] = {"median": statistics.median(seconds), "runs": seconds}
         each = [waits(told, run[start], run[end])["longest_ms"] for run in runs]
         result[f"longest wait of a writer during {name}, ms"] = {"median": statistics.median(each), "runs": each}
+    result["erase, processor seconds"] = [round(run["worked"], 2) for run in runs]
     result["write, meanwhile"] = waits(told, runs[0]["began"], runs[-1]["ended"])
     return result
 

@@ -19,7 +19,7 @@ from weft.log.kinds import code, conversation, document, graph, memory, payload_
 from weft.ports import Store
 from weft.projection.sentry import Sentry
 from weft.projection.weave import weave
-from weft.queries import Vector
+from weft.queries import Vector, Which
 from weft.screen import Screen
 from weft.types import SCOPES, Actor, Event, NodeVersion, Viewer
 
@@ -144,24 +144,23 @@ def written_under(store: Store, account: str, request_id: str) -> tuple[Event, .
 
 
 def any_sensitive(store: Store, account: str, ids: Sequence[str]) -> bool | None:
-    """Whether one of these nodes is sensitive; None if that cannot be told, as of one that is deleted."""
+    """Whether one of these nodes is sensitive; None if that cannot be told, as of one that is not there."""
     reader = Viewer(account=account, scopes=frozenset(SCOPES), sensitive=True)
+    wanted = tuple(dict.fromkeys(ids))
     try:
-        seen = [store.history(reader, each, limit=1) for each in ids]
+        seen = store.last_versions(reader, Which(ids=wanted), limit=len(wanted))
     except StoreError:
         return None
-    if any(versions[0].guard.sensitive for versions in seen if versions):
+    if any(node.guard.sensitive for node in seen):
         return True
-    return False if all(seen) else None
+    return False if len(seen) == len(wanted) else None
 
 
 def _check_fence(view: LockedView, fence: Fence, screen: Screen) -> None:
     if view.head().pos == fence.pos:
         return
     found = view.touched_since(fence.pos, kinds=fence.kinds, slots=fence.slots, limit=MAX_TOUCHED + 1)
-    if len(found) > MAX_TOUCHED or any(
-        fence.concerns is None or fence.concerns(screen.node(node)) for node in found
-    ):
+    if len(found) > MAX_TOUCHED or any(fence.concerns is None or fence.concerns(screen.node(node)) for node in found):
         raise Moved(f"the log moved on since position {fence.pos}", hint="repeat the call")
 
 

@@ -38,7 +38,7 @@ from weft.types import Event, Viewer
 
 Progress = Callable[[str, int, int], None]
 
-MAX_EVENTS: Final = 100  # rewritten in one commit, unless more cannot be parted
+MAX_EVENTS: Final = 50  # rewritten in one commit, unless more cannot be parted
 MAX_TRIES: Final = 100  # in a row, that others wrote about the same nodes meanwhile
 MAX_SINCE: Final = 1_000  # events that are looked at inside the lock
 READ_AT_ONCE: Final = 1_000  # events

@@ -266,6 +266,10 @@ class Store(Protocol):
         """Publishes new generations of the derived indexes; says what it made. Operators only."""
         ...
 
+    def reindex_due(self, viewer: Viewer) -> bool:
+        """Whether `reindex` would make vectors quicker to search: many are in no published index. Operators only."""
+        ...
+
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         """Removes every derived copy of texts that no version has any more, so that none is left in the store's files.
 

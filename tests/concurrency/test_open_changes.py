@@ -110,7 +110,7 @@ AT_ONCE = {
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_what_holds_at_once_needs_a_commit_of_its_own(name: str, slice_of: str, scribe: Scribe) -> None:
     def write(*drafts: Draft) -> str:
-        writer = Writer(account=OPERATOR.account, session="main", actor=Actor(agent="writer"))
+        writer = Writer(account=OPERATOR.account, session="main", actor=Actor(agent="writer", role="operator"))
         scribe.clock.step()
         done = append(scribe.store, writer, drafts, clock=scribe.clock, viewer=OPERATOR)
         return f"tx-{done.events[0].hash.hex()[:16]}"

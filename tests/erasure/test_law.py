@@ -31,13 +31,13 @@ MakeStore = Callable[[], Store]
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=50, deadline=None, phases=[Phase.generate])  # a seed has nothing to shrink
+@settings(max_examples=30, deadline=None, phases=[Phase.generate])  # a seed has nothing to shrink
 def test_erased_in_memory(seed: int) -> None:
     live_through(MemoryStore(commit_genesis), Random(seed))
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=20, deadline=None, phases=[Phase.generate])
+@settings(max_examples=10, deadline=None, phases=[Phase.generate])
 def test_erased_on_disk(seed: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         store = SqliteStore(Path(place), commit_genesis)

@@ -105,7 +105,9 @@ def test_endings_deletions_and_restorations() -> None:
     name = graph.EdgeName(src="a", rel="owes money", dst="b")
     ended = left("graph.ended", graph.Ended(nodes=("a", "b"), edges=(name,), at="2020-01-01", reason="a is b"), tokens)
     assert (ended.nodes, ended.at, ended.reason) == ((TOKEN, "b"), "2020-01-01", "")
-    asserted = left("graph.asserted", graph.Asserted(edges=(graph.EdgeAssertion(src="a", rel="owes money", dst="b"),)), tokens)
+    asserted = left(
+        "graph.asserted", graph.Asserted(edges=(graph.EdgeAssertion(src="a", rel="owes money", dst="b"),)), tokens
+    )
     assert ended.edges[0].rel == asserted.edges[0].rel, "one relation has one name"
     for kind, payload in (
         ("graph.deleted", graph.Deleted(nodes=("a",), reason="a")),

@@ -23,8 +23,8 @@ from weft.log.verify import verify
 from weft.testing.viewers import OPERATOR
 from weft.types import NOW
 
-KILLS = 6
-CUTS = 12
+KILLS = 4
+CUTS = 8
 
 
 @pytest.fixture(scope="module")

@@ -19,16 +19,20 @@ from tests.retrieval.broken_store import Break
 from tests.retrieval.test_graph_down import OTHERS, WITHOUT_NODES, WITHOUT_WORDS, memory_at
 from tests.retrieval.views_world import CHAIN, call, story
 
+import weft
+from weft.audit import AUDIT
 from weft.backends.sqlite.store import SqliteStore
 from weft.errors import Corrupt, NotFound, StoreError, WeftError
 from weft.loom import Loom
 from weft.operations import OPERATIONS
 from weft.operations.registry import Operation
 
-SERVED = ("core", "memory", "magma")
+TO_FILES = ("backup", "log_export")  # they make files, and have tests of their own
 QUESTION = "why could nobody book a crossing?"
 SAID = "Mira: the bookings are down again"
-READS = {each.name: each for each in OPERATIONS if each.effect == "read" and each.toolset in SERVED}
+READS = {each.name: each for each in OPERATIONS if each.effect == "read" and each.name not in TO_FILES}
+STORELESS = ("analysis_route", "config", "key_new")  # they ask no store anything
+MAY_BE_EMPTY = ("proposal_list", "pending_list", "project_list")
 BY_VIEW = ("entity_lookup", "temporal_expand", "causal_expand")
 FROM_GRAPH = (*BY_VIEW, "subgraph_merge", "linearize_context")
 FROM_LOG: dict[str, str] = {  # those that the log can answer, and where they tell it
@@ -45,6 +49,7 @@ BREAKS: dict[str, Break] = {
     **{name: broke for name, (broke, _) in OTHERS.items()},
     **{f"{table} dropped": broken.drop(table) for table in ("event", "session", "commits")},
 }
+UNREADABLE = ("cannot", "could not")  # what a note says of what is there and not told; "there is none" is no reason
 
 
 class World:
@@ -52,12 +57,17 @@ class World:
 
     def __init__(self, store: Path) -> None:
         self.store = store
-        with memory_at(store, by_meaning=True) as memory:
+        self._whole: dict[bool, dict[str, dict[str, Any] | WeftError]] = {}
+        with memory_at(store, by_meaning=True, WEFT_AUDIT="on") as memory:
             for draft in story({"project": "quay", "scope": "public"}):
                 memory.loom.append([draft])
             memory.record_turns("standup", [SAID, "Jon: who repairs them?"])
             kept = memory.remember("Bookings are taken by phone while Tidebook is down.")
             receipt = memory.recall(QUESTION, receipt=True).receipt
+            task = records(memory)
+        with memory_at(store, WEFT_AGENT="ann", WEFT_ROLE="agent") as memory:
+            wanted = {"operation": "remember", "arguments": {"text": "Ferries run all night.", "level": "global"}}
+            run(memory, "request_global_write_approval", **wanted)
         nodes = [{"id": each, "score": 0.9} for each in CHAIN]
         asking = {"query": QUESTION}
         self.arguments: dict[str, dict[str, Any]] = {
@@ -73,8 +83,41 @@ class World:
             "linearize_context": {"nodes": nodes, "intent": "WHY"},
             "show": {"id": "tidebook"},
             "cite": {"citation": kept.citation},
-            **{name: {} for name in ("recent", "diff", "proposal_list", "pending_list", "project_list")},
+            "report_read_latest": {"keyword": "outage"},
+            "work_show": {"id": task},
+            "work_made": {"conversation": "standup"},
+            "analysis_route": {"task": "compare two ways to take bookings"},
         }
+        self.arguments |= {name: {} for name in LISTS}
+
+    def whole(self, *, by_meaning: bool) -> dict[str, dict[str, Any] | WeftError]:
+        """What each operation answers while nothing is broken; asked once."""
+        if by_meaning not in self._whole:
+            with memory_at(self.store, by_meaning=by_meaning) as memory:
+                answers = {name: ran(memory.loom, each, self.arguments[name]) for name, each in READS.items()}
+            self._whole[by_meaning] = answers
+        return self._whole[by_meaning]
+
+
+LISTS = (
+    *("recent", "diff", *MAY_BE_EMPTY, "deletion_list", "approval_list", "report_list", "alert_list", "work_list"),
+    *("tool_calls", "log_show", "log_verify", "log_head", "stats", "get_statistics", "doctor", "config", "key_new"),
+)
+
+
+def run(memory: weft.Memory, name: str, **given: Any) -> Any:
+    return memory.run(next(each for each in OPERATIONS if each.name == name), given)
+
+
+def records(memory: weft.Memory) -> str:
+    """Writes one of each sort of record. Returns the id of a task that made something."""
+    run(memory, "delete", target=memory.remember("The old timetable hangs at the pier.").id, reason="replaced")
+    report = {"title": "Night of the outage", "body": "Bookings were down for two hours.", "keywords": ["outage"]}
+    run(memory, "report_write", **report)
+    run(memory, "alert_raise", message="The certificate of Lantern runs out in a week.")
+    task: str = run(memory, "work_create", kind="research", title="Watch the certificate", conversation="standup").id
+    run(memory, "remember", text="The robot renews it at night.", produced_by_task_id=task)
+    return task
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +150,7 @@ def test_every_operation_that_reads_is_asked_here(world: World) -> None:
         for name, operation in READS.items():
             answer = ran(memory.loom, operation, world.arguments[name])
             assert isinstance(answer, dict), (name, answer)
-            if name not in ("proposal_list", "pending_list", "project_list"):
+            if name not in MAY_BE_EMPTY:
                 assert told(answer), name
 
 
@@ -116,21 +159,35 @@ def test_every_operation_that_reads_is_asked_here(world: World) -> None:
 def test_no_read_fails_but_with_an_error_of_weft_and_none_is_silently_empty(
     world: World, store: Path, broke: Break, by_meaning: bool
 ) -> None:
-    with memory_at(world.store, by_meaning=by_meaning) as memory:
-        whole = {name: ran(memory.loom, each, world.arguments[name]) for name, each in READS.items()}
+    whole = world.whole(by_meaning=by_meaning)
     broke(store)
     with memory_at(store, by_meaning=by_meaning) as memory:
         for name, operation in READS.items():
-            answer, before = ran(memory.loom, operation, world.arguments[name]), whole[name]
-            if isinstance(answer, WeftError):
-                assert isinstance(answer, StoreError), (name, answer)
-                assert answer.hint, (name, answer)
-                continue
-            assert isinstance(before, dict)
-            lists = [field for field, value in told(before).items() if isinstance(value, list | str)]
-            if any(answer.get(field) for field in lists) or not lists:
-                continue
-            assert answer.get("notes"), f"{name} has nothing to tell, and does not say why"
+            check_told(name, ran(memory.loom, operation, world.arguments[name]), whole[name])
+
+
+@pytest.mark.parametrize("broke", BREAKS.values(), ids=BREAKS.keys())
+def test_calls_that_cannot_be_read_are_not_told_as_none(world: World, store: Path, broke: Break) -> None:
+    """What was called is kept in a store of its own, which may break by itself."""
+    before = world.whole(by_meaning=True)["tool_calls"]
+    broke(store / AUDIT)
+    with memory_at(store, by_meaning=True) as memory:
+        check_told("tool_calls", ran(memory.loom, READS["tool_calls"], {}), before)
+        assert memory.recall(QUESTION).hits
+
+
+def check_told(name: str, answer: dict[str, Any] | WeftError, before: dict[str, Any] | WeftError) -> None:
+    """It is an error that says what to do, or all that was told before is, or what is missing is in the notes."""
+    if isinstance(answer, WeftError):
+        assert isinstance(answer, StoreError), (name, answer)
+        assert answer.hint, (name, answer)
+        assert name not in STORELESS, (name, answer)
+        return
+    assert isinstance(before, dict)
+    lists = {field for field, value in told(before).items() if isinstance(value, list | tuple | str | dict)}
+    lost = {field for field in lists if not answer.get(field)}
+    said = [note for note in answer.get("notes", ()) if any(word in note for word in UNREADABLE)]
+    assert not lost or said, f"{name} lost {lost}, and does not say why"
 
 
 @pytest.mark.parametrize("broke", WITHOUT_NODES.values(), ids=WITHOUT_NODES.keys())
@@ -234,6 +291,20 @@ def test_any_one_read_may_fail_and_the_answer_is_not_lost(world: World, name: st
                 store: Any = FailsAt(memory.loom.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
                 answer = call(replace(memory.loom, store=store), name, **given)
                 assert any(f"{read} failed" in note for note in answer.get("notes", ())), (read, at)
+
+
+@pytest.mark.parametrize("name", sorted({*READS} - {*FROM_LOG, *FROM_GRAPH, *STORELESS, "tool_calls"}))
+def test_any_one_read_may_fail_and_it_is_told(world: World, name: str) -> None:
+    """Whichever read fails: an error or the answer says so, or it was read again and nothing is missing."""
+    given = world.arguments[name]
+    with memory_at(world.store, by_meaning=True) as memory:
+        whole = ran(memory.loom, READS[name], given)
+        for read, times in reads_of(memory.loom, name, given).items():
+            for at in range(1, times + 1):
+                store: Any = FailsAt(memory.loom.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
+                answer = ran(replace(memory.loom, store=store), READS[name], given)
+                words = str(answer) if isinstance(answer, WeftError) else msgspec.json.encode(answer).decode()
+                assert f"{read} failed" in words or answer == whole, (read, at)
 
 
 def test_a_context_that_cannot_be_ordered_by_cause_does_not_say_that_it_is(world: World) -> None:

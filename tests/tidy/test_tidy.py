@@ -15,7 +15,7 @@ import pytest
 
 import weft
 from weft import errors
-from weft.config import SETTINGS
+from weft.setting_list import SETTINGS
 from weft.surfaces.cli.main import COMMANDS
 
 REPOSITORY = Path(__file__).parents[2]

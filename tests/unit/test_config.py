@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 import weft
-from weft.config import SETTINGS, load_settings, project_name
+from weft.config import load_settings, project_name
 from weft.errors import Misconfigured
+from weft.setting_list import SETTINGS
 
 HOME = {"HOME": "/home/ada"}
 

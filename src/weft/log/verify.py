@@ -39,7 +39,9 @@ class ChainChecker:
         self.pos, self.at, self.digest = 0, 0, commit_genesis(account)
         self.sessions: dict[str, tuple[int, bytes]] = {}
         self.commits = self.events = self.erased = 0
-        self._rewritten: dict[tuple[str, int], tuple[bytes, str]] = {}  # what their payloads are, and what they are called
+        self._rewritten: dict[
+            tuple[str, int], tuple[bytes, str]
+        ] = {}  # what their payloads are, and what they are called
         self._named: dict[tuple[str, int], str] = {}  # what they should be, by the newest that says so
 
     def check(self, commit: Commit, events: tuple[Event, ...]) -> str | None:

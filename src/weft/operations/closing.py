@@ -110,7 +110,7 @@ class Closing:
 
     def _follow_events(self, node_id: str, compiled: Mapping[int, list[str]]) -> None:
         """What was summed up from an event of this node; what an event brought about of which nothing is left."""
-        for event in self.outline.events.get(node_id, ()):
+        for event in self.outline.events(node_id):
             self._add(compiled.get(event, ()))
             if event in self._effects and self.outline.asserted.get(event, set()) <= self.ids:
                 self._add(self._brought_about(self._effects.pop(event)))

@@ -184,9 +184,7 @@ def _erasing(loom: Loom, viewer: Viewer, selected: Selected) -> Erasing:
     from weft.projection.concern import Concern
 
     concern = Concern(selected.ids, selected.names, loom.screen.event)
-    return Erasing(
-        loom.store, loom.writer, viewer=viewer, concern=concern, clock=loom.clock, progress=loom.progress
-    )
+    return Erasing(loom.store, loom.writer, viewer=viewer, concern=concern, clock=loom.clock, progress=loom.progress)
 
 
 def _finished(loom: Loom, viewer: Viewer) -> tuple[str, ...]:
@@ -199,7 +197,9 @@ def _finished(loom: Loom, viewer: Viewer) -> tuple[str, ...]:
 
 
 def _slower(loom: Loom, viewer: Viewer) -> tuple[str, ...]:
-    return ()
+    """Index files that held what is erased are gone whole; making them again takes longer than an erasure may."""
+    told = "search by meaning reads every vector until `weft reindex` has made their index again"
+    return (told,) if loom.store.reindex_due(viewer) else ()
 
 
 class _Audit:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from weft.kinds import COMPILED_PROPS, ERASED, MENTION, RECORD_KINDS, VIEWS
+from weft.kinds import COMPILED_PROPS, ERASED, KEY, MENTION, RECORD_KINDS, VIEWS
 from weft.log.canonical import decode
 from weft.loom import Loom
 from weft.projection.name_search import NameSearch
@@ -70,7 +70,9 @@ class Outline:
         self.sealed: set[str] = set()  # those that could not be looked into
         self.standing: set[str] = set()  # memories that can be seen today
         self.compiled: set[str] = set()  # those of which something was compiled
-        self.events: dict[str, list[int]] = {}
+        self._event: dict[str, int] = {}  # a node's first; most have no other
+        self._events: dict[str, list[int]] = {}
+        self._seen: set[tuple[str, bytes, str]] = set()
         self.derived: dict[str, list[str]] = {}  # by what they were made of
         self.parts: dict[str, list[str]] = {}  # by what they are part of
         self.begun: dict[str, list[str]] = {}  # by the id that theirs begins with
@@ -94,19 +96,30 @@ class Outline:
                 if start in self.kinds and self.kinds[start] not in WHOLE_KINDS:
                     self.begun.setdefault(start, []).append(each)
 
+    def events(self, node_id: str) -> Iterator[int]:
+        """Where the events stand that assert a node."""
+        if node_id in self._event:
+            yield self._event[node_id]
+            yield from self._events.get(node_id, ())
+
     def _look_at(self, loom: Loom, row: NodeWords) -> Node | None:
-        node_id, kind, name, summary, text, props, event, _, sensitive, standing = row
+        node_id, kind, name, summary, text, props, event, content, sensitive, standing = row
         if node_id.startswith(ERASED):
             return None
         if kind in KEPT_KINDS:
             self.kept.add(node_id)
             return None
         self.kinds[node_id] = kind
-        self.events.setdefault(node_id, []).append(event)
+        if self._event.setdefault(node_id, event) != event:
+            self._events.setdefault(node_id, []).append(event)
         if event in self._causes and kind not in SHARED_KINDS:
             self.asserted.setdefault(event, set()).add(node_id)
         if standing and kind not in RECORD_KINDS and kind != MENTION:
             self.standing.add(node_id)
+        if kind in SHARED_KINDS:  # a thing is told of again and again in the same words
+            if (node_id, content, props) in self._seen:
+                return None
+            self._seen.add((node_id, content, props))
         if props or sensitive:
             node = opened(loom, row)
             self._look_into(row, node)
@@ -120,7 +133,7 @@ class Outline:
             self.named.add(node_id)
 
     def _look_into(self, row: NodeWords, node: Node) -> None:
-        if node.sealed:
+        if node.sealed and row.kind != KEY:
             self.sealed.add(row.id)
         if row.sensitive or self._names.may_hold("\n".join((row.id, *node.words, row.props))):
             self._look_for_names(row.id, (row.id, *node.words, *strings(node.props)))

@@ -199,9 +199,14 @@ def select_deleted(loom: Loom, viewer: Viewer, ids: Collection[str]) -> Selected
 
 
 def _nodes(loom: Loom, viewer: Viewer, wanted: str) -> Iterator[Node]:
-    """The things of an account, and the node of that id."""
+    """The things of an account, and the node of that id; once for all versions that say the same."""
+    seen: set[tuple[str, bytes, str]] = set()
     for found in (loom.store.node_words(viewer, ids=(wanted,)), loom.store.node_words(viewer, of_kind=is_thing)):
-        yield from (opened(loom, row) for row in found if not row.id.startswith(ERASED))
+        for row in found:
+            said = (row.id, row.content_hash, row.props)
+            if said not in seen and not row.id.startswith(ERASED):
+                seen.add(said)
+                yield opened(loom, row)
 
 
 def _events(loom: Loom, viewer: Viewer) -> Iterator[Event]:

@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from weft.config import SETTINGS, TOML_NAME, Setting
+from weft.config import TOML_NAME
 from weft.errors import Conflict, StoreError, WeftError
 from weft.loom import Loom
 from weft.operations.fields import Label
 from weft.operations.projects import ProjectCreate, project_create
 from weft.operations.registry import Operation
+from weft.setting_list import SETTINGS, Setting
 
 
 class ConfigInput(Struct, frozen=True, kw_only=True):

@@ -19,8 +19,8 @@ from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.committing import commit
 from weft.operations.compiled import without_truth
-from weft.operations.references import assertion_of
 from weft.operations.outline import SHARED_KINDS
+from weft.operations.references import assertion_of
 from weft.operations.selection import Selected
 from weft.projection.moves import edge_slot
 from weft.projection.tokens import strings

@@ -273,6 +273,13 @@ def _check_files(loom: Loom, viewer: Viewer) -> Check:
             detail="; ".join(problems)[:500],
             hint="export the log if `weft log verify` passes, or restore a backup",
         )
+    if loom.store.sweep_due(viewer):
+        return Check(
+            name="files",
+            ok=False,
+            detail="sound, but they hold copies of what was erased: an erasure was stopped before its end",
+            hint="repeat the `weft erase` with --yes: it finishes what is left, also where it finds nothing",
+        )
     size = loom.store.stats(viewer).bytes_on_disk
     return Check(name="files", ok=True, detail=f"sound, {size / 1e6:.1f} MB")
 

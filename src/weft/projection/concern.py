@@ -17,12 +17,11 @@ from weft.kinds import ERASED
 from weft.log.canonical import canonical, decode
 from weft.log.kinds import code, conversation, document, payload_of
 from weft.projection.folds import moves_of
-from weft.projection.moves import SEPARATOR, Move, PutEdge, PutNode, edge_slot
+from weft.projection.moves import SEPARATOR, EndEdge, Move, PutEdge, PutNode, edge_slot
 from weft.projection.name_search import NameSearch
 from weft.projection.residue import residue
-from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, new_token, one_of, words_pattern
+from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, new_token, one_of, strings, words_pattern
 from weft.types import Event
-
 
 RECEIPT: Final = "Receipt"
 PREFIX: Final = b"weft-sealed:1:"
@@ -57,13 +56,14 @@ class Needles:
             return False
         if self._exact is not None and self._exact.search(payload):
             return True
-        return self._names.may_stand_in(payload)
+        # A quick look first: the words of one name may be part of very many others.
+        return self._names.may_stand_in(payload) and any(map(self._names.holds, strings(decode(payload))))
 
 
 class Concern:
     """What goes: the nodes asked for, those that hold a name, those that are part of one that goes.
 
-    `close` is for when the log was read: what was asked for and not found is passed over.
+    `close` is for when the log was read.
     """
 
     def __init__(self, ids: Collection[str], names: Collection[str] = (), reveal: Reveal | None = None) -> None:
@@ -128,12 +128,11 @@ class Concern:
         return added
 
     def _pass_over(self) -> None:
-        """Leaves out what was asked for and is nowhere a node: its id may be a word that others use."""
+        """Leaves out what was asked for and is nowhere a node, but the path of a file that stays."""
         if self._asked:
-            moves = [move for held in self.held.values() for move in held.moves]
-            there = {move.id for move in moves if isinstance(move, PutNode)}
-            there |= {end for move in moves if isinstance(move, PutEdge) for end in (move.src, move.dst)}
-            self.gone -= self._asked - there
+            named = {each for held in self.held.values() for move in held.moves for each in _ids(move)}
+            paths = {path for held in self.held.values() if (path := _path(held.payload))}
+            self.gone -= (self._asked & paths) - named
             self._asked = set()
 
     def settled(self, rewritten: Iterable[Event], ids: Iterable[str]) -> None:
@@ -181,6 +180,9 @@ class Concern:
                 said = (move.id, move.name, move.summary, move.text, move.props)
                 if mentions.holds_name(said) and mentions.holds_name(mentions.clean_value(said)):
                     self.gone.add(move.id)
+            # The ends of a relation that never was need not be nodes.
+            ends = (end for move in held.moves if isinstance(move, EndEdge) for end in (move.src, move.dst))
+            self.gone.update(end for end in ends if not end.startswith(ERASED) and self.names.search(end))
 
     def _join_receipts(self) -> None:
         """Kept answers that name what goes: they hold hashes of what it said."""
@@ -223,6 +225,22 @@ class Concern:
                 if self.names is not None and self.names.search(name):
                     slots[name] = False
         return {name: name in kept for name in slots}
+
+
+def _ids(move: Move) -> tuple[str, ...]:
+    """The nodes that a move names."""
+    return (move.src, move.dst) if isinstance(move, PutEdge | EndEdge) else (move.id,)
+
+
+def _path(payload: Any) -> str:
+    """The file that an event was read from."""
+    match payload:
+        case document.Ingested():
+            return payload.source
+        case code.Indexed():
+            return payload.path
+        case _:
+            return ""
 
 
 def _slot_name(move: PutNode | PutEdge) -> str | None:

@@ -31,7 +31,7 @@ class NameSearch:
     def may_hold(self, text: str) -> bool:
         """Whether a text, or JSON with texts in it, may hold one. Finds too much, never too little."""
         folded = fold(text) if self._words else ""
-        for word in self._words:  # not by `any`: this is asked of every text there is
+        for word in self._words:  # noqa: SIM110 (`any` takes twice as long, and this is asked of every text there is)
             if word in folded:
                 return True
         return False
@@ -41,7 +41,7 @@ class NameSearch:
         if not payload.isascii():
             return self.may_hold(payload.decode())
         folded = payload.lower() if self._raw else b""
-        for word in self._raw:
+        for word in self._raw:  # noqa: SIM110
             if word in folded:
                 return True
         return False

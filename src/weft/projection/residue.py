@@ -20,7 +20,7 @@ from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, strings
 
 # Fields that keep their words: who may see a thing and what it is, not what it says.
 _KEPT_FIELDS: Final = frozenset(
-    {"project", "focus", "agents", "scope", "kind", "node_kind", "language", "tx_kind", "gate", "extracted"}
+    {"project", "focus", "agents", "scope", "kind", "node_kind", "language", "tx_kind", "tag", "extracted"}
 )
 
 
@@ -77,9 +77,7 @@ def _reason(reason: str, tokens: Tokens, *, touched: bool) -> str:
 
 def _node(node: graph.NodeAssertion, tokens: Tokens) -> graph.NodeAssertion:
     if tokens.gone(node.id):
-        return replace(
-            node, id=tokens.id(node.id), name="", summary="", text="", props={}, slot=tokens.slot(node.slot)
-        )
+        return replace(node, id=tokens.id(node.id), name="", summary="", text="", props={}, slot=tokens.slot(node.slot))
     return replace(
         node,
         name=tokens.clean(node.name),
@@ -103,8 +101,9 @@ def _edge(edge: graph.EdgeAssertion, tokens: Tokens) -> graph.EdgeAssertion:
 
 
 def _edge_name(edge: graph.EdgeName, tokens: Tokens) -> graph.EdgeName:
+    """Its ends need not be nodes: an ending may name what never was."""
     rel = tokens.relation(edge.src, edge.rel, edge.dst)
-    return graph.EdgeName(src=tokens.id(edge.src), rel=rel, dst=tokens.id(edge.dst))
+    return graph.EdgeName(src=tokens.clean(edge.src), rel=rel, dst=tokens.clean(edge.dst))
 
 
 def _remembered(payload: memory.Remembered, tokens: Tokens) -> memory.Remembered:
@@ -121,7 +120,7 @@ def _remembered(payload: memory.Remembered, tokens: Tokens) -> memory.Remembered
         )
     gate = payload.gate
     if gate is not None and gate.nearest is not None:
-        gate = replace(gate, nearest=tokens.id(gate.nearest))
+        gate = None if tokens.holds_name(gate.nearest) else replace(gate, nearest=tokens.clean(gate.nearest))
     text = tokens.clean(payload.text)
     return replace(
         parts,

@@ -24,7 +24,7 @@ Put = TypeVar("Put", PutNode, PutEdge)
 
 
 class Rewrite(Struct, frozen=True, kw_only=True):
-    """An event as it was, and as it will be: another payload and salt. `tx` is the change that its commit is part of."""
+    """An event as it was, and as it will be: another payload and salt. `tx` is the change its commit is part of."""
 
     before: Event
     after: Event
@@ -235,4 +235,3 @@ def _node_differs(old: PutNode, new: PutNode) -> bool:
 def _edge_differs(old: PutEdge, new: PutEdge) -> bool:
     alone = old.slot == edge_slot(*_key(old))
     return old.props != new.props or (not alone and old.slot != new.slot)
-

@@ -85,7 +85,7 @@ class Tokens:
     """The new names of one erasure, and how texts lose the old ones.
 
     `ids` and `slots` are old name to new; `files` are sources that are named no more; `names` finds the words that
-    nothing may hold; `longer` are ids that stay, with an erased one in them. Relations get their tokens as they are met.
+    nothing may hold; `longer` are ids that stay, with an erased one in them. Relations get tokens as they are met.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ def one_of(texts: Collection[str]) -> str:
         path[-1].ways.append(left.pattern(len(path[-1].begins)))
 
     for text in sorted(set(texts) - {""}):
-        shared = commonprefix((path[-1].begins, text))
+        shared = commonprefix((path[-1].begins, text))  # noqa: RUF071 (letter by letter is what is meant)
         while len(path[-1].begins) > len(shared):
             if len(path[-2].begins) < len(shared):
                 path.insert(-1, _Branch(shared, ends=False))

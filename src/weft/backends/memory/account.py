@@ -12,7 +12,6 @@ from weft.errors import Invalid
 from weft.queries import Vector
 from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
 
-
 EdgeKey = tuple[str, str, str]
 SEPARATOR = "\x1f"  # joins the parts of an edge's own slot
 

@@ -13,8 +13,11 @@ from weft.types import Identity, NodeVersion
 def last_versions(sight: Sight, which: Which, limit: int) -> tuple[NodeVersion, ...]:
     """The newest row of each node that fits and that the viewer's rights admit, by id."""
     graph = sight.graph
+    ids = None if which.ids is None else frozenset(which.ids)
     newest: dict[str, NodeVersion] = {}
     for row in graph.nodes.values():
+        if ids is not None and row.id not in ids:
+            continue
         identity = graph.identities[row.id]
         if _kept(sight, identity) and _fits(which, identity) and graph.is_finished(row):
             newest[row.id] = row
@@ -33,7 +36,6 @@ def _kept(sight: Sight, identity: Identity) -> bool:
 def _fits(which: Which, identity: Identity) -> bool:
     return (
         _by_bytes(identity.id) > _by_bytes(which.after)
-        and (which.ids is None or identity.id in which.ids)
         and (which.id_prefix is None or identity.id.startswith(which.id_prefix))
         and (which.kinds is None or identity.kind in which.kinds)
         and (which.projects is None or identity.guard.project in which.projects)

@@ -109,6 +109,10 @@ class MemoryStore:
         viewer.must_be_operator("make the indexes again")
         return ()
 
+    def reindex_due(self, viewer: Viewer) -> bool:
+        viewer.must_be_operator("ask for the indexes")
+        return False
+
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         viewer.must_be_operator("sweep what was erased out of the files")
         with self._lock:

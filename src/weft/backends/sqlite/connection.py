@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
 
 import apsw
 import orjson
@@ -220,12 +219,12 @@ def _make_tables(connection: apsw.Connection) -> None:
             connection.pragma("user_version", SCHEMA_VERSION)
         connection.execute("COMMIT")
     except BaseException:
-        end(connection, "ROLLBACK")
+        roll_back(connection)
         raise
 
 
-def end(connection: apsw.Connection, how: Literal["COMMIT", "ROLLBACK"]) -> None:
+def roll_back(connection: apsw.Connection) -> None:
     """Ends the transaction, unless an error or closing the store ended it already."""
     with suppress(apsw.ConnectionClosedError):
         if connection.in_transaction:
-            connection.execute(how)
+            connection.execute("ROLLBACK")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from weft.backends.sqlite.connection import check_schema, end, open_file, translated
+from weft.backends.sqlite.connection import check_schema, open_file, roll_back, translated
 from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.turnstile import Turnstile
@@ -100,7 +100,7 @@ class AccountFiles:
             except (TypeError, OverflowError, IndexError) as problem:  # the types of columns hold for whole files only
                 raise Corrupt(f"a row holds what none can hold: {problem}", hint="run `weft doctor`") from problem
             finally:
-                end(db, "COMMIT")
+                roll_back(db)  # nothing was written; a COMMIT fails once a damaged page was met, passed over or not
 
     @contextmanager
     def _writing(self, account: str) -> Iterator[apsw.Connection]:
@@ -119,7 +119,7 @@ class AccountFiles:
                     yield db
                     db.execute("COMMIT")
                 except BaseException:
-                    end(db, "ROLLBACK")
+                    roll_back(db)
                     raise
             if wal is not None:
                 wal.copy()

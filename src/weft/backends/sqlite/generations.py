@@ -112,6 +112,10 @@ class Generations:
         with suppress(OSError):
             shutil.rmtree(path)
 
+    def newest(self) -> int:
+        """The watermark of the newest one that is published; 0 where there is none."""
+        return max((_number(path) or 0 for path in self._published()), default=0)
+
     def publish(self, db: apsw.Connection, watermark: int, write: Callable[[Path], dict[str, Any]]) -> Generation:
         """Writes a generation beside, syncs it, renames it into place, and removes the older ones.
 

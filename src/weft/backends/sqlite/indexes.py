@@ -80,6 +80,10 @@ class Indexes:
             made.append(self._adjacency.publish(db))
         return tuple(line for line in made if line is not None)
 
+    def publish_due(self, db: apsw.Connection) -> bool:
+        """Whether so many vectors are in no file that searching them takes long."""
+        return any(self._cache(model).publish_due(db) for (model,) in every(db, "SELECT key FROM model"))
+
     def remove_stale(self, db: apsw.Connection) -> None:
         """Removes files that hold what the database no longer does. The caller holds the indexer lock."""
         remove_unfinished(self._directory)

@@ -32,7 +32,7 @@ from typing import Final, NamedTuple, Self
 
 import apsw
 
-from weft.backends.sqlite.connection import end
+from weft.backends.sqlite.connection import roll_back
 
 PATIENCE_MS: Final = 40  # for those who read from the log, while writers wait
 READ_PAGES: Final = 256
@@ -128,7 +128,7 @@ class Overwriting:
         except apsw.BusyError:
             return False
         if self._wal_bytes():  # somebody who takes no turns was quicker
-            end(self._db, "ROLLBACK")
+            roll_back(self._db)
             return False
         self._pages = self._page_count()
         self._free = dict(self._free_list())

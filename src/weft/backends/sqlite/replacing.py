@@ -50,9 +50,7 @@ def scrub_graph(db: apsw.Connection, scrub: Scrub, words: Words, text_ids: dict[
     )
 
 
-def _node_rows(
-    db: apsw.Connection, new_rows: Sequence[NewNodeRow], words: Words, text_ids: dict[bytes, int]
-) -> None:
+def _node_rows(db: apsw.Connection, new_rows: Sequence[NewNodeRow], words: Words, text_ids: dict[bytes, int]) -> None:
     wanted = orjson.dumps([new.row for new in new_rows]).decode()
     standing = {
         row: (text, counted, slot)

@@ -32,7 +32,6 @@ _CITED: Final = """SELECT j.value ->> 0, e.pos FROM json_each(?) j CROSS JOIN se
 TOMBSTONES: Final = 1 << 53
 _LEFT: Final = (
     f"SELECT 1 FROM text_index_data WHERE id >= {TOMBSTONES} LIMIT 1",
-    "SELECT 1 FROM term_df WHERE n = 0 LIMIT 1",
     "SELECT 1 FROM text t WHERE NOT EXISTS (SELECT 1 FROM node_version v WHERE v.text = t.id) LIMIT 1",
     "SELECT 1 FROM vector v WHERE NOT EXISTS (SELECT 1 FROM text t WHERE t.hash = v.hash) LIMIT 1",
 )
@@ -114,3 +113,8 @@ class Surveys(AccountFiles):
         viewer.must_be_operator("ask what is left to sweep")
         with self._reading(viewer) as db:
             return db is not None and any(first(db, query) is not None for query in _LEFT)
+
+    def reindex_due(self, viewer: Viewer) -> bool:
+        viewer.must_be_operator("ask for the indexes")
+        with self._reading(viewer) as db:
+            return db is not None and self._indexes(viewer.account).publish_due(db)

@@ -133,6 +133,14 @@ class VectorCache:
         """Removes generations that hold what was removed since. The caller holds the indexer lock."""
         self._generations.discard_stale(db)
 
+    def publish_due(self, db: apsw.Connection) -> bool:
+        """Whether so many vectors are in no published file that `publish` would make one."""
+        last = self._generations.newest()
+        if not last:
+            return bool(one(db, "SELECT count FROM model WHERE key = ?", (self._model,))[0] >= PUBLISH_AT)
+        tail = f"SELECT 1 FROM vector WHERE key > ? AND +model = ? LIMIT {PUBLISH_AT}"
+        return bool(one(db, f"SELECT count(*) FROM ({tail})", (last, self._model))[0] >= PUBLISH_AT)
+
     def publish(self, db: apsw.Connection, progress: Callable[[int, int], None]) -> str | None:
         """Makes a new generation of everything, if the tail is long. The caller holds the indexer lock."""
         self._generations.discard_ahead(db)
@@ -223,10 +231,21 @@ def pending(db: apsw.Connection, viewer: Viewer, model: int) -> int:
     """About how many texts have no vector of this model; 0 to those who may not know how many texts there are."""
     if viewer.audience != "internal" or "admin" not in viewer.scopes:
         return 0
-    query = """SELECT (SELECT ifnull(max(id), 0) FROM text) - (SELECT removed FROM text_state),
-        ifnull((SELECT count FROM model WHERE key = ?), 0)"""
+    query = "SELECT (SELECT ifnull(max(id), 0) FROM text), ifnull((SELECT count FROM model WHERE key = ?), 0)"
     texts, vectors = one(db, query, (model,))
-    return max(0, int(texts) - int(vectors) - sealed.count(db))
+    return max(0, int(texts) - int(vectors) - _texts_removed(db) - sealed.count(db))
+
+
+def _texts_removed(db: apsw.Connection) -> int:
+    """How many texts are gone from below the highest; 0 if that cannot be read.
+
+    It stands with the state of the words, and a search by meaning does not fail for want of that: theirs says so.
+    """
+    try:
+        row = first(db, "SELECT removed FROM text_state")
+    except (apsw.SQLError, apsw.CorruptError):
+        return 0
+    return 0 if row is None else int(row[0])
 
 
 def _sees_little(db: apsw.Connection, viewer: Viewer, query: VectorQuery, total: int) -> bool:
@@ -290,7 +309,9 @@ def _matrix(blobs: list[bytes]) -> Floats:
     if len({len(blob) for blob in blobs}) > 1 or len(blobs[0]) % 2:
         raise Corrupt("a vector has another length than the others", hint="run `weft doctor`")
     rows = np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), -1)
-    if not np.isfinite(rows.sum()):  # flipped bits: such a row is near to nothing, and spoils no other's place
+    with np.errstate(invalid="ignore"):  # infinities of both signs add up to no number, which is what is asked
+        sound = np.isfinite(rows.sum())
+    if not sound:  # flipped bits: such a row is near to nothing, and spoils no other's place
         rows[~np.isfinite(rows).all(axis=1)] = 0.0
     return rows
 
