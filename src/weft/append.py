@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.commits import Batch, Changes, LexedText, LockedView
 from weft.embedding import Embedding
 from weft.errors import Conflict, StoreError
 from weft.governing import Pass, is_operator, marks_approval
 from weft.instants import Clock
-from weft.kinds import PROVENANCE_RELATIONS
+from weft.kinds import ERASED, PROVENANCE_RELATIONS
 from weft.lexical import lex
 from weft.log.draft import Draft, Prepared, check_name, prepare, seal
 from weft.log.kinds import code, conversation, document, graph, memory, payload_of
@@ -23,6 +24,8 @@ from weft.queries import Vector, Which
 from weft.screen import Screen
 from weft.types import SCOPES, Actor, Event, NodeVersion, Viewer
 
+ERASED_SINCE: Final = "what this request wrote was erased since: if this is something else, use a new request id"
+SEALED_SINCE: Final = "what this request wrote is sealed with a key that is not given here, and was not compared"
 MAX_TOUCHED: Final = 500  # versions that a fence looks at; where more were touched it counts as moved
 
 
@@ -51,7 +54,10 @@ class Moved(Conflict):
 
 
 class Appended(Struct, frozen=True, kw_only=True):
-    """What became of an append: its events, whether a retried request found them there, a note if vectors failed."""
+    """What became of an append: its events, whether a retried request found them there.
+
+    `note` says that vectors failed, or that what a retried request wrote was erased since.
+    """
 
     events: tuple[Event, ...]
     repeated: bool
@@ -121,6 +127,8 @@ def append(
         return Batch(commit=commit, events=events, changes=weave(view, events, lexed, viewer, sentry), vectors=vectors)
 
     batch = store.commit(writer.account, plan)
+    if batch.commit is None and request_id is not None:
+        note = _compare_rewritten(store, writer.account, prepared, batch.events, request_id, screen)
     if approval is not None and batch.commit is not None:
         approval.used()
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
@@ -165,18 +173,62 @@ def _check_fence(view: LockedView, fence: Fence, screen: Screen) -> None:
 
 
 def _check_same_request(prepared: Sequence[Prepared], earlier: Sequence[Event], request_id: str) -> None:
-    """A payload that was erased since cannot be compared, and counts as the same; that it spent an approval as well."""
-    prepared = [one for one in prepared if not _says_whence(one.draft.payload)]
-    earlier = [event for event in earlier if not _says_whence(payload_of(event))]
+    """A payload that was replaced since is compared afterwards; that it spent an approval counts as the same."""
+    prepared, earlier = _without_whence(prepared, earlier)
     same = len(prepared) <= len(earlier) and all(
         one.draft.kind == event.kind and (event.rewritten or event.payload in (None, one.raw))
         for one, event in zip(prepared, earlier, strict=False)
     )
     same = same and all(marks_approval(event) for event in earlier[len(prepared) :])
     if not same:
-        raise Conflict(
-            f"request id {request_id!r} was used for something else", hint="use a new request id for a new request"
-        )
+        raise _used_otherwise(request_id)
+
+
+def _compare_rewritten(
+    store: Store,
+    account: str,
+    prepared: Sequence[Prepared],
+    earlier: Sequence[Event],
+    request_id: str,
+    screen: Screen,
+) -> str:
+    """Compares payloads that were replaced since with what is sent now: both open, for the key may be another by now.
+
+    Raises Conflict where they differ. A note where words were erased, or cannot be opened: then nobody can tell.
+    """
+    own = screen.fresh()
+    for one, event in zip(*_without_whence(prepared, earlier), strict=False):
+        if not event.rewritten or own.event(replace(event, payload=one.raw)).payload == own.event(event).payload:
+            continue
+        if erased_since(store, account, event):
+            return ERASED_SINCE
+        if own.keys is not None and not own.unopened:
+            raise _used_otherwise(request_id)
+        return SEALED_SINCE
+    return ""
+
+
+def erased_since(store: Store, account: str, event: Event) -> bool:
+    """Whether words of an event were erased; sealing it anew does not count."""
+    if not event.rewritten:
+        return False
+    told = store.rewriting(Viewer(account=account, scopes=frozenset(SCOPES), sensitive=True), event)
+    return told is None or told.why == "erased" or ERASED.encode() in (event.payload or b"")
+
+
+def _used_otherwise(request_id: str) -> Conflict:
+    return Conflict(
+        f"request id {request_id!r} was used for something else", hint="use a new request id for a new request"
+    )
+
+
+def _without_whence(
+    prepared: Sequence[Prepared], earlier: Sequence[Event]
+) -> tuple[Sequence[Prepared], Sequence[Event]]:
+    return (
+        [one for one in prepared if not _says_whence(one.draft.payload)],
+        [event for event in earlier if not _says_whence(payload_of(event))],
+    )
 
 
 def _says_whence(payload: Any) -> bool:

@@ -67,6 +67,7 @@ class Called(Struct, frozen=True, kw_only=True):
     code: str = ""
     status: str = ""
     conversation: str | None = None
+    wrote: tuple[str, ...] = ()  # ids of nodes: when one of them is erased, so are the words of this call
     dropped: int = 0
 
 
@@ -242,6 +243,7 @@ class Audit:
             "code": call.code,
             "status": call.status,
             "conversation": call.conversation,
+            "wrote": list(call.wrote),
             "dropped": call.dropped,
         }
         props |= {name: value for name, value in rest.items() if value}

@@ -16,7 +16,7 @@ from weft.errors import WeftError
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.registry import Operation
-from weft.tally import Tally
+from weft.tally import MAX_WRITTEN, Tally
 from weft.types import SCOPES, Guard
 
 Surface = Literal["python", "cli", "mcp", "http"]
@@ -82,7 +82,7 @@ class Call:
         loom, operation = self._loom, self._operation
         silent = self._is_sensitive()
         words = not silent and operation.name not in NAMELESS
-        told = words and operation.name not in ECHOES | SECRET_ANSWERS and not loom.viewer.sensitive
+        told = words and operation.name not in ECHOES | SECRET_ANSWERS
         given = {name: value for name, value in self._given.items() if name not in SECRET_ARGUMENTS}
         outcome: Any = answer if problem is None else _message(problem)
         return Called(
@@ -100,12 +100,21 @@ class Call:
             code=code,
             status=status,
             conversation=loom.settings.conversation or None,
+            wrote=self._wrote(answer) if words else (),
         )
 
+    def _wrote(self, answer: Struct | None) -> tuple[str, ...]:
+        """The nodes that it wrote, and those that were there already in the same words."""
+        items = getattr(answer, "items", ()) if self._operation.effect != "read" else ()
+        ids = (str(getattr(each, "id", "")) for each in items)
+        return tuple(dict.fromkeys(each for each in (*ids, *self._tally.written) if each))[:MAX_WRITTEN]
+
     def _is_sensitive(self) -> bool:
-        """A write that is marked so, that touched what is, or that comes from who may see what is."""
-        writes = self._operation.effect != "read"
-        return self._tally.sensitive or _marked(self._given) or (writes and self._loom.viewer.sensitive)
+        """One that is marked so, that touched what is, or that comes from who may see what is.
+
+        A question about what is sensitive tells of it as its answer does.
+        """
+        return self._tally.sensitive or _marked(self._given) or self._loom.viewer.sensitive
 
     def _line(self, answer: Struct | None, milliseconds: float, *, code: str, status: str) -> dict[str, Any]:
         loom, tally = self._loom, self._tally

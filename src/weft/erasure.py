@@ -11,7 +11,6 @@ commit; whatever stops an erasure, calling it again finishes it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -21,19 +20,17 @@ from msgspec.structs import replace
 
 from weft.append import Writer
 from weft.commits import LockedView
-from weft.errors import Busy
+from weft.errors import Busy, Conflict
 from weft.instants import Clock
 from weft.log.canonical import canonical
-from weft.log.chain import SALT_BYTES
 from weft.log.kinds.rewriting import What
-from weft.log.verify import read_commits
 from weft.ports import Store
 from weft.projection.components import sort_into
 from weft.projection.concern import Concern, Needles, Reveal
 from weft.projection.residue import residue
-from weft.projection.rewrite import Reworded, Rewrite, change_of, check_same_names
+from weft.projection.rewrite import Reworded, Rewrite, change_of
 from weft.projection.tokens import Tokens
-from weft.rewriting import Behind, Rewriter
+from weft.rewriting import Behind, Overtaken, Rewriter, rewrite_of
 from weft.types import Event, Viewer
 
 Progress = Callable[[str, int, int], None]
@@ -43,6 +40,14 @@ MAX_TRIES: Final = 100  # in a row, that others wrote about the same nodes meanw
 MAX_SINCE: Final = 1_000  # events that are looked at inside the lock
 READ_AT_ONCE: Final = 1_000  # events
 MARKS: Final = frozenset({"tx.continued", "tx.closed"})  # events that say which change their commit belongs to
+
+
+class StandsAgain(Conflict):
+    """What was to go because it is deleted was brought back meanwhile. Nothing was written."""
+
+
+class _BroughtBack(Behind):
+    """The same, where something may be written already."""
 
 
 class Erased(Struct, frozen=True, kw_only=True):
@@ -67,14 +72,6 @@ class Preview(Struct, frozen=True, kw_only=True):
     events: tuple[str, ...] = ()  # citations, by position
     nodes: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()  # of `nodes`, those that were not asked for: they hold a name, or are part of another
-
-
-class Resealed(Struct, frozen=True, kw_only=True):
-    """What a change of payloads did."""
-
-    events: int = 0
-    commits: int = 0
-    longest_hold_ms: float = 0.0
 
 
 def erase(
@@ -128,43 +125,6 @@ def _previewed(reader: _Reader, asked: Collection[str]) -> Preview:
     )
 
 
-def reseal(
-    store: Store,
-    writer: Writer,
-    *,
-    viewer: Viewer,
-    change: Callable[[bytes], bytes | None],
-    clock: Clock,
-    progress: Progress,
-) -> Resealed:
-    """Replaces payloads by what `change` makes of their bytes (None: leave it), and the rows that came of them.
-
-    For strings only: `change` must keep the shape of a payload, and every id, slot, relation, guard and time in it, or
-    Invalid is raised and that commit is not written. Each commit is complete in itself: a call repeated after a crash
-    gives `change` payloads of both sorts.
-    """
-    viewer.must_be_operator("seal payloads anew")
-    rewriter = Rewriter(store, writer, clock)
-    done = Resealed()
-    waiting: list[Rewrite] = []
-    total = store.head(viewer).pos
-    for event, tx in _events(store, viewer, upto=total):
-        changed = None if event.payload is None or event.kind == "log.rewritten" else change(event.payload)
-        if changed is not None and changed != event.payload:
-            waiting.append(_rewrite(event, changed, tx))
-        if waiting and (len(waiting) == MAX_EVENTS or event.pos == total):
-            check_same_names(waiting)
-            wrote = rewriter.write(waiting, why="resealed", what="key")
-            done = Resealed(
-                events=done.events + len(waiting),
-                commits=done.commits + 1,
-                longest_hold_ms=max(done.longest_hold_ms, wrote.hold_ms),
-            )
-            waiting = []
-            progress("sealing anew", event.pos, total)
-    return done
-
-
 def swept(store: Store, viewer: Viewer, progress: Progress) -> tuple[str, ...]:
     """Sweeps what erasures left in the store's files; notes on what could not be done now."""
     return tuple(store.sweep(viewer, progress=lambda so_far, total: progress("sweeping", so_far, total)))
@@ -184,24 +144,16 @@ def _added(done: Erased, more: Erased) -> Erased:
 # ---- reading
 
 
-def _events(store: Store, viewer: Viewer, *, after: int = 0, upto: int) -> Iterator[tuple[Event, str]]:
-    """Events past a position, each with the change that its commit belongs to."""
-    for commit, events in read_commits(store, viewer, after=after):
-        if commit.first_pos > upto:
-            return
-        tx = change_of(events)
-        yield from ((event, tx) for event in events)
-
-
 class _Reader:
     """Reads the log for an erasure, as far as it goes."""
 
     def __init__(self, store: Store, viewer: Viewer, concern: Concern, progress: Progress) -> None:
         self._store, self._viewer, self.concern, self._progress = store, viewer, concern, progress
         self.pos = 0
+        self.own: set[int] = set()  # where it was told what this erasure replaced
 
     def catch_up(self) -> None:
-        """Reads what is new; and all of it again for what turns out to go too."""
+        """Reads what is new, and what others replaced; and all of it again for what turns out to go too."""
         head = self._store.head(self._viewer).pos
         self._read(self.concern.needles, self.pos, head)
         self.pos = max(self.pos, head)
@@ -212,16 +164,20 @@ class _Reader:
         """Looks at payloads only, until one is wanted: most never are."""
         wanted: list[tuple[int, int]] = []
         marks: dict[int, int] = {}
+        replaced: set[tuple[str, int]] = set()
         while after < upto and (page := self._store.payloads(self._viewer, after=after, limit=READ_AT_ONCE)):
             for pos, first_pos, kind, payload in page:
                 if kind in MARKS:
                     marks.setdefault(first_pos, pos)
+                if kind == "log.rewritten" and self.pos < pos <= upto and pos not in self.own:
+                    replaced |= _named(payload)
                 if pos <= upto and self.concern.wants(pos, kind, payload, needles):
                     wanted.append((pos, first_pos))
             after = page[-1].pos
             self._progress("reading the log", min(after, upto), upto)
         for start in range(0, len(wanted), READ_AT_ONCE):
             self._hold(wanted[start : start + READ_AT_ONCE], marks)
+        self._hold_again(replaced)
 
     def _hold(self, wanted: Sequence[tuple[int, int]], marks: Mapping[int, int]) -> None:
         """Reads events, and what tells which change each belongs to: the mark in its commit, or its first event."""
@@ -231,19 +187,47 @@ class _Reader:
         for pos, first_pos in wanted:
             self.concern.hold(events[pos], change_of((events[telling[first_pos]],)))
 
+    def _hold_again(self, replaced: Collection[tuple[str, int]]) -> None:
+        """Reads what others replaced of the events that are held."""
+        held = [each for each in self.concern.held.values() if (each.event.session, each.event.seq) in replaced]
+        for start in range(0, len(held), READ_AT_ONCE):
+            some = {each.event.pos: each.tx for each in held[start : start + READ_AT_ONCE]}
+            for event in self._store.events_at(self._viewer, tuple(some)):
+                self.concern.hold(event, some[event.pos])
+
+    def overtaken_by(self, event: Event) -> bool:
+        """Whether an event says that somebody else replaced one that is held."""
+        if event.kind != "log.rewritten" or event.pos in self.own:
+            return False
+        replaced = _named(event.payload)
+        return any((each.event.session, each.event.seq) in replaced for each in self.concern.held.values())
+
+
+def _named(payload: bytes | None) -> set[tuple[str, int]]:
+    """The events that a `log.rewritten` names."""
+    told = msgspec.json.decode(payload or b"{}", type=_Named)
+    return {(session, seq) for session, seq, _ in told.events}
+
+
+class _Named(Struct, frozen=True):
+    events: tuple[tuple[str, int, str], ...] = ()
+
 
 def _residues(concern: Concern, tokens: Tokens, positions: Iterable[int] | None = None) -> Iterator[Rewrite]:
     """What is to be rewritten, in order of the log; of these positions, or of all."""
     for pos in sorted(concern.held if positions is None else positions):
         held = concern.held[pos]
-        left = residue(held.event.kind, held.payload, tokens)
+        left = residue(held.event.kind, held.left, tokens)
         if left is not held.payload:
-            yield _rewrite(held.event, canonical(msgspec.to_builtins(left)), held.tx)
+            yield rewrite_of(held.event, canonical(msgspec.to_builtins(left)), held.tx)
 
 
-def _rewrite(event: Event, payload: bytes, tx: str) -> Rewrite:
-    after = replace(event, payload=payload, salt=os.urandom(SALT_BYTES), rewritten=True)
-    return Rewrite(before=event, after=after, tx=tx)
+def _carried(concern: Concern) -> Iterator[Rewrite]:
+    """What repeats words that others brought. It goes first: by what they brought it is known."""
+    for pos in sorted(concern.unsaid.carried & concern.held.keys()):
+        held = concern.held[pos]
+        if held.left is not held.payload:
+            yield rewrite_of(held.event, canonical(msgspec.to_builtins(held.left)), held.tx)
 
 
 class Erasing:
@@ -262,15 +246,26 @@ class Erasing:
         self._concern, self._progress = concern, progress
         self._tokens = Tokens({})
         self._rewritten: set[int] = set()
+        self._deleted: set[str] = set()
+        self._spared: set[str] = set()
 
     def preview(self) -> Preview:
         """What it would rewrite. Writes nothing."""
         return _previewed(self._reader, self._asked)
 
+    def only_while_deleted(self, ids: Collection[str]) -> None:
+        """These go only because they are deleted. Raises StandsAgain if one is not; one brought back later stays."""
+        self._deleted = set(ids)
+        if standing := self._rewriter.standing(ids):
+            raise StandsAgain(
+                f"{min(standing)} was brought back meanwhile", hint="repeat it: what is not deleted any more stays"
+            )
+
     def run(self, what: What) -> Erased:
         """Rewrites until nothing is left, then sweeps the store: also where an earlier call was stopped before that."""
         done = self._rewrite_all(what)
-        return replace(done, notes=swept(self._store, self._viewer, self._progress))
+        back = (f"{len(self._spared)} were brought back meanwhile, and stay",) if self._spared else ()
+        return replace(done, notes=(*back, *swept(self._store, self._viewer, self._progress)))
 
     def _rewrite_all(self, what: What) -> Erased:
         done, tries = Erased(), 0
@@ -280,6 +275,11 @@ class Erasing:
                 try:
                     done = _added(done, self._write(rewrites, what))
                     tries = 0
+                except Overtaken:
+                    break
+                except _BroughtBack:
+                    self._spare()
+                    break
                 except Behind as problem:
                     tries += 1
                     if tries > MAX_TRIES:
@@ -294,6 +294,8 @@ class Erasing:
 
     def _groups(self) -> list[list[Rewrite]]:
         tokens = self._tokens = self._concern.tokens()
+        if carried := list(_carried(self._concern)):
+            return [carried[start : start + MAX_EVENTS] for start in range(0, len(carried), MAX_EVENTS)]
         rewrites = {each.before.pos: each for each in _residues(self._concern, tokens)}
         groups = [
             [rewrites[pos] for pos in group.positions]
@@ -306,6 +308,7 @@ class Erasing:
 
     def _write(self, rewrites: Sequence[Rewrite], what: What) -> Erased:
         wrote = self._rewriter.write(rewrites, why="erased", what=what)
+        self._reader.own.update(wrote.positions)
         self._concern.settled([each.after for each in rewrites], wrote.renamed)
         fresh = {each.before.pos for each in rewrites} - self._rewritten  # some are rewritten more than once
         self._rewritten |= fresh
@@ -318,7 +321,22 @@ class Erasing:
             citations=wrote.citations,
         )
 
-    def _check_since(self, view: LockedView) -> None:
+    def _check_since(self, view: LockedView, ids: Collection[str]) -> None:
+        self._check_deleted(view, ids)
         since = view.events_since(self._reader.pos, limit=MAX_SINCE)
+        if any(map(self._reader.overtaken_by, since)):
+            raise Overtaken
         if len(since) == MAX_SINCE or any(self._concern.touches(event, self._tokens) for event in since):
             raise Behind
+
+    def _check_deleted(self, view: LockedView, ids: Collection[str]) -> None:
+        known = (view.identity(each) for each in self._deleted.intersection(ids))
+        if any(each is not None and each.deleted_at is None for each in known):
+            raise _BroughtBack
+
+    def _spare(self) -> None:
+        """Leaves out what is not deleted any more."""
+        back = self._rewriter.standing(self._deleted)
+        self._deleted -= back
+        self._spared |= back
+        self._concern.settled((), back)

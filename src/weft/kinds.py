@@ -58,6 +58,14 @@ VIEWS: Final[Mapping[str, frozenset[str]]] = {
 _PLACED: Final[frozenset[str]] = frozenset().union(*VIEWS.values())
 
 
+_SPELT: Final[Mapping[str, str]] = {kind.casefold(): kind for kind in VIEWS["entity"] | GATED_KINDS}
+
+
+def spelt(kind: str) -> str:
+    """A kind of thing as weft spells it: person is Person, and has the same ids. Other kinds are as they are given."""
+    return _SPELT.get(kind.casefold(), kind)
+
+
 def views_of(kind: str) -> tuple[str, ...]:
     """The views a kind belongs to, in the order of VIEWS."""
     return tuple(view for view, kinds in VIEWS.items() if kind in kinds) or ("semantic",)

@@ -66,10 +66,10 @@ class Loom(Struct, frozen=True, kw_only=True):
         Raises Forbidden unless this process is the operator's, internal, and holds every scope.
         """
         if not is_operator(self.writer.actor, self.viewer):
-            raise Forbidden(
-                f"only the operator may {what}",
-                hint="run it as the operator, with all scopes: unset WEFT_ROLE, WEFT_AUDIENCE and WEFT_SCOPES",
-            )
+            # An agent is not told how to become another: that is its operator's to set.
+            own = "this process holds too little for that: the operator's is internal and has every scope"
+            hint = own if self.writer.actor.role == "operator" else "ask the operator to do it"
+            raise Forbidden(f"only the operator may {what}", hint=hint)
         return replace(self.viewer, sensitive=True)
 
     def append(

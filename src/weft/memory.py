@@ -171,7 +171,8 @@ def open(  # noqa: A001 - the package's front door: weft.open()
 def _run(loom: Loom, operation: Operation, given: dict[str, Any]) -> Struct:
     made = redacted_input(loom, operation, read_input(operation, given))
     try:
-        return operation.run(for_task(approvals.admitted(loom, operation, made), made), made)
+        loom, made = approvals.admitted(loom, operation, made)
+        return operation.run(for_task(loom, made), made)
     except NeedsApproval as problem:
         if (told := approving.refused(operation, made, problem)) is None:
             raise

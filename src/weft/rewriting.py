@@ -5,8 +5,9 @@ Rows are looked up outside the write lock, a few at a time; inside it only those
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from weft.append import Writer
 from weft.commits import Batch, Changes, LockedView, NewEdgeRow, NewNodeRow, Scrub
 from weft.instants import Clock
-from weft.log.chain import payload_digest
+from weft.log.chain import SALT_BYTES, payload_digest
 from weft.log.draft import Draft, Prepared, check_name, prepare, seal
 from weft.log.kinds.rewriting import Rewritten, What, Why
 from weft.ports import Store
@@ -33,20 +34,40 @@ class Behind(Exception):
     """What came since the log was read is concerned too. Nothing was written. Never leaves `weft.erasure`."""
 
 
+class Overtaken(Behind):
+    """Somebody else replaced a payload since it was read: what was made of it must be made again. Nothing was written.
+
+    Rewritings end, and of two the first is through: whoever is overtaken may try for as long as it takes.
+    """
+
+
+def rewrite_of(event: Event, payload: bytes, tx: str) -> Rewrite:
+    """An event with another payload and a salt of its own. `tx` is the change that its commit is part of."""
+    return Rewrite(
+        before=event, after=replace(event, payload=payload, salt=os.urandom(SALT_BYTES), rewritten=True), tx=tx
+    )
+
+
 class Wrote(Struct, frozen=True, kw_only=True):
     """What became of a commit. `renamed` are ids as they were, of nodes that are there no more."""
 
     citations: tuple[str, ...]
+    positions: tuple[int, ...]
     renamed: tuple[str, ...]
     tombstones: tuple[str, ...]
     hold_ms: float
 
 
 class Rewriter:
-    """Writes rewrites. `check` is called first thing inside the lock, and may raise Behind."""
+    """Writes rewrites. `check` is called inside the lock, with the ids of the nodes that go, and may raise Behind."""
 
     def __init__(
-        self, store: Store, writer: Writer, clock: Clock, *, check: Callable[[LockedView], None] = lambda _view: None
+        self,
+        store: Store,
+        writer: Writer,
+        clock: Clock,
+        *,
+        check: Callable[[LockedView, Collection[str]], None] = lambda _view, _ids: None,
     ) -> None:
         check_name(writer.account, field="account")
         check_name(writer.session, field="session")
@@ -55,10 +76,14 @@ class Rewriter:
         self._store, self._writer, self._clock, self._check = store, writer, clock, check
 
     def write(self, rewrites: Sequence[Rewrite], *, why: Why, what: What) -> Wrote:
-        """One commit of all of them: payloads, rows, and the events that bind them."""
+        """One commit of all of them: payloads, rows, and the events that bind them.
+
+        Raises Overtaken where a payload is not the one that was read any more.
+        """
         reworded = Reworded(rewrites)
+        renamed = reworded.renamed()
         upto = self._read(lambda view: view.next_rows())
-        identities = tuple(self._identities(reworded.renamed()))
+        identities = tuple(self._identities(renamed))
         tombstones = tuple(identity.id for _, identity in identities)
         found = self._look_up(reworded, upto, tuple((old, identity.id) for old, identity in identities))
         prepared = prepare(list(_drafts(rewrites, tombstones, why, what)))
@@ -68,14 +93,16 @@ class Rewriter:
         def plan(view: LockedView) -> Batch:
             nonlocal began_s
             began_s = time.perf_counter()
-            self._check(view)
+            _check_standing(view, rewrites)
+            self._check(view, renamed)
             scrub = scrub_of(view, rewrites, reworded, _with_since(view, reworded, found, upto), lexed)
             return self._sealed(view, prepared, scrub, identities)
 
         batch = self._store.commit(self._writer.account, plan)
         return Wrote(
             citations=tuple(event.citation for event in batch.events),
-            renamed=tuple(reworded.renamed()),
+            positions=tuple(event.pos for event in batch.events),
+            renamed=tuple(renamed),
             tombstones=tombstones,
             hold_ms=round((time.perf_counter() - began_s) * 1000, 2),
         )
@@ -94,6 +121,14 @@ class Rewriter:
             now_us=self._clock.now_us(),
         )
         return Batch(commit=commit, events=events, changes=_changes(view, identities, events), scrub=scrub)
+
+    def standing(self, ids: Collection[str]) -> set[str]:
+        """Those of these nodes that are there and not deleted."""
+        found: set[str] = set()
+        for some in _chunks(tuple(ids)):
+            known = self._read(lambda view, some=some: [view.identity(each) for each in some])  # type: ignore[misc]
+            found.update(each.id for each in known if each is not None and each.deleted_at is None)
+        return found
 
     def _identities(self, renamed: Mapping[str, str]) -> Iterator[tuple[str, Identity]]:
         """Today's state of the nodes that are there, under their new ids. Whatever changes it since names the node."""
@@ -124,6 +159,15 @@ class Rewriter:
 
         self._store.commit(self._writer.account, plan)
         return found[0]
+
+
+def _check_standing(view: LockedView, rewrites: Iterable[Rewrite]) -> None:
+    """Raises Overtaken unless every payload stands as it was read."""
+    for each in rewrites:
+        before = each.before
+        stands = [(event.payload, event.salt) for event in view.events_since(before.pos - 1, limit=1)]
+        if stands != [(before.payload, before.salt)]:
+            raise Overtaken
 
 
 def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -15,15 +16,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft import sealing
+from weft.errors import Invalid
 from weft.log.canonical import canonical, decode
 from weft.log.draft import Draft
 from weft.log.kinds import kind_named
-from weft.log.words import OWN_PROPS, TELLING_PROPS, Word, edge_of, is_sensitive, reworded
+from weft.log.words import OWN_PROPS, Word, edge_of, is_sensitive, reworded, stays_clear
 from weft.projection.moves import PutNode
 from weft.sealing import PROPS, Keyring, is_sealed
 from weft.types import EdgeVersion, Event, NodeVersion
 
-CLEAR_PROPS: Final = OWN_PROPS - TELLING_PROPS
 MAX_DEPTH: Final = 64
 NO_KEYS: Final = Keyring()
 IsSensitive = Callable[[Sequence[str]], bool | None]
@@ -96,34 +97,55 @@ class Screen:
 
         return redact(text, self.redacted) if self.redacts else text
 
-    def redact_all(self, value: Any, *, own: frozenset[str] = OWN_PROPS, name: str = "", depth: int = 0) -> Any:
-        """The same for every string inside a value, but for those under the names in `own`.
+    def holds_secret(self, name: str) -> bool:
+        """Whether a name holds a secret: names are kept in clear or not at all."""
+        return self.masked(name) != name
 
-        One that its name gives away goes as a whole: {"password": "hunter2"}.
+    def masked(self, name: str) -> str:
+        """A name without secrets, to be shown; not counted, as nothing is kept."""
+        from weft.redaction import redact
+
+        return redact(name) if self.redacts else name
+
+    def redact_all(self, value: Any, *, name: str = "", depth: int = 0) -> Any:
+        """The same for every string inside a value, keys of objects included.
+
+        One that its name gives away goes as a whole: {"password": "hunter2"}. Raises Invalid for what is nested so
+        deeply that nobody looks through it.
         """
         if isinstance(value, str):
             from weft.redaction import named_secret
 
-            sort = named_secret(name, value) if name else ""
+            sort = named_secret(name, value) if name and self.redacts else ""
             if sort:
                 self.redacted[sort] += 1
                 return f"[redacted: {sort}]"
             return self.redact(value)
         if depth > MAX_DEPTH:
-            return value
+            raise Invalid(f"a value is nested more than {MAX_DEPTH} deep", hint="write it flatter, or as text")
         if isinstance(value, Mapping):
-            return {
-                key: item if key in own else self.redact_all(item, own=own, name=str(key), depth=depth + 1)
-                for key, item in value.items()
-            }
+            made: dict[Any, Any] = {}
+            for key, item in value.items():
+                made[self._key(key, made)] = self.redact_all(item, name=str(key), depth=depth + 1)
+            return made
         if isinstance(value, list | tuple):
-            return [self.redact_all(item, own=own, name=name, depth=depth + 1) for item in value]
+            return [self.redact_all(item, name=name, depth=depth + 1) for item in value]
         return value
+
+    def _key(self, key: Any, taken: Mapping[Any, Any]) -> Any:
+        """A key without secrets; of several that are alike then, each keeps a place of its own."""
+        if not isinstance(key, str) or (made := self.redact(key)) == key:
+            return key
+        return next(each for number in count(1) if (each := made if number == 1 else f"{made} {number}") not in taken)
 
     def _redact(self, word: Word, said: Any) -> Any:
         if isinstance(said, str):
             return said if is_sealed(said) else self.redact(said)
-        return said if PROPS in said else self.redact_all(said)
+        if is_sealed(str(said.get(PROPS, ""))):
+            return said
+        own = {name: value for name, value in said.items() if name in OWN_PROPS}
+        words = {name: value for name, value in said.items() if name not in OWN_PROPS}
+        return {**own, **self.redact_all(words)}
 
     def _seal(self, word: Word, said: Any, *, about: bool) -> Any:
         if not (word.sensitive or (about and word.field == "reason")):
@@ -131,12 +153,10 @@ class Screen:
         assert self.keys is not None
         if isinstance(said, str):
             return said if is_sealed(said) else self.keys.seal(said, of=word.of, field=word.field)
-        if is_sealed(str(said.get(PROPS, ""))):
+        kept = {name: value for name, value in said.items() if stays_clear(word.kind, name, value)}
+        hidden = {name: value for name, value in said.items() if name not in kept}
+        if not hidden or (hidden.keys() == {PROPS} and is_sealed(str(hidden[PROPS]))):
             return said
-        hidden = {name: value for name, value in said.items() if name not in CLEAR_PROPS}
-        if not hidden:
-            return said
-        kept = {name: value for name, value in said.items() if name in CLEAR_PROPS}
         return {**kept, PROPS: self.keys.seal(canonical(hidden).decode(), of=word.of, field="props")}
 
     # Out
@@ -179,8 +199,11 @@ class Screen:
         """An event with the words of its payload open. Its hashes are those of what was sealed."""
         if self.keys is None or event.payload is None or sealing.PREFIX.encode() not in event.payload:
             return event
-        opened = reworded(decode(event.payload), self._reopen)
-        return replace(event, payload=canonical(opened))
+        return replace(event, payload=canonical(self.payload(decode(event.payload))))
+
+    def payload(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """The same for a payload alone, as JSON has it."""
+        return payload if self.keys is None else reworded(payload, self._reopen)
 
     def _reopen(self, word: Word, said: Any) -> Any:
         if isinstance(said, str):

@@ -26,6 +26,7 @@ NONCE_BYTES: Final = 12
 MAX_KEYS: Final = 16
 NO_KEY_HINT: Final = 'export WEFT_SENSITIVE_KEY="$(weft key-new)" and keep that key: without it nobody reads them again'
 _SEALED = re.compile(r"weft-sealed:1:([A-Za-z0-9][A-Za-z0-9._-]{0,31}):([A-Za-z0-9+/]{38,}={0,2})")
+_IN_BYTES = re.compile(_SEALED.pattern.encode())
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 _OPENED = 8_192  # strings that are kept open, so that a search need not open all of them again
 
@@ -41,6 +42,11 @@ class Opened(NamedTuple):
 def is_sealed(text: str) -> bool:
     """Whether a string is sealed words, whole and in form."""
     return text.startswith(PREFIX) and _SEALED.fullmatch(text) is not None
+
+
+def keys_in(payload: bytes) -> set[str]:
+    """The names of the keys that sealed strings of a payload want."""
+    return {name.decode() for name, _ in _IN_BYTES.findall(payload)}
 
 
 def holds_sealed(name: str, summary: str, body: str) -> bool:
@@ -76,8 +82,13 @@ def _read(written: str) -> dict[str, bytes]:
             key = base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):
             key = b""
-        if not _NAME.fullmatch(name) or len(key) != KEY_BYTES or name in keys:
+        if not _NAME.fullmatch(name) or len(key) != KEY_BYTES:
             raise Invalid("must be name:base64-of-32-bytes, several with commas, each with a name of its own")
+        if name in keys:
+            raise Invalid(
+                f"has two keys of one name, {name}: each needs a name of its own, by which it is found again"
+                " (`weft key-new --name` gives one); a key that has sealed something must keep its name"
+            )
         keys[name] = key
     if len(keys) > MAX_KEYS:
         raise Invalid(f"has {len(keys)} keys; the limit is {MAX_KEYS}")

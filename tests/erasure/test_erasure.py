@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,17 @@ from weft.append import append
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
 from weft.commits import Batch, Plan
-from weft.erasure import preview, reseal
-from weft.errors import Conflict, Corrupt, Invalid, NotFound, SchemaMismatch
+from weft.erasure import preview
+from weft.errors import Conflict, Corrupt, NotFound, SchemaMismatch
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import conversation, graph
+from weft.log.kinds.rewriting import Rewritten
 from weft.log.verify import verify
 from weft.ports import Store
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
-from weft.testing.clock import ManualClock, day
+from weft.testing.clock import ManualClock
 from weft.testing.erasure_contract import WRITER, erased, everything
 from weft.testing.scribe import Scribe, edge, ended, memory_of, node
 from weft.testing.viewers import OPERATOR
@@ -290,30 +290,19 @@ def test_a_store_of_its_own_must_erase_for_itself(make_store: MakeStore, scribe:
     assert Scribe(fresh, scribe.clock).texts("a", "own") == {"own": "words"}
 
 
-# ---- sealed anew
-
-
-def resealed(scribe: Scribe, change: Callable[[bytes], bytes | None]) -> Any:
-    return reseal(scribe.store, WRITER, viewer=OPERATOR, change=change, clock=scribe.clock, progress=lambda *_: None)
-
-
-def test_sealing_anew_changes_words_and_nothing_else(scribe: Scribe) -> None:
-    scribe.one(node("a", "key one", at=day(-9)))
-    with pytest.raises(Invalid, match="names something else"):
-        resealed(scribe, lambda raw: raw.replace(b'"a"', b'"b"'))
-    scribe.one(node("a", "key one again", at=day(-5)))
-    assert resealed(scribe, lambda raw: raw.replace(b"key one", b"key two")).events == 2
-    assert [row.text for row in scribe.store.history(OPERATOR, "a", limit=9)] == ["key two", "key two", "key two again"]
-    assert is_one(scribe)
-    assert resealed(scribe, lambda raw: None).events == 0
-
-
-def test_an_erasure_after_sealing_anew(scribe: Scribe) -> None:
-    scribe.one(node("a", "key one"))
-    resealed(scribe, lambda raw: raw.replace(b"key one", b"key two"))
-    erased(scribe, "a")
-    assert not any(words in everything(scribe) for words in ("key one", "key two"))
-    assert is_one(scribe)
+@pytest.mark.parametrize("named", [("victim", 1), ("victim", 9), ("evil", 2), ("evil", 0)])
+def test_a_file_that_says_others_were_rewritten_is_refused(make_store: MakeStore, named: tuple[str, int]) -> None:
+    """What it names is not in it: here it would stand for ever as a payload that came back."""
+    evil, here = Scribe(make_store(), ManualClock(), session="evil"), Scribe(make_store(), ManualClock())
+    here.one(node("a", "honest words"), session="victim")
+    telling = Rewritten(why="erased", what="subject", events=((*named, "00" * 32),))
+    evil.one(Draft(kind="log.rewritten", payload=telling))
+    assert "there is none" in (verify(evil.store, OPERATOR).problem or "")
+    lines = evil.export()
+    with pytest.raises(Corrupt, match="there is none"):
+        adopt(here.store, OPERATOR, lambda: lines, clock=here.clock)
+    assert verify(here.store, OPERATOR).problem is None
+    assert is_one(here)
 
 
 # ---- on disk

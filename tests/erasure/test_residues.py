@@ -232,6 +232,44 @@ def test_projects_kinds_and_guards_keep_their_words() -> None:
     assert (found.nodes[0].project, found.nodes[0].text, found.nodes[1].name) == ("bees", "", "bees")
 
 
+@pytest.mark.parametrize("kind", ["Project", "Focus"])
+def test_what_a_project_says_of_itself_goes_where_it_holds_a_name(kind: str) -> None:
+    tokens = Tokens({}, names=words_pattern(["Zelda"]))
+    place = graph.NodeAssertion(
+        id="project:zelda",
+        kind=kind,
+        name="zelda",
+        text="Zelda's hives",
+        summary="of zelda",
+        props={"owner": "Zelda", "zelda": 1, "rank": 2, "team": ["Jon"]},
+    )
+    (found,) = left("graph.asserted", graph.Asserted(nodes=(place,)), tokens).nodes
+    assert (found.id, found.name, found.text, found.summary) == ("project:zelda", "zelda", "", "")
+    assert found.props == {"rank": 2, "team": ["Jon"]}
+    written = memory.Remembered(id="m1", node_kind=kind, text="Zelda keeps bees", summary="bees", props={"by": "zelda"})
+    said = left("memory.remembered", written, tokens)
+    assert (said.id, said.text, said.summary, said.props) == ("m1", "", "bees", {})
+
+
+def test_relations_lose_names_that_are_written_as_weft_writes_relations() -> None:
+    tokens = Tokens({}, names=words_pattern(["Zelda Fitz", "Sean O'Hara", "José"]))
+    for rel in ("FUNDED_BY_ZELDA_FITZ", "KNOWS_SEAN_O_HARA", "KNOWS_SEAN_OHARA", "OF_JOSE"):
+        edge = graph.EdgeAssertion(src="a", rel=rel, dst="b")
+        name = graph.EdgeName(src="a", rel=rel, dst="b")
+        (told,) = left("graph.asserted", graph.Asserted(edges=(edge,)), tokens).edges
+        (ended,) = left("graph.ended", graph.Ended(edges=(name,)), tokens).edges
+        assert told.rel == ended.rel
+        assert told.rel.startswith("ERASED_")
+    for rel in ("FUNDED_BY_FITZ", "JOSEPH_OF", "CONTAINS"):
+        kept = graph.Asserted(edges=(graph.EdgeAssertion(src="a", rel=rel, dst="b"),))
+        assert residue("graph.asserted", kept, tokens) is kept
+
+
+def test_a_relation_of_wefts_own_is_no_name() -> None:
+    kept = graph.Asserted(edges=(graph.EdgeAssertion(src="a", rel="FOLLOWS", dst="b"),))
+    assert residue("graph.asserted", kept, Tokens({}, names=words_pattern(["follows"]))) is kept
+
+
 def test_a_word_that_would_be_left_is_refused() -> None:
     """The caller must have made a tombstone of every node that holds a name."""
     kept = graph.NodeAssertion(id="b", kind="Note", text="Zelda again")
@@ -254,4 +292,4 @@ def test_a_word_that_would_be_left_is_refused() -> None:
 def test_names_are_whole_words_in_capitals_or_not(name: str, text: str, held: bool) -> None:
     pattern = words_pattern([name])
     assert pattern is not None
-    assert (pattern.search(text) is not None) is held
+    assert pattern.holds(text) is held

@@ -112,7 +112,20 @@ def test_a_request_that_is_repeated_after_the_erasure_writes_nothing(memory: wef
     erase_all(memory, written.id, names=("Zelda",))
     again = memory.remember("Zelda keeps bees.", request_id="once")
     assert again.status == "duplicate_skip"
+    assert any("erased since" in note and "new request id" in note for note in again.notes)
     assert memory.recall("Zelda bees").hits == ()
+
+
+def test_a_request_of_another_sort_that_is_repeated_says_so_too(memory: weft.Memory) -> None:
+    memory.add_entity("Zelda", kind="Person", request_id="once")
+    run(memory, "record_turns", session="chat", turns=["Ann: Zelda keeps bees"], request_id="talk")
+    erase_all(memory, names=("Zelda",))
+    for again in (
+        memory.add_entity("Boris", kind="Person", request_id="once"),
+        run(memory, "record_turns", session="chat", turns=["Ann: goats"], request_id="talk"),
+    ):
+        assert again.status == "duplicate_skip"
+        assert any("erased since" in note for note in again.notes)
 
 
 def test_the_command_line_says_so_too(tmp_path: Path, memory: weft.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,3 +138,23 @@ def test_the_command_line_says_so_too(tmp_path: Path, memory: weft.Memory, monke
         told = CliRunner().invoke(command, arguments, prog_name="weft")
         assert "(erased 20" in told.output, told.output
         assert "Zelda" not in told.output
+
+
+def test_who_erased_is_not_told_in_public(tmp_path: Path, memory: weft.Memory) -> None:
+    """That it was erased is: the log has a place where words were."""
+    run(memory, "project_create", name="ferry", scope="public")
+    written = memory.remember("Zelda keeps bees behind the chapel.", scope="public", agents=["guest"])
+    erase_all(memory, written.id, names=("Zelda",))
+    public = settings(tmp_path) | {"WEFT_AUDIENCE": "public", "WEFT_SCOPES": "public", "WEFT_AGENT": "guest"}
+    guest = weft.open(f"sqlite://{tmp_path}/store", directory=tmp_path, environment=public, clock=ManualClock())
+    session = memory.loom.writer.session
+    shown = next(each for each in run(guest, "log_show", session=session).events if each.citation == written.citation)
+    cited = guest.cite(written.citation)
+    guest.close()
+    assert shown.erased
+    assert cited.event.erased
+    assert any("erased" in note for note in cited.notes)
+    for told in (shown, cited.event):
+        assert (told.erased_at, told.erased_by) == (None, None)
+    operator = memory.loom.writer.actor.agent
+    assert not any(operator in note or "2026-" in note for note in cited.notes)

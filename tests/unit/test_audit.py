@@ -198,9 +198,12 @@ def test_what_a_sensitive_viewer_was_shown_is_not_kept(place: Place) -> None:
     key = new_key("main")
     place.open(audit="off", sensitive_key=key).remember("Zora has a tumour.", sensitive=True)
     memory = place.open(audit="on", sensitive="true", sensitive_key=key)
-    assert memory.recall("Zora").hits
-    (call,) = calls(memory).calls
-    assert (call.output, call.output_bytes > 100) == ("", True)
+    assert memory.recall("Zora tumour").hits
+    assert not memory.recall("is Zora's tumour malignant?", kinds=["Decision"]).hits
+    for call in calls(memory).calls:
+        assert (call.input, call.output, call.input_bytes > 10, call.output_bytes > 10) == ("", "", True, True)
+    memory.close()
+    assert b"tumour" not in kept_bytes(place), "nor does what was asked stand anywhere"
 
 
 def test_long_words_are_cut_between_words(audited: weft.Memory) -> None:

@@ -150,6 +150,31 @@ def test_approvals_are_never_found_among_memories(boss: weft.Memory, ann: weft.M
     assert "Approval" in json.dumps(msgspec.to_builtins(shown[-1].payload))
 
 
+def test_the_level_is_implied_and_shown(boss: weft.Memory, ann: weft.Memory) -> None:
+    for number, more in enumerate(({}, {"level": "global"})):
+        text = f"{TEXT} {number}"
+        request = run(ann, "request_global_write_approval", operation="remember", arguments={"text": text})
+        assert any("level=global is implied" in note for note in request.notes)
+        (shown,) = run(boss, "approval_list").approvals
+        assert shown.arguments == {"text": text, "level": "global"}
+        run(boss, "approve", id=request.id)
+        assert ann.remember(text, governance_token=request.token, **more).status == "saved"
+    assert kept(boss) == [f"{TEXT} 0", f"{TEXT} 1"]
+
+
+def test_the_level_is_implied_for_every_item(boss: weft.Memory, ann: weft.Memory) -> None:
+    items = [{"text": f"{TEXT} {number}"} for number in range(2)]
+    token = approved(boss, ann, "remember_many", items=items)
+    assert run(ann, "remember_many", items=items, governance_token=token).status == "saved"
+    assert kept(boss) == [f"{TEXT} 0", f"{TEXT} 1"]
+
+
+def test_a_level_that_is_given_stands(boss: weft.Memory, ann: weft.Memory) -> None:
+    token = approved(boss, ann, text=TEXT, level="project")
+    assert ann.remember(TEXT, governance_token=token).status == "saved"
+    assert kept(boss) == []
+
+
 # ---- tokens that do not do
 
 

@@ -241,11 +241,15 @@ def test_products_are_paged_and_each_is_told_once(harbour: weft.Memory) -> None:
     task = opened(harbour)
     ids = [call(harbour, "remember", text=f"Ship {n} came in.", produced_by_task_id=task).id for n in range(5)]
     call(harbour, "add_entity", name="Odile", kind="Person", produced_by_task_id=task)
-    call(harbour, "add_entity", name="Odile", kind="Person", description="Pilot.", produced_by_task_id=task)
+    more = call(harbour, "add_entity", name="Odile", kind="Person", description="Pilot.", produced_by_task_id=task)
     first = call(harbour, "work_show", id=task, limit=4)
     rest = call(harbour, "work_show", id=task, limit=4, offset=first.next_offset)
-    assert [each.id for each in (*first.products, *rest.products)] == ["person:odile", *reversed(ids)]
-    assert (first.total, rest.next_offset) == (6, None)
+    assert [each.id for each in (*first.products, *rest.products)] == [
+        *more.linked,  # what the project says that she is
+        "person:odile",
+        *reversed(ids),
+    ]
+    assert (first.total, rest.next_offset) == (7, None)
 
 
 def test_a_write_that_writes_nothing_is_nobodys_product(harbour: weft.Memory) -> None:
@@ -260,7 +264,7 @@ def test_a_write_that_writes_nothing_is_nobodys_product(harbour: weft.Memory) ->
 def test_a_node_tells_which_tasks_made_it(harbour: weft.Memory) -> None:
     first, second = opened(harbour, "one"), opened(harbour, "two")
     person = call(harbour, "add_entity", name="Odile", kind="Person", produced_by_task_id=first).id
-    call(harbour, "add_entity", name="Odile", kind="Person", description="Pilot.", produced_by_task_id="two")
+    call(harbour, "add_entity", name="Odile", kind="Person", aliases=["Odie"], produced_by_task_id="two")
     fact = call(
         harbour,
         "add_fact",
@@ -423,7 +427,7 @@ def test_what_the_actions_of_a_conversation_made(harbour: weft.Memory) -> None:
 def test_the_current_conversation_is_where_things_come_from(harbour: weft.Memory) -> None:
     during = told(harbour, conversation="c1")
     early = call(during, "add_entity", name="Odile", kind="Person")
-    assert early.notes == (), "a conversation is a source, be it yet to be recorded"
+    assert any("there is no conversation 'c1'" in note for note in early.notes)
     call(during, "record_turns", session="c1", turns=["user: add them"])
     person = call(during, "add_entity", name="Petra", kind="Person")
     memory = call(during, "remember", text="The gull sleeps.")
@@ -501,6 +505,9 @@ def test_provenance_may_be_required_off_or_of_other_kinds(harbour: weft.Memory) 
         ("memory_write", {"kind": "Service", "name": "gate", "text": "Opens."}),
         ("memory_write", {"kind": "Vessel", "text": "The Petrel."}),
         ("add_fact", {"subject": "Odile", "subject_kind": "Person", "predicate": "age", "object": "7"}),
+        ("add_entity", {"name": "Odile", "kind": "person"}),
+        ("memory_write", {"kind": "PERSON", "name": "Odile"}),
+        ("memory_write", {"kind": "vessel", "text": "The Petrel."}),
     ):
         answer = call(strict, name, **given)
         assert (answer.status, answer.id, answer.citation) == ("failed", "", ""), name
@@ -511,7 +518,17 @@ def test_provenance_may_be_required_off_or_of_other_kinds(harbour: weft.Memory) 
     assert [each.status for each in many.items] == ["saved", "failed"]
     task = opened(strict)
     assert call(strict, "add_entity", name="Odile", kind="Person", produced_by_task_id=task).status == "saved"
-    assert call(told(strict, conversation="c1"), "add_entity", name="Petra", kind="Person").status == "saved"
+    assert call(strict, "add_entity", name="Odile", kind="person").status == "duplicate_skip", "it is the same kind"
+    with pytest.raises(Invalid, match="weft's own"):
+        call(strict, "memory_write", kind="Person", name="Bo", props={"derived_from": "nothing"})
+    during = told(strict, conversation="c1")
+    nowhere = call(during, "add_entity", name="Petra", kind="Person")
+    assert nowhere.status == "failed"
+    assert "there is no conversation 'c1'" in nowhere.notes[0]
+    warned = call(told(during, provenance="warn"), "add_entity", name="Pia", kind="Person")
+    assert any("no conversation 'c1'" in note for note in warned.notes)
+    call(strict, "record_turns", session="c1", turns=["user: Petra is here"])
+    assert call(during, "add_entity", name="Petra", kind="Person").status == "saved"
     lax = told(harbour, provenance="off")
     assert call(lax, "add_entity", name="Bo", kind="Person").notes == ()
 

@@ -41,6 +41,11 @@ def parse_citation(text: str) -> EventCitation | FileCitation:
     )
 
 
+def is_event_citation(text: object) -> bool:
+    """Whether a value is the citation of an event, and nothing else."""
+    return isinstance(text, str) and _EVENT.fullmatch(text) is not None
+
+
 def file_citation(path: str, line: int) -> str:
     """Cites a line of a file."""
     return f"file://{quote(path, safe='/@+,=~ ')}:{line}"

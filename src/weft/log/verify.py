@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
 from weft.errors import StoreError
 from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.log.canonical import decode
 from weft.log.chain import commit_digest, commit_genesis, header_hash, payload_digest, session_genesis
 from weft.log.kinds import payload_of, rewriting
 from weft.ports import Store
+from weft.sealing import PREFIX, is_sealed
 from weft.types import MAX_READ_EVENTS, Commit, Event, Viewer
 
 VERIFY_SLICE_EVENTS = 1_000
@@ -39,10 +42,8 @@ class ChainChecker:
         self.pos, self.at, self.digest = 0, 0, commit_genesis(account)
         self.sessions: dict[str, tuple[int, bytes]] = {}
         self.commits = self.events = self.erased = 0
-        self._rewritten: dict[
-            tuple[str, int], tuple[bytes, str]
-        ] = {}  # what their payloads are, and what they are called
-        self._named: dict[tuple[str, int], str] = {}  # what they should be, by the newest that says so
+        self._rewritten: dict[tuple[str, int], _Left] = {}
+        self._named: dict[tuple[str, int], tuple[str, str]] = {}  # digest and why, by the newest that says so
 
     def check(self, commit: Commit, events: tuple[Event, ...]) -> str | None:
         """Advances past a sound commit; on a problem nothing advances."""
@@ -70,24 +71,30 @@ class ChainChecker:
 
     def unbound(self) -> str | None:
         """At the end: the first payload that was replaced, and no event says by what; or that is not what one says."""
-        for key, (digest, name) in self._rewritten.items():
+        for key, left in self._rewritten.items():
             if key not in self._named:
-                return f"{name}: the payload was replaced, and no event says so"
-            if self._named[key] != digest.hex():
-                return f"{name}: what is left of the payload was changed"
+                return f"{left.name}: the payload was replaced, and no event says so"
+            digest, why = self._named[key]
+            if digest != left.digest.hex():
+                return f"{left.name}: what is left of the payload was changed"
+            if why == "resealed" and not left.sealed:
+                return f"{left.name}: the payload was replaced as if to seal it anew, and nothing in it is sealed"
         for session, seq in self._named:
-            if (session, seq) not in self._rewritten and seq <= self.sessions.get(session, (0, b""))[0]:
+            if (session, seq) not in self._rewritten:
                 return f"event {seq} of session {session} was rewritten, and its first payload is there again"
         return None
 
     def _bind(self, event: Event) -> None:
         """Keeps what ties a replaced payload to the log: what it is, and what a later event says that it is."""
         if event.rewritten:
-            digest = payload_digest(event.salt or b"", event.payload or b"")
-            self._rewritten[event.session, event.seq] = (digest, f"{event.citation} (position {event.pos})")
+            self._rewritten[event.session, event.seq] = _Left(
+                digest=payload_digest(event.salt or b"", event.payload or b""),
+                name=f"{event.citation} (position {event.pos})",
+                sealed=_holds_sealed(event.payload or b""),
+            )
         elif event.kind == "log.rewritten":
             told: rewriting.Rewritten = payload_of(event)
-            self._named.update({(session, seq): digest for session, seq, digest in told.events})
+            self._named.update({(session, seq): (digest, told.why) for session, seq, digest in told.events})
 
     def _check_event(self, event: Event, pos: int, commit: Commit, moved: dict[str, tuple[int, bytes]]) -> str | None:
         name = f"{event.citation} (position {event.pos})"
@@ -109,14 +116,45 @@ class ChainChecker:
             return f"{name} does not follow the event before it in its session"
         if event.payload is None or event.salt is None:
             return f"{name}: the payload is missing"
-        if event.rewritten and event.kind == "log.rewritten":
-            return f"{name}: what says that payloads were replaced cannot be replaced itself"
         if not event.rewritten and payload_digest(event.salt, event.payload) != event.payload_hash:
             return f"{name}: the payload was changed"
+        if event.kind == "log.rewritten" and (problem := self._check_telling(event, name, moved)):
+            return problem
         if header_hash(event) != event.hash:
             return f"{name}: the header was changed"
         moved[event.session] = (event.seq, event.hash)
         return None
+
+    def _check_telling(self, event: Event, name: str, moved: dict[str, tuple[int, bytes]]) -> str | None:
+        """What says that payloads were replaced: it stands as it was sealed, and names what came before it."""
+        if event.rewritten:
+            return f"{name}: what says that payloads were replaced cannot be replaced itself"
+        told: rewriting.Rewritten = payload_of(event)
+        for session, seq, _ in told.events:
+            last, _ = moved.get(session) or self.sessions.get(session) or (0, b"")
+            if not 0 < seq <= last:
+                return f"{name} says that event {seq} of session {session} was replaced, and there is none"
+        return None
+
+
+class _Left(Struct, frozen=True, kw_only=True):
+    """A replaced payload: its digest, what the event is called, whether anything in it is sealed."""
+
+    digest: bytes
+    name: str
+    sealed: bool
+
+
+def _holds_sealed(payload: bytes) -> bool:
+    return PREFIX.encode() in payload and any(map(is_sealed, _strings(decode(payload))))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
 
 
 def read_commits(store: Store, viewer: Viewer, *, after: int = 0) -> Iterator[tuple[Commit, tuple[Event, ...]]]:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from weft.kinds import RECORD_KINDS
+from weft.log.citation import is_event_citation
+
 SEPARATOR: Final = "\x1f"
 # Fields that hold words, as the node that comes of them calls them.
 FIELDS: Final[Mapping[str, str]] = {
@@ -28,7 +31,7 @@ PARTS: Final[Mapping[str, bool]] = {
     "sections": True,
     "symbols": True,
 }
-# Properties that weft made itself, and that are no words: ids of other nodes, places, hashes, figures.
+# Properties that weft makes itself, and that are no words: ids of other nodes, places, hashes, figures.
 OWN_PROPS: Final[frozenset[str]] = frozenset(
     [
         "id",
@@ -63,14 +66,31 @@ OWN_PROPS: Final[frozenset[str]] = frozenset(
 )
 # Of these, what tells of the words themselves: it is sealed with them.
 TELLING_PROPS: Final[frozenset[str]] = frozenset({"sha256", "content_hash", "context_hash", "citation", "hash", "said"})
+COMPILED_FROM: Final = "compiled_from"
+
+
+def stays_clear(kind: str, name: str, value: Any) -> bool:
+    """Whether a property stays in clear beside sealed words: links that erasing must find without the key.
+
+    Anybody may call a property `source` or `subject`, so a name alone is not enough: it is of weft's own records, which
+    nobody else writes, or a list of citations. What documents, files and messages have of the kind is no property in
+    a payload, but follows from its structure.
+    """
+    if kind in RECORD_KINDS:
+        return name in OWN_PROPS and name not in TELLING_PROPS
+    return name == COMPILED_FROM and isinstance(value, list | tuple) and all(map(is_event_citation, value))
 
 
 class Word(NamedTuple):
-    """Where words stand: the id of the node (or what names the edge), the field, and whether they are sensitive."""
+    """Where words stand: the id of the node (or what names the edge), the field, whether they are sensitive.
+
+    `kind` is that of the node, where the payload says it.
+    """
 
     of: str
     field: str
     sensitive: bool
+    kind: str = ""
 
 
 Change = Callable[[Word, Any], Any]
@@ -105,10 +125,11 @@ def is_sensitive(payload: Mapping[str, Any]) -> bool:
 def _part(part: Mapping[str, Any], change: Change, *, within: Word | None) -> dict[str, Any]:
     made = dict(part)
     of = _named(part, within)
+    kind = str(part.get("node_kind") or part.get("kind") or "")
     sensitive = part.get("sensitive") is True or (within is not None and within.sensitive)
     for name, field in FIELDS.items():
         if made.get(name) and not (name in ("name", "title") and "key" in part):  # a symbol's name is in its id
-            made[name] = change(Word(of, field, sensitive), made[name])
+            made[name] = change(Word(of, field, sensitive, kind), made[name])
     for name, inherits in PARTS.items():
         if made.get(name):
             whole = Word(of, "", sensitive) if inherits else None

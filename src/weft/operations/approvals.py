@@ -8,7 +8,7 @@ record beside it, which is sensitive if that is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -33,6 +33,7 @@ from weft.operations.registry import TOKEN, Operation
 from weft.types import NOW, SCOPES, Find, NodeVersion, Viewer
 
 MAX_READ: Final = 1_000
+Written = TypeVar("Written", bound=Struct)
 UNBOUND: Final = frozenset({TOKEN, "request_id"})  # how a call is made, not what it writes
 
 
@@ -174,15 +175,25 @@ def _shown(node: NodeVersion, text: Mapping[str, Any], citation: str, now_us: in
 # ---- using one
 
 
-def admitted(loom: Loom, operation: Operation, made: Struct) -> Loom:
+def for_all(made: Written) -> Written:
+    """A write as one for all projects: level=global, and of a batch for each item that gives no level."""
+    told: dict[str, Any] = {"level": "global"} if "level" in made.__struct_fields__ else {}
+    if isinstance(items := getattr(made, "items", None), tuple):
+        told["items"] = tuple({"level": "global", **item} for item in items)
+    return msgspec.structs.replace(made, **told) if told else made
+
+
+def admitted(loom: Loom, operation: Operation, made: Struct) -> tuple[Loom, Struct]:
     """The loom of a call, which may change what is global if it brings a token that was approved for just this call.
+
+    And the call: level=global is implied, where that is what was approved.
 
     The operator needs none, and one that it brings stays unused. Raises NeedsApproval, with the reason, for a token
     that is unknown, another's, not approved, expired, used, or approved for something else; it stays as it is.
     """
     token = getattr(made, TOKEN, None)
     if token is None or is_operator(loom.writer.actor, loom.viewer):
-        return loom
+        return loom, made
     found = loom.store.nodes(reader(loom), NOW, [approval_id(token)])
     known = found[0] if found and found[0].kind == APPROVAL else None
     if known is None or not same(str(known.props["verifier"]), token_hash(token)):
@@ -190,17 +201,22 @@ def admitted(loom: Loom, operation: Operation, made: Struct) -> Loom:
     asked, props = requester_of(loom), known.props
     if (asked.agent, asked.role) != (props["agent"], props["role"]):
         raise _refused("was given to another", hint="request an approval of your own")
-    if not same(str(props["bound"]), content_hash(token, operation.name, bound_arguments(made), asked)):
+    bound = [each for each in (made, for_all(made)) if _is_bound(known, token, operation, each, asked)]
+    if not bound:
         raise _refused(f"was asked for another write than this {operation.name}", hint=_AS_ASKED)
     request_id = getattr(made, "request_id", None)
     status, until = status_of(known, loom.clock.now_us()), until_of(known)
     again = status == "used" and request_id is not None and props.get("request_id") == request_id
     if status == "approved" or again:
         right = Pass(known, until=until, request_id=request_id, spent=again)
-        return msgspec.structs.replace(loom, approval=right)
+        return msgspec.structs.replace(loom, approval=right), bound[0]
     if status == "expired" and props["status"] == "approved":
         raise expired(until)
     raise _refused(*_WHY[status])
+
+
+def _is_bound(known: NodeVersion, token: str, operation: Operation, made: Struct, asked: Requester) -> bool:
+    return same(str(known.props["bound"]), content_hash(token, operation.name, bound_arguments(made), asked))
 
 
 _AS_ASKED: Final = "call it with exactly the arguments that the approval was asked for, or request another"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from weft.errors import Conflict, Forbidden, Invalid, NeedsApproval, TooLarge
+from weft.errors import Conflict, Forbidden, Invalid, NeedsApproval, StoreError, TooLarge
 from weft.governing import (
     USE_US,
     WAIT_US,
@@ -23,6 +23,7 @@ from weft.governing import (
 )
 from weft.instants import to_iso
 from weft.kinds import APPROVAL, APPROVAL_TEXT
+from weft.log.citation import is_event_citation
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
@@ -30,6 +31,8 @@ from weft.operations.approvals import (
     ApprovalShown,
     approvals,
     bound_arguments,
+    for_all,
+    reader,
     requester_of,
     show_all,
     status_of,
@@ -43,8 +46,13 @@ from weft.operations.fields import Limit
 from weft.operations.redacting import redacted_input
 from weft.operations.registry import Operation, read_input
 from weft.operations.versions import node_fence
+from weft.projection.tokens import strings
+from weft.queries import Which
+from weft.types import MAX_LIMIT, NOW, Find
 
 MAX_WAITING: Final = 50  # requests of one agent that wait at a time
+MAX_NAME: Final = 1_024  # characters of what may name a node
+MAX_NAMED: Final = 1_000  # names that are looked up for one request
 SECONDS: Final = USE_US // 1_000_000
 HOURS: Final = WAIT_US // 3_600_000_000
 
@@ -90,10 +98,13 @@ def request_global_write_approval(loom: Loom, given: RequestApproval) -> Approva
 
     The token works once, for exactly this operation and these arguments, for you alone, and for a minute after the
     operator has approved. The request waits a day. `weft approval-list` tells how it stands; request_id may differ.
+    level=global is implied, here and in the call.
     """
     operation = _operation(given.operation)
-    made = redacted_input(loom, operation, read_input(operation, dict(given.arguments)))  # as the call itself will be
+    asked_for = redacted_input(loom, operation, read_input(operation, dict(given.arguments)))
+    made = asked_for if "level" in given.arguments else for_all(asked_for)  # as the call itself will be
     _check_waiting(loom)
+    implied = () if made == asked_for else ("level=global is implied: the operator is shown it among the arguments",)
     token, asked, now = new_token(), requester_of(loom), loom.clock.now_us()
     bound = content_hash(token, operation.name, bound_arguments(made), asked)
     automatic = loom.settings.auto_approve
@@ -110,7 +121,7 @@ def request_global_write_approval(loom: Loom, given: RequestApproval) -> Approva
     if automatic:
         props |= _decision("approved", now, by="auto_approve") | {"automatic": True}
     node = graph.NodeAssertion(id=approval_id(token), kind=APPROVAL, props=props)
-    payload = graph.Asserted(nodes=(node, _text(node.id, given, made)))
+    payload = graph.Asserted(nodes=(node, _text(loom, node.id, given, made)))
     try:
         done = commit(loom, [Draft(kind="graph.asserted", payload=payload)])
     except TooLarge as problem:
@@ -127,14 +138,35 @@ def request_global_write_approval(loom: Loom, given: RequestApproval) -> Approva
         role=asked.role,
         until=str(props["until"]),
         citation=done.citation,
-        notes=(*_next_step(node.id, automatic=automatic), *_needless(loom, made), *done.notes),
+        notes=(*_next_step(node.id, automatic=automatic), *implied, *_needless(loom, made), *done.notes),
     )
 
 
-def _text(name: str, given: RequestApproval, made: Struct) -> graph.NodeAssertion:
-    """What would be written, and why: kept once, and as sensitive as it says that it is."""
-    told = {"arguments": told_arguments(made)} | ({"why": given.reason} if given.reason.strip() else {})
-    return graph.NodeAssertion(id=text_id(name), kind=APPROVAL_TEXT, props=told, sensitive=_sensitive(given.arguments))
+def _text(loom: Loom, name: str, given: RequestApproval, made: Struct) -> graph.NodeAssertion:
+    """What would be written, and why: kept once, and as sensitive as it says that it is, or as what it is about."""
+    arguments = told_arguments(made)
+    told = {"arguments": arguments} | ({"why": given.reason} if given.reason.strip() else {})
+    sensitive = _sensitive(given.arguments) or _about_sensitive(loom, arguments)
+    return graph.NodeAssertion(id=text_id(name), kind=APPROVAL_TEXT, props=told, sensitive=sensitive)
+
+
+def _about_sensitive(loom: Loom, arguments: Mapping[str, Any]) -> bool:
+    """Whether a node that is named anywhere in the arguments is sensitive: by its id, a citation or its name.
+
+    Where that cannot be told, what is asked for is sealed if there is a key.
+    """
+    named = tuple({each.strip() for each in strings(arguments) if 0 < len(each.strip()) <= MAX_NAME})
+    viewer, store = reader(loom), loom.store
+    if len(named) > MAX_NAMED:
+        return bool(loom.screen.keys)
+    try:
+        cited = store.cited(viewer, [each for each in named if is_event_citation(each)]).values()
+        found = [node for pos in cited for node in store.asserted_by(viewer, pos, limit=MAX_LIMIT)]
+        found += store.last_versions(viewer, Which(ids=named), limit=len(named)) if named else ()
+        found += store.find(viewer, NOW, Find(names=named), limit=MAX_LIMIT).nodes if named else ()
+    except StoreError:
+        return bool(loom.screen.keys)
+    return any(node.guard.sensitive for node in found)
 
 
 def _operation(written: str) -> Operation:

@@ -9,6 +9,7 @@ from weft.kinds import ERASED
 from weft.log.canonical import decode
 from weft.log.kinds.rewriting import What
 from weft.loom import Loom
+from weft.operations.mentioned import spelled_out
 from weft.ports import Store
 from weft.projection.tokens import strings
 from weft.queries import NodeWords
@@ -69,4 +70,6 @@ def _store(loom: Loom) -> Store | None:
 def _concerns(row: NodeWords, mentions: Callable[[str], bool], sessions: frozenset[str]) -> bool:
     props = decode(row.props.encode()) if row.props else {}
     held = (props.get("session"), props.get("conversation"))
-    return any(each in sessions for each in held) or any(map(mentions, (row.id, row.text, *strings(props))))
+    said = (row.id, row.text, *strings(props))
+    # What went in and came out is kept as JSON, cut: names may be written with escapes in it.
+    return any(each in sessions for each in held) or any(mentions(each) or mentions(spelled_out(each)) for each in said)

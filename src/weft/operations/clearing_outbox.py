@@ -13,33 +13,44 @@ from msgspec.structs import replace
 
 from weft.errors import StoreError
 from weft.log.canonical import canonical
+from weft.operations.mentioned import spelled_out
 from weft.outbox import Outbox
-from weft.waiting import Waiting
+from weft.screen import Screen
+from weft.waiting import Waiting, WaitingDraft
 
 Mentions = Callable[[str], bool]
 
 
 class Cleared(Struct, frozen=True, kw_only=True):
-    """How many entries were removed, and how many lost some of their events."""
+    """How many entries were removed, how many lost some of their events, and how many stay that cannot be opened."""
 
     removed: int = 0
     redacted: int = 0
+    unread: int = 0
 
 
 def clear_outbox(
-    outbox: Outbox | None, mentions: Mentions, *, sessions: frozenset[str] = frozenset(), write: bool
+    outbox: Outbox | None,
+    mentions: Mentions,
+    *,
+    sessions: frozenset[str] = frozenset(),
+    screen: Screen,
+    write: bool,
 ) -> Cleared:
     """Removes entries that wait, were refused or were dropped, if what they would write mentions what is erased.
 
-    Of an entry with other events too, these stay. Unless `write`, nothing changes and it is only counted.
+    Of an entry with other events too, these stay. `screen` opens sealed words. Unless `write`, nothing changes and it
+    is only counted.
     """
-    removed = redacted = 0
+    removed = redacted = unread = 0
     for file in _files(outbox):
         raw = _read(file)
         if raw is None:
             continue  # another process delivered it meanwhile: it is in the log now
-        left = _left(raw, mentions, sessions)
+        look = _Look(mentions, screen.fresh())
+        left = _left(raw, look, sessions)
         if left == raw:
+            unread += look.unread
             continue
         if left is None:
             removed += 1
@@ -47,7 +58,27 @@ def clear_outbox(
             redacted += 1
         if write:
             _rewrite(file, left)
-    return Cleared(removed=removed, redacted=redacted)
+    return Cleared(removed=removed, redacted=redacted, unread=unread)
+
+
+class _Look:
+    """Looks into drafts, sealed ones as well."""
+
+    def __init__(self, mentions: Mentions, screen: Screen) -> None:
+        self.mentions, self._screen = mentions, screen
+
+    @property
+    def unread(self) -> bool:
+        """Whether something could not be opened."""
+        return bool(self._screen.unopened)
+
+    def concerns(self, draft: WaitingDraft) -> bool:
+        if self.mentions(_plain(msgspec.json.encode(draft))):
+            return True
+        if not isinstance(draft.payload, dict):
+            return False
+        shown = self._screen.payload(draft.payload)
+        return shown != draft.payload and self.mentions(_plain(msgspec.json.encode(shown)))
 
 
 def _files(outbox: Outbox | None) -> Iterator[Path]:
@@ -67,26 +98,23 @@ def _read(file: Path) -> bytes | None:
         raise StoreError(f"{file} cannot be read: {trouble}", hint="check the outbox's permissions") from trouble
 
 
-def _left(raw: bytes, mentions: Mentions, sessions: frozenset[str]) -> bytes | None:
+def _left(raw: bytes, look: _Look, sessions: frozenset[str]) -> bytes | None:
     """What stays of a file: all of it, less, or nothing."""
     try:
         waiting = msgspec.json.decode(raw, type=Waiting)
     except msgspec.MsgspecError:  # a reason why the store refused one, or a damaged file
-        return None if mentions(_plain(raw)) else raw
+        return None if look.mentions(_plain(raw)) else raw
     if waiting.session in sessions:
         return None
-    kept = tuple(each for each in waiting.drafts if not mentions(_plain(msgspec.json.encode(each))))
-    if len(kept) == len(waiting.drafts) and not mentions(waiting.problem):
+    kept = tuple(each for each in waiting.drafts if not look.concerns(each))
+    if len(kept) == len(waiting.drafts) and not look.mentions(waiting.problem):
         return raw
     return canonical(msgspec.to_builtins(replace(waiting, drafts=kept, problem=""))) if kept else None
 
 
 def _plain(raw: bytes) -> str:
-    """JSON with its escapes undone as far as words need it."""
-    try:
-        return msgspec.json.encode(msgspec.json.decode(raw)).decode().replace("\\n", "\n").replace("\\t", "\t")
-    except msgspec.MsgspecError:
-        return raw.decode(errors="replace")
+    """What is said in JSON, or in a file that is none."""
+    return spelled_out(raw.decode(errors="replace"))
 
 
 def _rewrite(file: Path, left: bytes | None) -> None:

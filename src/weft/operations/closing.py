@@ -1,4 +1,7 @@
-"""What goes with what is erased: whatever was made of it, and what was made of that, until nothing is added."""
+"""What goes with what is erased: whatever was made of it, and what was made of that, until nothing is added.
+
+What was compiled of a thing is a property of it. It goes, and the thing stays.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
 from weft.projection.name_search import NameSearch
 from weft.projection.tokens import KEPT_KINDS
+from weft.projection.unsaid import Unsaid
 from weft.types import Viewer
 
 SPEAKS_OF: Final = frozenset({"INVOLVES", "REPRESENTS", "AFFECTS"})  # from what happened to the thing it happened to
@@ -20,7 +24,10 @@ STEPS: Final = 3
 
 
 class Closing:
-    """Adds to a set of nodes whatever was made of them. With `records_only`, only weft's own records of them."""
+    """Adds to a set of nodes whatever was made of them.
+
+    With `records_only`, only weft's own records of them, and what their texts named that no other text does.
+    """
 
     def __init__(self, loom: Loom, viewer: Viewer, *, names: Collection[str] = (), records_only: bool = False) -> None:
         self._loom, self._viewer, self._records_only = loom, viewer, records_only
@@ -31,6 +38,7 @@ class Closing:
         self.outline = Outline(NameSearch(names), self._effects)
         self.outline.read(loom, viewer)
         self.ids: set[str] = set()
+        self._bare: set[str] = set()
         self._waiting: list[str] = []
         self._along: dict[str, list[str]] = {}  # edges that lead from one that goes to another
         self._mentioned: dict[str, set[str]] = {}  # by a mention: what it is joined to
@@ -42,16 +50,21 @@ class Closing:
             return frozenset()
         self._loom.progress("selecting", 2, STEPS)
         spoke = self._read_edges(frozenset(subjects))
-        compiled = {} if self._records_only else self._compiled()
+        compiled = self._compiled()
         self._add((*ids, *spoke, *(() if self._records_only else self.outline.named)), given=True)
         while self._waiting:
             each = self._waiting.pop()
             self._add(self._made_of(each))
-            if not self._records_only:
-                self._add(one for one in self._mentions.get(each, ()) if self._mentioned[one] <= self.ids)
-                self._follow_events(each, compiled)
+            self._add(one for one in self._mentions.get(each, ()) if self._mentioned[one] <= self.ids)
+            self._follow_events(each, compiled)
         self._loom.progress("selecting", STEPS, STEPS)
         return frozenset(self.ids)
+
+    def bare(self) -> Unsaid:
+        """What stays without what was compiled of it: from what goes, or with a name in it."""
+        compiled = self.outline.compiled
+        bare = frozenset((self._bare | self.outline.bared) & compiled.keys()) - self.ids
+        return Unsaid(bare=bare, positions=frozenset(pos for each in bare for pos in compiled[each]))
 
     def _add(self, ids: Iterable[str], *, given: bool = False) -> None:
         for each in ids:
@@ -75,9 +88,7 @@ class Closing:
                 continue
             if rel in MADE_OF and (not self._records_only or rel == "ABOUT"):
                 self._along.setdefault(dst, []).append(src)
-            if self._records_only:
-                continue
-            if rel == "CONTAINS":
+            if rel == "CONTAINS" and not self._records_only:
                 self._along.setdefault(src, []).append(dst)
             if rel in SPEAKS_OF and dst in subjects:
                 spoke.add(src)
@@ -111,7 +122,7 @@ class Closing:
     def _follow_events(self, node_id: str, compiled: Mapping[int, list[str]]) -> None:
         """What was summed up from an event of this node; what an event brought about of which nothing is left."""
         for event in self.outline.events(node_id):
-            self._add(compiled.get(event, ()))
+            self._bare.update(compiled.get(event, ()))
             if event in self._effects and self.outline.asserted.get(event, set()) <= self.ids:
                 self._add(self._brought_about(self._effects.pop(event)))
 

@@ -11,7 +11,9 @@ from weft.append import Appended, Fence, Moved, written_under
 from weft.errors import Away, Busy, Conflict, StoreError
 from weft.log.draft import Draft
 from weft.loom import Loom
+from weft.operations.hidden import check_key
 from weft.operations.stamping import Stamped, TaskClosed, both, stamped, stamped_unseen
+from weft.tally import is_sensitive
 
 WriteStatus = Literal[
     "saved",
@@ -104,6 +106,8 @@ def append_stamped(
     fence: Fence | None = None,
 ) -> Committed:
     """The same for what never waits: it is written now, or fails. Raises what `append` and `stamped` raise."""
+    if any(is_sensitive(draft.payload) for draft in drafts):
+        check_key(loom)
     for _ in range(MAX_DECISIONS):
         stamp = _stamp(loom, drafts, request_id)
         try:

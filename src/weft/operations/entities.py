@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from weft.errors import Invalid
 from weft.instants import to_iso
-from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS, is_thing
+from weft.kinds import MENTION, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS, is_thing, spelt
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, EdgeName, Ended, NodeAssertion
 from weft.loom import Loom
+from weft.operations.describing import describe, described
 from weft.operations.fields import KindName, Moment, Name, NodeName
 from weft.operations.making import UNSPECIFIED, Making, check_words, guard_in
 from weft.operations.moments import check_interval
@@ -58,15 +59,17 @@ def add_entity(loom: Loom, given: AddEntity) -> Remembered:
     """Records that there is somebody or something, what it is, and the other names it goes by.
 
     The same name again is the same entity: nothing is written, or a new version where there is more to say of it.
-    References to it, by name or alias, find it from then on.
+    References to it, by name or alias, find it from then on. Entities are known in all projects; a description that an
+    agent gives without approval is kept for its own project, beside the entity.
     """
-    if before := answered(loom, given.request_id, lambda payload: asserts(payload, given.kind, given.name)):
+    if before := answered(loom, given.request_id, lambda payload: _entity_of(payload, given)):
         return before
     return write(loom, lambda so_far: plan_entity(loom, given, so_far), request_id=given.request_id)
 
 
 def plan_entity(loom: Loom, given: AddEntity, so_far: SoFar) -> Planned:
     """What adding an entity comes to."""
+    given = replace(given, kind=spelt(given.kind))
     if not is_thing(given.kind) or given.kind in VIEWS["code"]:
         raise Invalid(f"{given.kind} is no kind of entity", hint=_instead(given.kind))
     check_words(given.name, field="name")
@@ -77,16 +80,25 @@ def plan_entity(loom: Loom, given: AddEntity, so_far: SoFar) -> Planned:
     main = before or making.new_thing(given.name, given.kind)
     making.nodes.pop(main.id, None)  # it is written as what it becomes, below
     aliases = _with_aliases(making, main, given.aliases)
+    apart = bool(given.description) and not loom.may_write_global
+    told = {} if apart and before is not None else props_of(given)  # of the description then, not of the thing
     main = replace(
         main,
-        text=given.description or main.text,
-        props={**main.props, **props_of(given), **({"aliases": aliases} if aliases else {})},
+        text=main.text if apart else given.description or main.text,
+        props={**main.props, **told, **({"aliases": aliases} if aliases else {})},
     )
+    linked = describe(making, given, main, given.description) if apart else ()
     if given.kind not in VIEWS["entity"]:
         making.notes.append(
             f"{given.kind} is no kind that relations are followed to: {', '.join(sorted(VIEWS['entity']))} are"
         )
-    return making.told(main, before, ())
+    return making.told(main, before, linked)
+
+
+def _entity_of(payload: Any, given: AddEntity) -> str | None:
+    """The entity that an earlier call with the same request id wrote of, if it was this one."""
+    found = asserts(payload, spelt(given.kind), given.name)
+    return found or (described(payload, given.description) if given.description else None)
 
 
 def _instead(kind: str) -> str:
@@ -136,7 +148,8 @@ def _with_aliases(making: Making, main: NodeAssertion, aliases: tuple[str, ...])
                 f"{alias[:80]!r} is the name of another entity, {strangers[0].id}",
                 hint=f"if they are the same, call merge_entities with duplicate {strangers[0].id}",
             )
-        record = records[0] if records else making.new_thing(alias, main.kind, text=f"Another name of {main.name}.")
+        words = f"Another name of {main.name}." if making.loom.may_write_global else ""
+        record = records[0] if records else making.new_thing(alias, main.kind, text=words)
         if records:
             making.notes.append(f"{alias[:80]!r} is another name of others too: refer to this one by name or id")
         else:

@@ -6,12 +6,14 @@ out. The log keeps its chain and says that something was erased, when and by who
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from weft.audit import FLUSH_S
 from weft.errors import Invalid, NotFound
 from weft.instants import to_iso
 from weft.log.kinds.rewriting import What
@@ -20,7 +22,8 @@ from weft.operations.clearing_audit import clear_audit
 from weft.operations.clearing_outbox import clear_outbox
 from weft.operations.conversations import log_session
 from weft.operations.deleting import names_of, path_in_project
-from weft.operations.mentioned import Mentioned
+from weft.operations.left_over import left_over
+from weft.operations.mentioned import Mentioned, opening
 from weft.operations.registry import Operation
 from weft.operations.selection import (
     Counts,
@@ -30,15 +33,16 @@ from weft.operations.selection import (
     select_session,
     select_source,
     select_subject,
+    unread,
 )
-from weft.operations.told_again import tell_again, to_tell_again
+from weft.operations.unsaying import end_relations
 from weft.types import Viewer
 
 if TYPE_CHECKING:
     from weft.erasure import Erasing
 
 SHOWN: Final = 20
-MAX_SESSIONS: Final = 10_000
+SETTLED_S: Final = FLUSH_S + 0.25  # by then every process has recorded its calls
 COMMON: Final = 0.1  # of all texts: a name that stands in more may be a common word
 RECEIPT: Final = "Receipt"
 OUT_OF_REACH: Final = (
@@ -134,18 +138,28 @@ def _selected(loom: Loom, viewer: Viewer, given: Erase) -> tuple[Selected, str]:
     return select_everything(loom, viewer), "everything"
 
 
-def carry_out(loom: Loom, viewer: Viewer, selected: Selected, written: str, *, go: bool, confirm: str) -> Erasure:
+def carry_out(
+    loom: Loom,
+    viewer: Viewer,
+    selected: Selected,
+    written: str,
+    *,
+    go: bool,
+    confirm: str,
+    deleted: Collection[str] = (),
+) -> Erasure:
     """Says what goes, and where `go` is set and enough is confirmed, erases it everywhere.
 
-    Raises NotFound where there is nothing, Invalid where a confirmation is missing: nothing was written then.
+    `deleted` go only while they are deleted. Raises StandsAgain where one was brought back meanwhile, NotFound where
+    there is nothing, Invalid where a confirmation is missing: nothing was written then.
     """
     erasing = _erasing(loom, viewer, selected)
     would = erasing.preview()
     counts = count(loom, viewer, selected, would.nodes, shown=SHOWN)
     mentioned = Mentioned(ids=would.nodes, names=selected.names, all=selected.what == "everything")
     sessions = _sessions(loom, selected, written)
-    waits = clear_outbox(loom.outbox, mentioned, sessions=sessions, write=False)
-    audit = _Audit(loom, viewer, selected, counts.openings, would.nodes, sessions)
+    waits = clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=False)
+    audit = _Audit(loom, viewer, selected, counts.openings | _taken_back(selected), would.nodes, sessions)
     audited = audit.clear(write=False)
     if not (would.nodes or would.events or waits.removed or waits.redacted or audited):
         raise _nothing(selected.what, written, _finished(loom, viewer) if go else ())
@@ -161,7 +175,8 @@ def carry_out(loom: Loom, viewer: Viewer, selected: Selected, written: str, *, g
         audit=audited,
         out_of_reach=OUT_OF_REACH,
     )
-    notes = (*selected.notes, *_left_over(loom, viewer, selected))
+    waiting = unread(waits.unread, "sealed writes that wait") if selected.names else ()
+    notes = (*selected.notes, *waiting, *left_over(loom, viewer, selected.names))
     needs = _needs_name(selected.what, counts)
     if not go:
         return _previewed(loom, told, counts, (*_advice(selected, counts, would.joined), *notes), confirm=needs)
@@ -170,20 +185,28 @@ def carry_out(loom: Loom, viewer: Viewer, selected: Selected, written: str, *, g
             f"{counts.standing} of {counts.of} memories would go: nothing was erased",
             hint=f"type the account's name: --yes --confirm {loom.writer.account}",
         )
-    again = to_tell_again(loom, viewer, selected, would.nodes, mentioned)
-    clear_outbox(loom.outbox, mentioned, sessions=sessions, write=True)  # first: it must not be delivered meanwhile
+    erasing.only_while_deleted(deleted)
+    # First: it must not be delivered meanwhile.
+    clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=True)
+    notes += end_relations(loom, viewer, selected.unsaid)
     done = erasing.run(selected.what)
-    notes += tell_again(replace(loom, viewer=viewer), again)
+    audit.settle()
     audited = audit.clear(write=True)
     forget_cached(loom)
     return _erased(loom, told, done.citations, audited, (*notes, *done.notes, *_slower(loom, viewer)))
+
+
+def _taken_back(selected: Selected) -> set[str]:
+    """How the texts begin that go of nodes that stay."""
+    pairs = (pair for pairs in selected.unsaid.words.values() for pair in pairs)
+    return {opening(before.text) for before, after in pairs if before.text != after.text} - {""}
 
 
 def _erasing(loom: Loom, viewer: Viewer, selected: Selected) -> Erasing:
     from weft.erasure import Erasing
     from weft.projection.concern import Concern
 
-    concern = Concern(selected.ids, selected.names, loom.screen.event)
+    concern = Concern(selected.ids, selected.names, loom.screen.event, selected.unsaid)
     return Erasing(loom.store, loom.writer, viewer=viewer, concern=concern, clock=loom.clock, progress=loom.progress)
 
 
@@ -216,6 +239,12 @@ class _Audit:
     ) -> None:
         self._loom, self._viewer, self._selected, self._sessions = loom, viewer, selected, sessions
         self._mentioned = Mentioned(ids=ids, names=selected.names, texts=openings, all=selected.what == "everything")
+        self._began_s = time.monotonic()
+
+    def settle(self) -> None:
+        """Waits until the calls are written that others made before this began."""
+        if self._loom.audit is not None and self._loom.audit.recording:
+            time.sleep(max(0.0, self._began_s + SETTLED_S - time.monotonic()))
 
     def clear(self, *, write: bool) -> int:
         return clear_audit(
@@ -258,24 +287,6 @@ def _advice(selected: Selected, counts: Counts, joined: Collection[str]) -> tupl
         return (every,)
     share = f"that is {counts.standing} of {counts.of} memories"
     return (every, f"{share}: if the name is a common word, or others have it too, give the id instead")
-
-
-def _left_over(loom: Loom, viewer: Viewer, selected: Selected) -> tuple[str, ...]:
-    """What stays, or may come again."""
-    heads = loom.store.session_heads(viewer, limit=MAX_SESSIONS) if selected.names else ()
-    named = [head.session for head in heads if any(_in_header(name, head.session) for name in selected.names)]
-    stays = tuple(f"the name of the session {each} holds it, and stays: headers are never changed" for each in named)
-    open_now = [tx.id for tx in loom.store.transactions(viewer, limit=100) if tx.closed_pos is None]
-    again = (
-        f"a change is open ({open_now[0]}): when it is closed, run this again for what it brings" if open_now else ""
-    )
-    return (*stays, again) if again else stays
-
-
-def _in_header(name: str, session: str) -> bool:
-    parts = [word.casefold() for word in name.split()]
-    words = session.casefold().replace("-", " ").replace(".", " ").replace("_", " ").split()
-    return any(words[at : at + len(parts)] == parts for at in range(len(words)))
 
 
 def _previewed(loom: Loom, told: Erasure, counts: Counts, notes: tuple[str, ...], *, confirm: bool) -> Erasure:

@@ -43,6 +43,7 @@ from weft.operations.values import is_denied, is_hedged, relation, unhedged
 from weft.operations.versions import answer_of
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 from weft.projection.moves import shared_slot
+from weft.projection.tokens import KEPT_KINDS
 from weft.retrieval.cognitive import FEEDBACK_KIND
 from weft.retrieval.derived import DERIVED_FROM
 from weft.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
@@ -235,7 +236,7 @@ def _subject(loom: Loom, given: AddFact, guard: Guard) -> tuple[str, str, graph.
             raise unknown(given.subject_entity, "thing")
         return _checked(node, guard), node.name or given.subject, None
     rights = replace(guard, project=None)  # a thing belongs to no one project: facts about it do
-    if given.subject_kind in RECORD_KINDS:
+    if given.subject_kind in RECORD_KINDS | KEPT_KINDS:
         raise Invalid(f"{given.subject_kind} is weft's own kind of record", hint="choose another kind, such as Entity")
     known = _known(loom, given, guard, rights)
     if known is not None:

@@ -27,6 +27,7 @@ from weft.operations.records import RecordsIngested, ingest_file
 from weft.operations.registry import Operation
 from weft.operations.rights import write_guard
 from weft.operations.stamping import TaskClosed
+from weft.screen import Screen
 from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, When
 
 RECORDS_SUFFIX = ".jsonl"
@@ -196,7 +197,7 @@ def _files(start: Path, root: Path) -> Iterator[Path | Skipped]:
 
 def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
     """What was kept of a document, None if unchanged, or why not."""
-    raw = _read_text(file, source)
+    raw = _read_text(loom.screen, file, source)
     if isinstance(raw, Skipped):
         return raw
     sha256 = hashlib.sha256(raw).hexdigest()
@@ -236,7 +237,7 @@ def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str 
 
 def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
     """What was kept of a source file, None if unchanged, or why not."""
-    raw = _read_text(file, source)
+    raw = _read_text(loom.screen, file, source)
     if isinstance(raw, Skipped):
         return raw
     text = loom.screen.redact(raw.decode("utf-8-sig"))
@@ -264,12 +265,14 @@ def _provenance(commit: str | None, source: str) -> list[Draft]:
     return [Draft(kind="tx.noted", payload=noted)]
 
 
-def _read_text(file: Path, source: str) -> bytes | Skipped:
+def _read_text(screen: Screen, file: Path, source: str) -> bytes | Skipped:
     """The file's bytes, which are UTF-8 text, or why not."""
     try:
         source.encode()
     except UnicodeEncodeError:
         return _skip(source, "its name is not UTF-8")
+    if screen.holds_secret(source):
+        return Skipped(path=screen.masked(source), reason="there is a secret in its name: rename it")
     try:
         if not file.is_file():
             return _skip(source, "is not a file")

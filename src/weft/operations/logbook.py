@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -173,7 +174,8 @@ def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
     try:
         if path.exists():
             raise Invalid(f"{path} exists already", hint="choose a new name; nothing is overwritten")
-        with beside.open("wb") as file:
+        owners = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(owners, "wb") as file:
             for line in lines:
                 file.write(line)
         beside.rename(path)

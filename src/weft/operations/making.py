@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import asdict, replace
 
 from weft.errors import Invalid, TooLarge
-from weft.kinds import MENTION, VIEWS, is_thing
+from weft.kinds import MENTION, VIEWS, is_thing, spelt
 from weft.lexical import name_key
 from weft.log.canonical import check_text
 from weft.log.draft import Draft
@@ -33,6 +33,7 @@ from weft.operations.references import (
     same_words,
     unknown,
 )
+from weft.retrieval.derived import without_descriptions
 from weft.types import MAX_IDS_PER_READ, NOW, EdgeVersion, Guard, Neighbour, NodeVersion, When
 
 MAX_WORDS: Final = 1_000_000  # characters of a description
@@ -116,7 +117,7 @@ class Making:
         made = self.nodes.get(written) or self._so_far.nodes.get(written)
         if made is None:
             key = self._look_for(written, kinds or frozenset())
-            called = [node for node in self._called(key) if kinds is None or node.kind in kinds]
+            called = without_descriptions([n for n in self._called(key) if kinds is None or n.kind in kinds])
             if len(called) > 1:
                 raise ambiguous(written, called)
             made = called[0] if called else None
@@ -174,7 +175,7 @@ class Making:
 
     def new_thing(self, name: str, kind: str, **fields: Any) -> NodeAssertion:
         """Makes an entity. A thing has no known beginning, and belongs to no one project: what is said of it does."""
-        key = name_key(name)
+        key, kind = name_key(name), spelt(kind)
         if not key:
             raise Invalid(f"the name {name[:80]!r} has no letter or digit in it", hint="give it a name to be found by")
         guard = replace(self.guard, project=None)

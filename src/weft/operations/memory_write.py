@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from weft.errors import Invalid
 from weft.instants import to_iso
-from weft.kinds import RECORD_KINDS, VIEWS
+from weft.kinds import RECORD_KINDS, VIEWS, spelt
 from weft.log.kinds.graph import NodeAssertion
 from weft.loom import Loom
 from weft.operations.fields import KindName, Moment, NodeName
@@ -20,6 +20,8 @@ from weft.operations.registry import Operation
 from weft.operations.relations import RelationName, check_relation
 from weft.operations.remembered import Remembered
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
+from weft.projection.tokens import KEPT_KINDS
+from weft.retrieval.derived import DERIVED_FROM
 
 MAX_RELATIONS: Final = 100
 TO_THINGS: Final = frozenset({"INVOLVES", "REPRESENTS", "AFFECTS"})  # what these point at is an entity
@@ -59,15 +61,17 @@ def memory_write(loom: Loom, given: MemoryWrite) -> Remembered:
     An entity of a name that is there gets a new version; anything else is a new node.
     """
     said = given.text or given.name
-    if before := answered(loom, given.request_id, lambda payload: asserts(payload, given.kind, said)):
+    if before := answered(loom, given.request_id, lambda payload: asserts(payload, spelt(given.kind), said)):
         return before
     return write(loom, lambda so_far: plan_write(loom, given, so_far), request_id=given.request_id)
 
 
 def plan_write(loom: Loom, given: MemoryWrite, so_far: SoFar) -> Planned:
     """What a general write comes to."""
-    if given.kind in RECORD_KINDS:
-        raise Invalid(f"{given.kind} is weft's own kind of record", hint="choose another kind, such as Memory")
+    given = replace(given, kind=spelt(given.kind))
+    if DERIVED_FROM in given.props:
+        raise Invalid(f"the property {DERIVED_FROM} is weft's own", hint="name it otherwise")
+    _check_kind(given.kind, hint="choose another kind, such as Memory")
     if given.text or not given.name:
         check_words(given.text, field="text")
     if given.name:
@@ -92,6 +96,16 @@ def plan_write(loom: Loom, given: MemoryWrite, so_far: SoFar) -> Planned:
     return making.told(main, before, [*linked, *([] if loom.task is None else [loom.task])])
 
 
+def _check_kind(kind: str, *, hint: str) -> None:
+    """Raises Invalid for what weft keeps itself, and for projects and focus areas: no erasure takes these."""
+    if kind in RECORD_KINDS:
+        raise Invalid(f"{kind} is weft's own kind of record", hint=hint)
+    if kind in KEPT_KINDS:
+        raise Invalid(
+            f"a {kind} is no memory", hint=f"{hint}; `weft project-create` and `weft focus-create` make these"
+        )
+
+
 def _thing(making: Making, given: MemoryWrite) -> tuple[NodeAssertion | None, NodeAssertion]:
     """The entity of this name and kind as it stands, and as it is to be."""
     if not given.name:
@@ -107,8 +121,7 @@ def _join(making: Making, node_id: str, relation: Relation) -> str:
     to_thing = relation.rel in TO_THINGS and relation.direction == "out"
     if relation.target_kind is not None or to_thing:
         kind = relation.target_kind or "Entity"
-        if kind in RECORD_KINDS:
-            raise Invalid(f"{kind} is weft's own kind of record", hint="choose another kind for the target")
+        _check_kind(kind, hint="choose another kind for the target")
         target = making.thing(relation.target, kind=kind)
     else:
         target = making.node(relation.target).id

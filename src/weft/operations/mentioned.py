@@ -7,10 +7,14 @@ from collections.abc import Collection
 from typing import Final
 
 from weft.log.canonical import canonical
-from weft.projection.tokens import one_of, words_pattern
+from weft.projection.name_search import NameSearch
+from weft.projection.tokens import one_of
 
 MIN_WORDS: Final = 20  # characters of a text by which it is known again
 MAX_WORDS: Final = 60
+_RELATIONS: Final = re.compile(r'^[A-Z0-9_]+$|(?<="rel":")[^"]+')  # a text that is one, and those in JSON
+# The halves of one character stand side by side: they are undone together.
+_ESCAPES: Final = re.compile(r'(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]')
 
 
 class Mentioned:
@@ -25,14 +29,26 @@ class Mentioned:
         all: bool = False,  # noqa: A002
     ) -> None:
         self._all = all
-        self._names = words_pattern(names)
+        self._names = NameSearch(names)
         written = {form for each in (*ids, *filter(None, map(opening, texts))) for form in _forms(each)}
         self._needles = re.compile(one_of(written)) if written and not all else None
 
     def __call__(self, text: str) -> bool:
-        if self._all or (self._names is not None and self._names.search(text)):
+        if self._all or self._named(text):
             return True
         return self._needles is not None and self._needles.search(text) is not None
+
+    def _named(self, text: str) -> bool:
+        if not self._names.may_hold(text):
+            return False
+        return self._names.holds(text) or any(map(self._names.holds_as_relation, _RELATIONS.findall(text)))
+
+
+def spelled_out(written: str) -> str:
+    """JSON, or the beginning of some, with the escapes in its strings undone."""
+    import json
+
+    return _ESCAPES.sub(lambda found: str(json.loads(f'"{found[0]}"')), written)
 
 
 def opening(text: str) -> str:

@@ -15,6 +15,7 @@ from weft.log.canonical import decode
 from weft.loom import Loom
 from weft.projection.name_search import NameSearch
 from weft.projection.tokens import KEPT_KINDS, strings
+from weft.projection.unsaid import Words, without_compiled
 from weft.queries import NodeWords
 from weft.retrieval.derived import DERIVED_FROM
 from weft.sealing import PREFIX
@@ -69,7 +70,8 @@ class Outline:
         self.named: set[str] = set()  # those that hold a name
         self.sealed: set[str] = set()  # those that could not be looked into
         self.standing: set[str] = set()  # memories that can be seen today
-        self.compiled: set[str] = set()  # those of which something was compiled
+        self.compiled: dict[str, set[int]] = {}  # those of which something was compiled: where that stands
+        self.bared: set[str] = set()  # those that hold a name in nothing but what was compiled of them
         self._event: dict[str, int] = {}  # a node's first; most have no other
         self._events: dict[str, list[int]] = {}
         self._seen: set[tuple[str, bytes, str]] = set()
@@ -136,14 +138,18 @@ class Outline:
         if node.sealed and row.kind != KEY:
             self.sealed.add(row.id)
         if row.sensitive or self._names.may_hold("\n".join((row.id, *node.words, row.props))):
-            self._look_for_names(row.id, (row.id, *node.words, *strings(node.props)))
+            name, summary, text = node.words
+            bare = without_compiled(Words(name, summary, text, node.props))
+            self._look_for_names(row.id, (row.id, *bare[:3], *strings(bare.props)))
+            if any(map(self._names.holds, (*node.words, *strings(node.props)))):
+                self.bared.add(row.id)
         if isinstance(source := node.props.get(DERIVED_FROM), str):
             self.derived.setdefault(source, []).append(row.id)
         for name in PARTS:
             if isinstance(whole := node.props.get(name), str):
                 self.parts.setdefault(whole, []).append(row.id)
         if COMPILED_PROPS & node.props.keys():
-            self.compiled.add(row.id)
+            self.compiled.setdefault(row.id, set()).add(row.event)
             sources = node.props.get("compiled_from")
             for each in sources if isinstance(sources, list | tuple) else ():
                 if isinstance(each, str):

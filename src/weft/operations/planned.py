@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from weft.append import Fence
+from weft.append import ERASED_SINCE, Fence, erased_since
 from weft.commits import Batch, Changes
 from weft.errors import Away, Busy, Conflict
 from weft.lexical import name_key
@@ -149,7 +149,8 @@ def answered(loom: Loom, request_id: str | None, is_it: Callable[[Any], str | No
     if not found.events:
         return None
     event = found.events[0]
-    payload = None if event.rewritten else payload_of(event)
+    gone = erased_since(loom.store, loom.writer.account, event)
+    payload = None if gone else payload_of(event)
     node_id = "" if payload is None else is_it(payload)  # what was erased since cannot be compared
     seen = loom.store.events(loom.viewer, session=event.session, after_seq=event.seq - 1, limit=1)
     theirs = event.actor != loom.writer.actor and not (seen and seen[0].pos == event.pos)
@@ -157,7 +158,8 @@ def answered(loom: Loom, request_id: str | None, is_it: Callable[[Any], str | No
         raise Conflict(
             f"request id {request_id!r} was used for something else", hint="use a new request id for a new request"
         )
-    return Remembered(status="duplicate_skip", id=node_id, citation=event.citation, notes=(REPEATED,))
+    notes = (REPEATED, ERASED_SINCE) if gone else (REPEATED,)
+    return Remembered(status="duplicate_skip", id=node_id, citation=event.citation, notes=notes)
 
 
 def asserts(payload: Any, kind: str, words: str) -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.errors import Invalid, NotFound
+from weft.errors import Busy, Invalid, NotFound
 from weft.loom import Loom
 from weft.operations.auditing import audit_store, outdated
 from weft.operations.deleting import Deleted, grace_ends, names_of, path_in_project
@@ -34,6 +34,7 @@ from weft.queries import Which
 from weft.types import Viewer
 
 GLOBAL: Final = "global"
+MAX_SELECTIONS: Final = 5  # where others bring back what was selected
 MAX_OLD_CALLS: Final = 5_000  # of the audit, that one purge removes
 
 
@@ -59,17 +60,38 @@ def purge(loom: Loom, given: Purge) -> Erasure:
     own = replace(loom, viewer=viewer)
     go = given.yes and not given.dry_run
     if given.now is not None:
-        selected = select_deleted(own, viewer, frozenset(_named(own, given.now)))
-        return carry_out(loom, viewer, selected, given.now, go=go, confirm="")
+        now = given.now
+        return _purged(own, lambda: _named(own, now), now, go=go) or _nothing_due()
     calls = outdated(loom, limit=MAX_OLD_CALLS)
-    if ids := frozenset(_over(own)):
-        label = f"deleted more than {loom.settings.grace_days:g} days ago"
-        answer = carry_out(loom, viewer, select_deleted(own, viewer, ids), label, go=go, confirm="")
-    else:
+    label = f"deleted more than {loom.settings.grace_days:g} days ago"
+    answer = _purged(own, lambda: _over(own), label, go=go)
+    if answer is None:
         status: Literal["previewed", "erased"] = "erased" if go and calls else "previewed"
-        note = "nothing is due"
-        answer = Erasure(status=status, what="deleted", events=0, nodes=0, kinds={}, notes=(note,))
+        answer = replace(_nothing_due(), status=status)
     return replace(answer, audit=answer.audit + len(calls), notes=(*answer.notes, *_old_calls(loom, viewer, calls, go)))
+
+
+def _purged(loom: Loom, select: Callable[[], Iterable[str]], label: str, *, go: bool) -> Erasure | None:
+    """Erases what is deleted, or says what would go; None where nothing is.
+
+    Where some of it is brought back before anything is written, it is selected again: what was made of that stays too.
+    """
+    from weft.erasure import StandsAgain
+
+    for _ in range(MAX_SELECTIONS):
+        ids = frozenset(select())
+        if not ids:
+            return None
+        selected = select_deleted(loom, loom.viewer, ids)
+        try:
+            return carry_out(loom, loom.viewer, selected, label, go=go, confirm="", deleted=ids)
+        except StandsAgain:
+            continue
+    raise Busy("others bring back what is to be purged", hint="purge again; nothing was erased")
+
+
+def _nothing_due() -> Erasure:
+    return Erasure(status="previewed", what="deleted", events=0, nodes=0, kinds={}, notes=("nothing is due",))
 
 
 def _old_calls(loom: Loom, viewer: Viewer, calls: tuple[str, ...], go: bool) -> tuple[str, ...]:  # noqa: FBT001

@@ -26,9 +26,9 @@ from weft.operations.showing import EventShown, NodeShown, show_events, show_nod
 from weft.operations.stamping import PRODUCED, TASK, status_of
 from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
-from weft.retrieval.derived import DERIVED_FROM
+from weft.retrieval.derived import DERIVED_FROM, without_descriptions
 from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
-from weft.types import MAX_LIMIT, NOW, Event, Find, NodeVersion, When
+from weft.types import MAX_LIMIT, NOW, Event, Find, NodeVersion, Rewriting, When
 
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
@@ -173,7 +173,7 @@ def resolve(loom: Loom, written: str, when: When) -> str:
     if loom.store.history(loom.viewer, written, limit=1):
         return written
     found = loom.store.find(loom.viewer, when, Find(names=(written,)), limit=MAX_LIMIT).nodes
-    found = tuple(node for node in found if node.kind != MENTION) or found
+    found = without_descriptions(tuple(node for node in found if node.kind != MENTION) or found)
     ids = tuple(dict.fromkeys(node.id for node in found))
     if len(ids) > 1:
         raise Invalid(f"{written[:80]!r} names {len(ids)} nodes", hint=f"give an id: {', '.join(ids[:5])}")
@@ -222,7 +222,8 @@ def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
         nodes = (*nodes[-1:], *nodes[:-1])
     notes = _doubts(loom, citation, event, nodes)
     (told,), shown = show_events(loom, [event]), show_nodes(loom, nodes)
-    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=notes)
+    replaced = _replaced(loom, event)
+    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=(*notes, *replaced))
 
 
 def _cite_followed(loom: Loom, written: str, citation: EventCitation) -> Cited:
@@ -252,7 +253,7 @@ def _doubts(loom: Loom, citation: EventCitation, event: Event, nodes: Sequence[N
         found.append(f"the hash does not match: the event is {event.citation}")
     told = loom.store.rewriting(loom.viewer, event) if event.rewritten else None
     if told is not None and told.why == "erased":
-        found.append(f"what it said was erased, all or in part, {to_iso(told.at)} by {told.actor.agent}")
+        found.append(f"what it said was erased, all or in part{_when(loom, told)}")
     payload_sound = payload_digest(event.salt or b"", event.payload or b"").hex() == (
         event.payload_hash.hex() if told is None else told.payload_hash
     )
@@ -263,6 +264,19 @@ def _doubts(loom: Loom, citation: EventCitation, event: Event, nodes: Sequence[N
     if any(node.id in asserted and node.text != asserted[node.id] for node in nodes):
         found.append("the graph says something else than the log: `weft rebuild` makes it again")
     return tuple(found)
+
+
+def _when(loom: Loom, told: Rewriting) -> str:
+    """When and by whom payloads were replaced, for those who may know what happens inside."""
+    return f", {to_iso(told.at)} by {told.actor.agent}" if loom.viewer.audience == "internal" else ""
+
+
+def _replaced(loom: Loom, event: Event) -> tuple[str, ...]:
+    """That the payload is not the one that was sealed first, though nothing speaks against it."""
+    told = loom.store.rewriting(loom.viewer, event) if event.rewritten else None
+    if told is None or told.why != "resealed":
+        return ()
+    return (f"its sealed words were sealed anew with another key{_when(loom, told)}: the hash is of the first ones",)
 
 
 def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.append import Appended
+from weft.append import ERASED_SINCE, Appended, erased_since
 from weft.errors import Conflict, Invalid
 from weft.extract.transcripts import Spoken, read_speaker, spoken_by
 from weft.instants import parse_instant, to_iso
@@ -114,7 +114,7 @@ def record_turns(loom: Loom, given: RecordTurns) -> TurnsRecorded:
 
     done = append_turns(loom, conversation, plan, request_id=given.request_id)
     assert done is not None  # there is at least one turn
-    return _answer(conversation, spoken, done)
+    return _answer(loom, conversation, spoken, done)
 
 
 def _read(turn: TurnGiven | str, default_at: str | None) -> _Spoken:
@@ -142,16 +142,17 @@ def _said(conversation: str, seq: int, spoken: _Spoken) -> Said:
     )
 
 
-def _answer(conversation: str, spoken: list[_Spoken], done: Appended) -> TurnsRecorded:
+def _answer(loom: Loom, conversation: str, spoken: list[_Spoken], done: Appended) -> TurnsRecorded:
     made = []
     for event in done.events:
         payload = payload_of(event)
         for said in getattr(payload, "messages", ()):
             made.append((said, TurnRecorded(id=said.id, seq=said.seq, citation=event.citation)))
-    comparable = done.repeated and not any(event.rewritten for event in done.events)
-    if comparable and [said.text for said, _ in made] != [each.words.text for each in spoken]:
+    gone = any(erased_since(loom.store, loom.writer.account, event) for event in done.events)
+    if done.repeated and not gone and [said.text for said, _ in made] != [each.words.text for each in spoken]:
         raise Conflict("the request id was used for something else", hint="use a new request id for a new request")
-    notes = ((REPEATED,) if done.repeated else ()) + ((done.note,) if done.note else ())
+    told = ERASED_SINCE if gone else done.note
+    notes = ((REPEATED,) if done.repeated else ()) + ((told,) if told else ())
     return TurnsRecorded(
         status="duplicate_skip" if done.repeated else "saved",
         session=conversation,

@@ -139,7 +139,10 @@ class _Ingestion:
             yield _Row(number, record)
 
     def _redacted(self, record: Record) -> Record:
-        """Before it is compared with what stands, which holds no secret either."""
+        """Before it is compared with what stands, which holds no secret either. Raises Invalid for one in a name."""
+        for name in ("id", "session", "path"):
+            if self._loom.screen.holds_secret(getattr(record, name) or ""):
+                raise Invalid(f"there is a secret in its {name}")
         redact = self._loom.screen.redact
         turns = tuple(replace(turn, text=redact(turn.text), speaker=redact(turn.speaker)) for turn in record.turns)
         return replace(

@@ -17,6 +17,7 @@ from weft.log.kinds.graph import NodeAssertion
 from weft.loom import Loom
 from weft.names import alias_key
 from weft.operations.reading import resolve as resolve_id
+from weft.retrieval.derived import without_descriptions
 from weft.types import MAX_IDS_PER_READ, MAX_LIMIT, NOW, SCOPES, Find, Guard, NodeVersion, When
 
 MERGES_INTO: Final = "MERGES_INTO"
@@ -117,6 +118,7 @@ def named(
         leads = [each.node for each in loom.store.named(loom.viewer, when, [key], projects=where)]
         ids = [lead.id for lead in leads if fits is None or fits(lead.kind)]
         kept = _fitting(loom.store.nodes(loom.viewer, when, ids), fits)
+    kept = without_descriptions(kept)
     return merged_into(loom, kept, when) if follow else kept
 
 

@@ -19,7 +19,7 @@ def write_guard(
     if chosen is None or chosen not in held:
         raise Forbidden(
             f"you may not write with scope {chosen}",
-            hint=f"you hold {', '.join(held) or 'no scope'}; leave the scope out, or have WEFT_SCOPES widened",
+            hint=f"you hold {', '.join(held) or 'no scope'}; leave the scope out, or ask the operator for more",
         )
     own = {loom.viewer.agent} if loom.viewer.tagged_only and loom.viewer.agent else set()
     return Guard(project=project, scope=chosen, agents=tuple(sorted({*agents, *own})), sensitive=sensitive)

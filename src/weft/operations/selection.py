@@ -10,24 +10,26 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.errors import Invalid
 from weft.kinds import ERASED, MENTION, is_thing
 from weft.lexical import name_key
+from weft.log.canonical import decode
 from weft.log.kinds import payload_of
 from weft.log.kinds.conversation import Recorded
 from weft.log.kinds.rewriting import What
-from weft.log.verify import read_commits
 from weft.loom import Loom
 from weft.operations.closing import Closing
 from weft.operations.mentioned import opening
-from weft.operations.outline import SHARED_KINDS, Node, Outline, opened
-from weft.projection.folds import moves_of
-from weft.projection.moves import PutNode
+from weft.operations.outline import Node, Outline, opened
+from weft.operations.session_words import said_by
 from weft.projection.tokens import KEPT_KINDS
+from weft.projection.unsaid import NOTHING_UNSAID, Unsaid, Words
 from weft.types import Event, Viewer
 
 MIN_NAME: Final = 3  # characters: a shorter name is in every text
+SHOWN: Final = 5
 
 
 class Selected(Struct, frozen=True, kw_only=True):
@@ -39,9 +41,9 @@ class Selected(Struct, frozen=True, kw_only=True):
     what: What
     ids: frozenset[str]
     outline: Outline
-    meant: frozenset[str] = frozenset()  # of the ids: what was asked for, not what goes with it
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unsaid: Unsaid = NOTHING_UNSAID  # what goes of nodes that stay
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -67,15 +69,25 @@ def select_subject(loom: Loom, viewer: Viewer, written: str) -> Selected:
         what="subject",
         ids=ids,
         outline=closing.outline,
-        meant=subject.ids,
         names=subject.names,
-        notes=(*subject.notes, *_unread(len(closing.outline.sealed - ids))),
+        notes=(*subject.notes, *unread(len(closing.outline.sealed - ids)), *_bared(loom, viewer, closing)),
+        unsaid=closing.bare(),
     )
 
 
-def _unread(count: int) -> tuple[str, ...]:
+def _bared(loom: Loom, viewer: Viewer, closing: Closing) -> tuple[str, ...]:
+    """That what was compiled of some things goes."""
+    bare = sorted(closing.bare().bare)
+    if not bare:
+        return ()
+    names = {row.id: row.name or row.id for row in loom.store.node_words(viewer, ids=tuple(bare[:SHOWN]))}
+    told = f"what was compiled of these goes: {', '.join(names.values())}{' and others' if len(bare) > SHOWN else ''}"
+    return (f"{told}; `weft compile-truth` makes it again",)
+
+
+def unread(count: int, what: str = "sealed memories") -> tuple[str, ...]:
     """That names may stand where nobody could look for them."""
-    told = f"{count} sealed memories could not be looked into, and stay if nothing else leads to them"
+    told = f"{count} {what} could not be looked into, and stay if nothing else leads to them"
     return (f"{told}: give their key in WEFT_SENSITIVE_KEY and repeat it",) if count else ()
 
 
@@ -145,7 +157,14 @@ def select_source(loom: Loom, viewer: Viewer, paths: frozenset[str]) -> Selected
         and (row.id in paths or (_may_have_place(row.props) and not paths.isdisjoint(_places(opened(loom, row)))))
     }
     closing = Closing(loom, viewer)
-    return Selected(what="source", ids=closing.run(found), outline=closing.outline, meant=frozenset(found))
+    ids = closing.run(found)
+    return Selected(
+        what="source",
+        ids=ids,
+        outline=closing.outline,
+        notes=_bared(loom, viewer, closing),
+        unsaid=closing.bare(),
+    )
 
 
 def _may_have_place(props: str) -> bool:
@@ -159,24 +178,32 @@ def _places(node: Node) -> Iterator[str]:
 
 
 def select_session(loom: Loom, viewer: Viewer, names: Collection[str]) -> Selected:
-    """A session of the log, or a conversation: every node that its events assert, and the conversation.
+    """A session of the log, or a conversation: every node that it alone told of, and what it said of others.
 
-    Things of which other sessions spoke too stay.
+    What others told of stays, without the words that the session brought: descriptions, relations, reasons. That it
+    pinned, tagged, edited or deleted something takes nothing from who told it.
     """
-    own: set[str] = set()
-    others: set[str] = set()
-    things: set[str] = set()
-    for event in _events(loom, viewer):
-        inside = event.session in names or _conversation(event) in names
-        for move in moves_of(event):
-            if isinstance(move, PutNode) and move.kind not in KEPT_KINDS:
-                (own if inside else others).add(move.id)
-                things |= {move.id} if move.kind in SHARED_KINDS else set()
-    kept = own & others & things
-    notes = (f"{len(kept)} things stay that other sessions speak of too",) if kept else ()
-    meant = frozenset(own - kept)
+    said = said_by(loom, viewer, lambda event: event.session in names or _conversation(event) in names)
     closing = Closing(loom, viewer)
-    return Selected(what="session", ids=closing.run(meant), outline=closing.outline, meant=meant, notes=notes)
+    ids = closing.run(said.alone)
+    bare = closing.bare()
+    kept = said.shared - ids
+    return Selected(
+        what="session",
+        ids=ids,
+        outline=closing.outline,
+        notes=(
+            *((f"{len(kept)} nodes stay that others told of too, without its words",) if kept else ()),
+            *unread(said.sealed),
+            *_bared(loom, viewer, closing),
+        ),
+        unsaid=replace(
+            said.unsaid,
+            edges=frozenset(edge for edge in said.unsaid.edges if edge[0] not in ids and edge[2] not in ids),
+            bare=bare.bare,
+            positions=said.unsaid.positions | bare.positions,
+        ),
+    )
 
 
 def _conversation(event: Event) -> str:
@@ -185,17 +212,38 @@ def _conversation(event: Event) -> str:
 
 
 def select_everything(loom: Loom, viewer: Viewer) -> Selected:
-    """All nodes of the account, but for the names of projects and focus areas."""
+    """All nodes of the account; of projects and focus areas their names stay."""
     outline = Closing(loom, viewer).outline
-    ids = frozenset(outline.kinds)
-    return Selected(what="everything", ids=ids, outline=outline, meant=ids)
+    return Selected(
+        what="everything", ids=frozenset(outline.kinds), outline=outline, unsaid=_descriptions(loom, viewer)
+    )
+
+
+def _descriptions(loom: Loom, viewer: Viewer) -> Unsaid:
+    """What was said of projects and focus areas."""
+    words: dict[tuple[int, str], tuple[tuple[Words, Words], ...]] = {}
+    for row in loom.store.node_words(viewer, of_kind=KEPT_KINDS.__contains__):
+        if row.summary or row.text:
+            said = Words(row.name, row.summary, row.text, decode(row.props.encode()) if row.props else {})
+            at = (row.event, row.id)
+            words[at] = (*words.get(at, ()), (said, said._replace(summary="", text="")))
+    return Unsaid(words=words, positions=frozenset(pos for pos, _ in words))
 
 
 def select_deleted(loom: Loom, viewer: Viewer, ids: Collection[str]) -> Selected:
-    """What is deleted, with weft's own records of it. What else was made of it was deleted with it, or stays."""
+    """What is deleted, with weft's own records of it and what was compiled from it.
+
+    What else was made of it was deleted with it, or stays.
+    """
     closing = Closing(loom, viewer, records_only=True)
     going = closing.run(ids)
-    return Selected(what="deleted", ids=going, outline=closing.outline, meant=going)
+    return Selected(
+        what="deleted",
+        ids=going,
+        outline=closing.outline,
+        notes=_bared(loom, viewer, closing),
+        unsaid=closing.bare(),
+    )
 
 
 def _nodes(loom: Loom, viewer: Viewer, wanted: str) -> Iterator[Node]:
@@ -207,11 +255,6 @@ def _nodes(loom: Loom, viewer: Viewer, wanted: str) -> Iterator[Node]:
             if said not in seen and not row.id.startswith(ERASED):
                 seen.add(said)
                 yield opened(loom, row)
-
-
-def _events(loom: Loom, viewer: Viewer) -> Iterator[Event]:
-    for _, events in read_commits(loom.store, viewer):
-        yield from events
 
 
 # ---- how much that is

@@ -146,7 +146,10 @@ def _show(loom: Loom, event: Event) -> EventShown:
 
 
 def _show_erased(loom: Loom, event: Event) -> EventShown:
-    """One that was rewritten: when and by whom, if that was to erase what it said. Its payload where some of it is left."""
+    """One that was rewritten, if that was to erase what it said: that it was, and its payload where some of it is left.
+
+    When and by whom is for those who may know what happens inside.
+    """
     told, shown = loom.store.rewriting(loom.viewer, event), _show(loom, event)
     if told is None or told.why != "erased":
         return shown
@@ -156,8 +159,8 @@ def _show_erased(loom: Loom, event: Event) -> EventShown:
         shown,
         payload=shown.payload if left else None,
         erased=True,
-        erased_at=to_iso(told.at),
-        erased_by=told.actor.agent,
+        erased_at=to_iso(told.at) if loom.viewer.audience == "internal" else None,
+        erased_by=told.actor.agent if loom.viewer.audience == "internal" else None,
     )
 
 

@@ -67,7 +67,7 @@ def stamped(loom: Loom, drafts: Sequence[Draft]) -> Stamped:
     Raises NotFound for a task that is not there, is not for the caller to see or is another project's, which are told
     alike; TaskClosed for one that is completed; Unproven where nothing says where they came from, and must.
     """
-    made, warnings = _made(drafts), _warnings(loom, drafts)
+    made, warnings = _made(drafts), _warnings(loom, drafts, ask=True)
     headed = _headed(loom, drafts)
     if loom.task is not None:
         pos = loom.store.head(loom.viewer).pos
@@ -75,7 +75,7 @@ def stamped(loom: Loom, drafts: Sequence[Draft]) -> Stamped:
         fence = Fence(pos=pos, slots=(task.slot,))
         joins = _joins(loom, task.id, task.guard.project, _unjoined(loom, task.id, made))
         return Stamped(drafts=(*headed, *joins), fence=fence)
-    gated = [each for each in made if each.kind in gated_kinds(loom)]
+    gated = [each for each in made if is_gated(loom, each.kind)]
     source = conversation_named(loom, loom.settings.conversation) if gated and loom.settings.conversation else None
     if source is None:
         return Stamped(drafts=headed, warnings=warnings)
@@ -85,7 +85,7 @@ def stamped(loom: Loom, drafts: Sequence[Draft]) -> Stamped:
 
 def stamped_unseen(loom: Loom, drafts: Sequence[Draft]) -> Stamped:
     """The same where the store cannot be asked: the task is taken at the caller's word, until it is delivered."""
-    warnings = _warnings(loom, drafts)
+    warnings = _warnings(loom, drafts, ask=False)
     joins = () if loom.task is None else _joins(loom, loom.task, None, _made(drafts))
     return Stamped(drafts=(*_headed(loom, drafts), *joins), warnings=warnings)
 
@@ -103,9 +103,9 @@ def both(one: Fence | None, other: Fence | None) -> Fence | None:
     return Fence(pos=min(one.pos, other.pos), kinds=one.kinds, slots=(*one.slots, *other.slots), concerns=concerns)
 
 
-def gated_kinds(loom: Loom) -> frozenset[str]:
-    """The kinds of which a write should say what it came of."""
-    return GATED_KINDS.union(loom.settings.gated_kinds)
+def is_gated(loom: Loom, kind: str) -> bool:
+    """Whether a write of this kind, in capitals or not, should say what it came of."""
+    return kind.casefold() in {each.casefold() for each in GATED_KINDS.union(loom.settings.gated_kinds)}
 
 
 def status_of(task: NodeVersion) -> str:
@@ -169,19 +169,30 @@ def _headed(loom: Loom, drafts: Sequence[Draft]) -> tuple[Draft, ...]:
     )
 
 
-def _warnings(loom: Loom, drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """What an agent is told that writes a gated kind out of nowhere. Raises Unproven where that is not allowed."""
+def _warnings(loom: Loom, drafts: Sequence[Draft], *, ask: bool) -> tuple[str, ...]:
+    """What an agent is told that writes a gated kind out of nowhere. Raises Unproven where that is not allowed.
+
+    A conversation that is not there is nowhere, too; unless the store may be asked, it is taken at the caller's word.
+    """
     settings = loom.settings
-    if loom.task is not None or settings.conversation or settings.provenance == "off":
+    if loom.task is not None or settings.provenance == "off" or loom.writer.actor.role != "agent":
         return ()
-    if loom.writer.actor.role != "agent":
+    kinds = sorted({each.kind for each in _made(drafts) if each.told and is_gated(loom, each.kind)})
+    named = settings.conversation
+    if not kinds or (named and (not ask or _is_there(loom, named, drafts))):
         return ()
-    kinds = sorted({each.kind for each in _made(drafts) if each.told} & gated_kinds(loom))
-    if not kinds:
-        return ()
+    missing = f"there is no conversation {named[:80]!r} here that you may see: record_turns makes it" if named else ""
     if settings.provenance == "required":
-        raise Unproven(f"nothing was written: {', '.join(kinds)} must say what it came of", hint=NEXT_STEP)
-    return (UNPROVEN,)
+        why = f"; {missing}" if missing else ""
+        raise Unproven(f"nothing was written: {', '.join(kinds)} must say what it came of{why}", hint=NEXT_STEP)
+    return (UNPROVEN, missing) if missing else (UNPROVEN,)
+
+
+def _is_there(loom: Loom, named: str, drafts: Sequence[Draft]) -> bool:
+    """Whether a conversation was recorded, or is by these very drafts."""
+    key = conversation_key(loom, named)
+    now = (each.payload for each in drafts if isinstance(each.payload, conversation.Recorded))
+    return any(payload.id == key for payload in now) or conversation_named(loom, named) is not None
 
 
 def _unjoined(loom: Loom, source: str, made: Sequence[_Made]) -> list[_Made]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -281,7 +282,17 @@ def _check_files(loom: Loom, viewer: Viewer) -> Check:
             hint="repeat the `weft erase` with --yes: it finishes what is left, also where it finds nothing",
         )
     size = loom.store.stats(viewer).bytes_on_disk
-    return Check(name="files", ok=True, detail=f"sound, {size / 1e6:.1f} MB")
+    return Check(name="files", ok=True, detail=f"sound, {size / 1e6:.1f} MB{_open_to_others(loom)}")
+
+
+def _open_to_others(loom: Loom) -> str:
+    """That other users of the machine may read the files: those made before weft kept them for their owner."""
+    path = Path(loom.settings.store.removeprefix("sqlite://")).expanduser()
+    try:
+        others = path.stat().st_mode & 0o077 if loom.settings.store.startswith("sqlite://") else 0
+    except OSError:
+        return ""
+    return f"; others on this machine may read them: chmod -R go= {path}" if others else ""
 
 
 def _check_log(loom: Loom, viewer: Viewer) -> Check:

@@ -7,10 +7,12 @@ payloads; the rest are held, decoded, until the erasure has rewritten them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.errors import Corrupt
 from weft.kinds import ERASED
@@ -21,6 +23,8 @@ from weft.projection.moves import SEPARATOR, EndEdge, Move, PutEdge, PutNode, ed
 from weft.projection.name_search import NameSearch
 from weft.projection.residue import residue
 from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, new_token, one_of, strings, words_pattern
+from weft.projection.unsaid import NOTHING_UNSAID, Unsaid
+from weft.sealing import is_sealed
 from weft.types import Event
 
 RECEIPT: Final = "Receipt"
@@ -31,14 +35,17 @@ Reveal = Callable[[Event], Event]  # an event with its sealed words opened
 class Held(Struct, frozen=True, kw_only=True):
     """An event that may be concerned, decoded. `tx` is the change that its commit belongs to.
 
-    `told` are its moves with sealed words opened, as far as they can be.
+    `left` is its payload without what is unsaid; `told` are the moves of that with sealed words opened, as far as they
+    can be; `sealed` are those of its sealed texts that hold a name.
     """
 
     event: Event
     payload: Any
+    left: Any
     moves: tuple[Move, ...]
     told: tuple[PutNode, ...]
     tx: str
+    sealed: frozenset[str] = frozenset()
 
 
 class Needles:
@@ -57,7 +64,10 @@ class Needles:
         if self._exact is not None and self._exact.search(payload):
             return True
         # A quick look first: the words of one name may be part of very many others.
-        return self._names.may_stand_in(payload) and any(map(self._names.holds, strings(decode(payload))))
+        return self._names.may_stand_in(payload) and any(map(self._named, strings(decode(payload))))
+
+    def _named(self, text: str) -> bool:
+        return self._names.holds(text) or ("_" in text and self._names.holds_as_relation(text))
 
 
 class Concern:
@@ -66,8 +76,14 @@ class Concern:
     `close` is for when the log was read.
     """
 
-    def __init__(self, ids: Collection[str], names: Collection[str] = (), reveal: Reveal | None = None) -> None:
-        self._spelt, self._reveal = tuple(names), reveal
+    def __init__(
+        self,
+        ids: Collection[str],
+        names: Collection[str] = (),
+        reveal: Reveal | None = None,
+        unsaid: Unsaid = NOTHING_UNSAID,
+    ) -> None:
+        self._spelt, self._reveal, self.unsaid = tuple(names), reveal, unsaid
         self.names = words_pattern(names)
         self.gone = {each for each in ids if not each.startswith(ERASED)}  # those have no words left to lose
         self._asked = set(self.gone)
@@ -83,6 +99,8 @@ class Concern:
         """Whether an event may be concerned that is not held yet: the needles are found in it, or it is sealed."""
         if pos in self.held or kind == "log.rewritten" or payload is None:
             return False
+        if self.unsaid.wants(pos, payload):
+            return True
         sealed = self._reveal is not None and self.names is not None and PREFIX in payload
         return sealed or needles.found(payload)
 
@@ -99,15 +117,25 @@ class Concern:
             return True
         payload = payload_of(event)
         try:
-            return residue(event.kind, payload, tokens) is not payload
+            return residue(event.kind, self.unsaid.payload(event.pos, payload), tokens) is not payload
         except Corrupt:  # that is for who rewrites it to tell
             return True
 
     def _decoded(self, event: Event, tx: str) -> Held:
+        payload = payload_of(event)
+        left = self.unsaid.payload(event.pos, payload)
+        shown = event if left is payload else replace(event, payload=canonical(msgspec.to_builtins(left)))
+        stored = shown
+        shown = shown if self._reveal is None or self.names is None else self._reveal(shown)
+        puts = tuple(move for move in moves_of(shown) if isinstance(move, PutNode))
+        sealed = frozenset() if shown is stored else frozenset(self._sealed(stored, shown))
         moves = tuple(moves_of(event))
-        told = moves if self._reveal is None or self.names is None else moves_of(self._reveal(event))
-        puts = tuple(move for move in told if isinstance(move, PutNode))
-        return Held(event=event, payload=payload_of(event), moves=moves, told=puts, tx=tx)
+        return Held(event=event, payload=payload, left=left, moves=moves, told=puts, tx=tx, sealed=sealed)
+
+    def _sealed(self, stored: Event, shown: Event) -> Iterator[str]:
+        """The sealed texts of an event in which a name stands, as they are stored."""
+        if self.names is not None:
+            yield from _hiding(decode(stored.payload or b"{}"), decode(shown.payload or b"{}"), self.names)
 
     def close(self) -> Needles | None:
         """Adds what goes with what is gone. Needles for what was added, to read the log again; None if nothing was."""
@@ -151,13 +179,22 @@ class Concern:
         slots = {
             name: self._slot_tokens.setdefault(name, new_token())
             for name, kept in self._slots().items()
-            if not kept or (self.names is not None and self.names.search(name))
+            if not kept or (self.names is not None and self.names.holds(name))
         }
         longer = self._longer()
-        return Tokens(ids, slots, names=self.names, files=self._files, longer=longer, relations=self._relations)
+        return Tokens(
+            ids,
+            slots,
+            names=self.names,
+            sealed={text for held in self.held.values() for text in held.sealed},
+            files=self._files,
+            longer=longer,
+            relations=self._relations,
+            edges=self.unsaid.edges,
+        )
 
     def _new_needles(self) -> Needles:
-        self._looked_for |= self.gone
+        self._looked_for |= self.gone | {rel for _, rel, _ in self.unsaid.edges}
         return Needles(self._looked_for, self._spelt)
 
     def _longer(self) -> set[str]:
@@ -178,11 +215,12 @@ class Concern:
                 if move.kind in KEPT_KINDS or move.id in self.gone or move.id.startswith(ERASED):
                     continue
                 said = (move.id, move.name, move.summary, move.text, move.props)
-                if mentions.holds_name(said) and mentions.holds_name(mentions.clean_value(said)):
+                hidden = held.sealed and move not in held.moves  # in what is sealed, ids cannot be replaced
+                if mentions.holds_name(said) and (hidden or mentions.holds_name(mentions.clean_value(said))):
                     self.gone.add(move.id)
             # The ends of a relation that never was need not be nodes.
             ends = (end for move in held.moves if isinstance(move, EndEdge) for end in (move.src, move.dst))
-            self.gone.update(end for end in ends if not end.startswith(ERASED) and self.names.search(end))
+            self.gone.update(end for end in ends if not end.startswith(ERASED) and self.names.holds(end))
 
     def _join_receipts(self) -> None:
         """Kept answers that name what goes: they hold hashes of what it said."""
@@ -222,7 +260,7 @@ class Concern:
                     slots[name] = False
                 elif not any(end.startswith(ERASED) for end in ends):
                     kept.add(name)
-                if self.names is not None and self.names.search(name):
+                if self.names is not None and self.names.holds(name):
                     slots[name] = False
         return {name: name in kept for name in slots}
 
@@ -230,6 +268,20 @@ class Concern:
 def _ids(move: Move) -> tuple[str, ...]:
     """The nodes that a move names."""
     return (move.src, move.dst) if isinstance(move, PutEdge | EndEdge) else (move.id,)
+
+
+def _hiding(stored: Any, shown: Any, names: NameSearch) -> Iterator[str]:
+    """The texts of a JSON value that are sealed and, opened, hold a name; `shown` is the same value opened."""
+    if stored == shown:
+        return
+    if isinstance(stored, list) and isinstance(shown, list) and len(stored) == len(shown):
+        for one, opened in zip(stored, shown, strict=True):
+            yield from _hiding(one, opened, names)
+    elif isinstance(stored, dict) and isinstance(shown, dict) and stored.keys() == shown.keys():
+        for key, one in stored.items():
+            yield from _hiding(one, shown[key], names)
+    elif any(map(names.holds, strings(shown))):
+        yield from (text for text in strings(stored) if is_sealed(text))
 
 
 def _path(payload: Any) -> str:

@@ -8,7 +8,7 @@ tokens where they mention an erased id.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -16,12 +16,17 @@ from msgspec.structs import replace
 
 from weft.errors import Corrupt
 from weft.log.kinds import code, conversation, document, graph, memory, transaction
-from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, strings
+from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, is_free, strings
+
+Part = TypeVar("Part", graph.NodeAssertion, memory.Remembered)
 
 # Fields that keep their words: who may see a thing and what it is, not what it says.
 _KEPT_FIELDS: Final = frozenset(
     {"project", "focus", "agents", "scope", "kind", "node_kind", "language", "tx_kind", "tag", "extracted"}
 )
+
+
+_KEPT_NAMES: Final = frozenset({"id", "name"})  # the same for a project and a focus area
 
 
 def residue(kind: str, payload: Any, tokens: Tokens) -> Any:
@@ -54,12 +59,13 @@ def _checked(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        if value.get("kind") in KEPT_KINDS or value.get("node_kind") in KEPT_KINDS:
-            return
+        kept = value.get("kind") in KEPT_KINDS or value.get("node_kind") in KEPT_KINDS
         for key, item in value.items():
             if key == "props":
                 yield from strings(item)
-            elif key not in _KEPT_FIELDS:
+            elif key == "rel":
+                yield from (item, item.replace("_", " ")) if is_free(item) else ()
+            elif key not in _KEPT_FIELDS and not (kept and key in _KEPT_NAMES):
                 yield from _checked(item)
     elif isinstance(value, list | tuple):
         for item in value:
@@ -78,6 +84,8 @@ def _reason(reason: str, tokens: Tokens, *, touched: bool) -> str:
 def _node(node: graph.NodeAssertion, tokens: Tokens) -> graph.NodeAssertion:
     if tokens.gone(node.id):
         return replace(node, id=tokens.id(node.id), name="", summary="", text="", props={}, slot=tokens.slot(node.slot))
+    if node.kind in KEPT_KINDS:
+        node = _bare(node, tokens)
     return replace(
         node,
         name=tokens.clean(node.name),
@@ -85,6 +93,16 @@ def _node(node: graph.NodeAssertion, tokens: Tokens) -> graph.NodeAssertion:
         text=tokens.clean(node.text),
         props=tokens.clean_value(node.props),
         slot=tokens.slot(node.slot),
+    )
+
+
+def _bare(part: Part, tokens: Tokens) -> Part:
+    """A project or a focus area stays, with its name; what else it says of itself goes where it holds an erased one."""
+    return replace(
+        part,
+        summary="" if tokens.holds_name(part.summary) else part.summary,
+        text="" if tokens.holds_name(part.text) else part.text,
+        props={key: value for key, value in part.props.items() if not tokens.holds_name({key: value})},
     )
 
 
@@ -118,16 +136,18 @@ def _remembered(payload: memory.Remembered, tokens: Tokens) -> memory.Remembered
         return replace(
             parts, id=tokens.id(payload.id), text="", name="", summary="", props={}, gate=None, extracted=None
         )
+    if payload.node_kind in KEPT_KINDS:
+        parts = _bare(parts, tokens)
     gate = payload.gate
     if gate is not None and gate.nearest is not None:
         gate = None if tokens.holds_name(gate.nearest) else replace(gate, nearest=tokens.clean(gate.nearest))
-    text = tokens.clean(payload.text)
+    text = tokens.clean(parts.text)
     return replace(
         parts,
         text=text,
-        name=tokens.clean(payload.name),
-        summary=tokens.clean(payload.summary),
-        props=tokens.clean_value(payload.props),
+        name=tokens.clean(parts.name),
+        summary=tokens.clean(parts.summary),
+        props=tokens.clean_value(parts.props),
         gate=gate,
         extracted=payload.extracted if text == payload.text else None,  # it counts characters of the text
     )

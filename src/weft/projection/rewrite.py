@@ -6,7 +6,7 @@ The two folds have the same moves, one by one: a row that came of a move takes i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,9 +14,11 @@ from msgspec.structs import replace
 from weft.commits import LexedText, LockedView, NewEdgeRow, NewNodeRow, NewPayload, Scrub
 from weft.errors import Corrupt, Invalid
 from weft.lexical import content_hash, lex
+from weft.log.canonical import decode
 from weft.log.kinds import payload_of
 from weft.projection.folds import moves_of
 from weft.projection.moves import Move, PutEdge, PutNode, edge_slot
+from weft.sealing import is_sealed
 from weft.types import EdgeVersion, Event, NodeVersion
 
 EdgeKey = tuple[str, str, str]
@@ -51,6 +53,28 @@ def check_same_names(rewrites: Iterable[Rewrite]) -> None:
                     f"a new payload for {each.before.citation} names something else, or holds at another time",
                     hint="only words may change: names, texts, summaries, properties",
                 )
+
+
+def check_only_sealed(rewrites: Iterable[Rewrite]) -> None:
+    """Raises Invalid unless payloads differ in nothing but sealed strings, and their moves in nothing but words."""
+    for each in rewrites:
+        if not _alike(decode(each.before.payload or b"{}"), decode(each.after.payload or b"{}")):
+            raise Invalid(
+                f"a new payload for {each.before.citation} differs in more than sealed words",
+                hint="only sealed strings may change; what is to be said otherwise is said anew",
+            )
+    check_same_names(rewrites)
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Whether two JSON values differ in sealed strings only."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(_alike(old[name], new[name]) for name in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_alike, old, new))
+    if isinstance(old, str) and isinstance(new, str):
+        return old == new or (is_sealed(old) and is_sealed(new))
+    return bool(type(old) is type(new) and old == new)
 
 
 def _without_words(move: Move) -> Move:

@@ -3,9 +3,11 @@
 Judged move by move, inside the lock, against what stands: no operation can forget it, and none can come in between.
 
 Things (people, services, places and kinds of a caller's own) belong to no project, and everybody makes them by naming
-them. So a thing may be made, told what it is where nobody has said, and given further names. All else that would be
-read in every project is governed: what is written there, what replaces, ends, hides or restores what stands there,
-what merges things or splits them. Records of use (feedback, proposals) are free to be made, not to be changed.
+them. So a thing may be made with its name, further names and the short options of a write, and be given further names.
+What it is, in words or properties, is not free: an agent's description of a thing is kept for its own project (see
+`weft.operations.describing`). All else that would be read in every project is governed too: what is written there, what
+replaces, ends, hides or restores what stands there, what merges things or splits them. Records of use (feedback,
+proposals) are free to be made, not to be changed.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ REPLACES: Final = "SUPERSEDES"
 MERGES: Final = "MERGES_INTO"
 VALIDATED: Final = "last_validated_at"  # kept by feedback: when, not what
 ALIASES: Final = "aliases"
+MAX_ALIAS: Final = 512  # characters of a name
+MAX_KEYWORDS: Final = 32
+MAX_LABEL: Final = 64  # characters of a keyword, a purpose, a moment
 HINT: Final = (
     "request_global_write_approval with this operation and its arguments; when the operator has approved, repeat the"
     " call with the token as governance_token"
@@ -44,6 +49,13 @@ Stood = Callable[[str], Identity | None]
 def needs_approval(what: str) -> NeedsApproval:
     """The error for a write that only the operator may make without asking."""
     return NeedsApproval(f"{what}: that needs the operator's approval", hint=HINT)
+
+
+def _told_of_a_thing(move: PutNode) -> NeedsApproval:
+    return NeedsApproval(
+        f"what {move.id[:80]!r} is would be told to all projects: that needs the operator's approval",
+        hint=f"add_entity keeps a description for your own project; or {HINT}",
+    )
 
 
 class Sentry:
@@ -63,7 +75,10 @@ class Sentry:
                 self._leave_approvals(known)
                 if self._admitted or (move.guard.project is not None and not _is_global(known)):
                     return
-                if not self._may_put(move, known):
+                if _is_free_thing(move.kind) and known is None:
+                    if not _only_names(move):
+                        raise _told_of_a_thing(move)
+                elif not self._may_put(move, known):
                     raise needs_approval(f"{move.id[:80]!r} would be {_done(known)} for all projects")
             case EndNode() | SetDeleted():
                 self._leave_approvals(stood(move.id))
@@ -82,11 +97,11 @@ class Sentry:
             raise NeedsApproval("an approval is the operator's to decide", hint="wait for the operator")
 
     def _may_put(self, move: PutNode, known: Identity | None) -> bool:
-        thing = is_thing(move.kind) and move.kind not in VIEWS["code"]
         if known is None:
-            return thing or move.kind in RECORD_KINDS
-        if known.guard != move.guard or known.deleted_at is not None:
+            return move.kind in RECORD_KINDS
+        if known.guard != move.guard or known.kind != move.kind or known.deleted_at is not None:
             return False
+        thing = _is_free_thing(move.kind)
         return any(_only_adds(row, move, thing=thing) for row in self._view.live_versions(move.id))
 
     def _may_join(self, move: PutEdge, stood: Stood) -> bool:
@@ -107,6 +122,33 @@ def _done(known: Identity | None) -> str:
     return "written" if known is None else "changed"
 
 
+def _is_free_thing(kind: str) -> bool:
+    return is_thing(kind) and kind not in VIEWS["code"]
+
+
+def _only_names(move: PutNode) -> bool:
+    """Whether a new thing has names and the short options of a write, and says nothing more."""
+    return not move.text and not move.summary and all(_is_short(name, value) for name, value in move.props.items())
+
+
+def _is_short(name: str, value: Any) -> bool:
+    match name:
+        case "aliases":
+            return _are_texts(value, MAX_ALIAS)
+        case "keywords":
+            return _are_texts(value, MAX_LABEL) and len(value) <= MAX_KEYWORDS
+        case "purpose" | "expires_at":
+            return _are_texts((value,), MAX_LABEL)
+        case "alias" | "importance":
+            return isinstance(value, bool | int | float)
+        case _:
+            return False
+
+
+def _are_texts(value: Any, most: int) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) and len(each) <= most for each in value)
+
+
 def _only_adds(row: NodeVersion, move: PutNode, *, thing: bool) -> bool:
     """Whether a version takes nothing back of what stands, for no other time than it stands for.
 
@@ -117,7 +159,7 @@ def _only_adds(row: NodeVersion, move: PutNode, *, thing: bool) -> bool:
         return False
     if move.name != row.name or move.slot != row.slot:
         return False
-    if move.text != row.text and not (thing and not row.text):
+    if move.text != row.text:
         return False
     dropped = move.summary == "" and row.summary == row.props.get(COMPILED_TRUTH)
     if move.summary != row.summary and not dropped:
@@ -134,6 +176,6 @@ def _props_only_add(old: Mapping[str, Any], new: Mapping[str, Any], *, thing: bo
     if thing:
         fewer, more = before.pop(ALIASES, []), after.pop(ALIASES, [])
         listed = isinstance(fewer, list | tuple) and isinstance(more, list | tuple)
-        if not listed or list(more[: len(fewer)]) != list(fewer):
+        if not listed or list(more[: len(fewer)]) != list(fewer) or not _are_texts(more[len(fewer) :], MAX_ALIAS):
             return False
     return before == after

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from os.path import commonprefix
 from typing import Any, Final
 
 from weft.kinds import ERASED
+from weft.projection.name_search import NameSearch
 
-KEPT_KINDS: Final = frozenset({"Project", "Focus"})  # they keep their words, also where these hold an erased name
+KEPT_KINDS: Final = frozenset({"Project", "Focus"})  # they keep their names, also where these hold an erased one
 SYMBOL: Final = "::"  # between a source file's id and a symbol's key
 
 # The names of relations that weft itself writes: they say nothing about anybody.
@@ -54,18 +54,9 @@ def new_token() -> str:
     return f"{ERASED}{os.urandom(16).hex()}"
 
 
-def words_pattern(names: Collection[str]) -> re.Pattern[str] | None:
-    """Finds any of these names as whole words, in capitals or not, over any white space; None for no names."""
-    forms = {form for name in names for form in _forms(name) if form}
-    if not forms:
-        return None
-    longest_first = sorted(forms, key=lambda form: (-len(form), form))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)", re.IGNORECASE)
-
-
-def _forms(name: str) -> Iterator[str]:
-    for form in ("NFC", "NFD"):
-        yield r"\s+".join(re.escape(word) for word in unicodedata.normalize(form, name).split())
+def words_pattern(names: Collection[str]) -> NameSearch | None:
+    """Finds any of these names; None for no names."""
+    return NameSearch(names) or None
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -81,11 +72,17 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(item)
 
 
+def is_free(rel: str) -> bool:
+    """Whether a relation's name is somebody's own: neither weft's nor a token."""
+    return rel not in OWN_RELATIONS and not _RELATION.fullmatch(rel)
+
+
 class Tokens:
     """The new names of one erasure, and how texts lose the old ones.
 
     `ids` and `slots` are old name to new; `files` are sources that are named no more; `names` finds the words that
-    nothing may hold; `longer` are ids that stay, with an erased one in them. Relations get tokens as they are met.
+    nothing may hold, `sealed` are sealed texts in which these stand; `longer` are ids that stay, with an erased one in
+    them; `edges` are relations whose names go although their ends stay. Relations get tokens as they are met.
     """
 
     def __init__(
@@ -93,14 +90,17 @@ class Tokens:
         ids: Mapping[str, str],
         slots: Mapping[str, str] | None = None,
         *,
-        names: re.Pattern[str] | None = None,
+        names: NameSearch | None = None,
+        sealed: Collection[str] = (),
         files: Collection[str] = (),
         longer: Collection[str] = (),
         relations: dict[str, str] | None = None,
+        edges: Collection[tuple[str, str, str]] = (),
     ) -> None:
+        self._edges = edges
         self.ids, self.slots, self.names, self.files = ids, slots or {}, names, frozenset(files)
         self._relations = {} if relations is None else relations
-        self._longer = tuple(longer)
+        self._longer, self._sealed = tuple(longer), frozenset(sealed)
 
     @cached_property
     def _embedded(self) -> str:
@@ -142,9 +142,9 @@ class Tokens:
 
     def relation(self, src: str, rel: str, dst: str) -> str:
         """A relation's name from now on: a token if it is free, and an end of it or a word in it is erased."""
-        if rel in OWN_RELATIONS or _RELATION.fullmatch(rel):
+        if not is_free(rel):
             return rel
-        if self.gone(src) or self.gone(dst) or self.holds_name(rel):
+        if self.gone(src) or self.gone(dst) or (src, rel, dst) in self._edges or self.names_one(rel):
             return self._relations.setdefault(rel, f"ERASED_{os.urandom(4).hex()}")
         return rel
 
@@ -158,12 +158,18 @@ class Tokens:
         return {new: self.ids[file] for new, file in files if file in self.ids}
 
     def named_relations(self) -> frozenset[str]:
-        """The tokens of relations that lost their names for the words in them."""
-        return frozenset(token for rel, token in self._relations.items() if self.holds_name(rel))
+        """The tokens of relations that lost their names though an end or both may stay."""
+        alone = {rel for _, rel, _ in self._edges}
+        return frozenset(token for rel, token in self._relations.items() if rel in alone or self.names_one(rel))
+
+    def names_one(self, rel: str) -> bool:
+        """Whether an erased name stands in that of a relation: in words, or as relations are written."""
+        return self.names is not None and (self.names.holds(rel) or self.names.holds_as_relation(rel))
 
     def holds_name(self, value: Any) -> bool:
         """Whether an erased name stands in a value."""
-        return self.names is not None and any(self.names.search(text) for text in strings(value))
+        names = self.names
+        return names is not None and any(text in self._sealed or names.holds(text) for text in strings(value))
 
     def clean(self, text: str) -> str:
         """A text with tokens in place of erased ids."""

@@ -5,7 +5,8 @@ detectors of passwords, of private keys and of high entropy are left alone: they
 where the secret ends, and take hashes for secrets.
 """
 
-from weft.redaction.finding import Secret, find_secrets
-from weft.redaction.redact import named_secret, redact
+from weft.redaction.finding import find_secrets
+from weft.redaction.given import Secret, named_secret
+from weft.redaction.redact import redact
 
 __all__ = ["Secret", "find_secrets", "named_secret", "redact"]

@@ -42,8 +42,16 @@ TOKENS: Final[tuple[tuple[str, str], ...]] = (
     ("Telegram token", r"\d{8,10}:AA[A-Za-z0-9_-]{33}"),
     ("age key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     ("JSON web token", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}"),
-    ("weft key", r"(?!(?i:sha))[A-Za-z][A-Za-z0-9._-]{0,31}:[A-Za-z0-9+/]{43}="),
+    ("Groq key", r"gsk_[A-Za-z0-9]{40,}"),
+    ("Figma token", r"figd_[A-Za-z0-9_-]{36,}"),
+    ("New Relic key", r"NRAK-[A-Z0-9]{27}"),
+    ("Mailgun key", r"(?<![\w-])key-[0-9a-f]{32}"),
+    ("Facebook token", r"EAA(?![A-Za-z0-9]*AAAAA)[A-Z][A-Za-z0-9]{60,}(?![+/=])"),
+    ("Square token", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}"),
+    ("weft key", r"k\d{8}(?:-[a-z0-9]{1,8})?:[A-Za-z0-9+/]{43}="),  # other names: where a setting is given one
 )
+# What vendors print in their manuals: EXAMPLE stands in it, and by chance in one of a hundred million keys.
+MANUAL: Final = "EXAMPLE"
 
 # A private key: all of it where its end is there, else as many lines as look like one.
 PRIVATE_KEY: Final = re.compile(
@@ -52,15 +60,24 @@ PRIVATE_KEY: Final = re.compile(
     r"|(?:(?:\s|\\n|\\r)+[A-Za-z0-9+/=:, -]{16,})+)"
 )
 
-# The password of an address with a user before the host.
-ADDRESS: Final = re.compile(
-    r"://(?P<user>[^\s:/@\"'`<>?#\\]{0,100}):(?P<secret>[^\s@/\"'`<>\\]{1,200}?)@(?=[\w\[{$%.-])"
+PUTTY_KEY: Final = re.compile(
+    r"Private-Lines: ?\d{1,4}\r?\n(?P<secret>(?:[A-Za-z0-9+/=]{40,80}(?:\r?\n|$)){1,400}"
+    r"(?:[A-Za-z0-9+/]{2,39}(?:==?|(?=\r?\nPrivate-)))?)"
 )
 
+# The password of an address with a user before the host. It may hold an @; outside the web even a slash, unless what
+# stands before that is a port. A host with a port, and then a time of day, is none.
+ADDRESS: Final = re.compile(
+    r"://(?P<user>[^\s:/@\"'`<>?#\\]{0,100}):(?:"
+    r"(?P<secret>[^\s@/\"'`<>\\]{1,200}(?:@[^\s@/?#,;\"'`<>\\]{1,100}){0,3})"
+    r"|(?P<slashed>(?!\d+/)[^\s@\"'`<>\\?]{1,100}))@(?=[\w\[{$%.-])(?!\d{1,2}:\d\d\b)"
+)
+WEB: Final = ("http", "https", "ws", "wss", "git", "ssh", "file")
+
 # What names a secret, by how surely: a password is one even if it is short; a token may be many things.
-NAME_PARTS: Final = ("pass", "pwd", "secret", "token", "key", "cred", "bearer", "basic ", "contrase")
+NAME_PARTS: Final = ("pass", "pw", "secret", "token", "key", "cred", "bearer", "basic ", "contrase")
 SURE_NAME: Final = re.compile(
-    r"(?:^|[^a-z])(?:\w*(?:passw(?:or)?d|passphrase|passwd|contrase(?:ñ|n)a)|(?:\w*_)?(?:pass|pwd))$"
+    r"(?:^|[^a-z])(?:\w*(?:passw(?:or)?d|passphrase|passwd|passwort|contrase(?:ñ|n)a)|(?:\w*_)?(?:passe?|pwd?))$"
 )
 LIKELY_NAME: Final = re.compile(
     r"(?:secret|credentials?|(?:auth|access|refresh|api|bot|id|session|service|personal|deploy)[_ -]?token"
@@ -68,6 +85,7 @@ LIKELY_NAME: Final = re.compile(
     r"|database|subscription|license|webhook|deploy|sensitive)[_ -]?key|secret[_ -]?access[_ -]?key)$"
 )
 POSSIBLE_NAME: Final = re.compile(r"(?:token|credential)$")
+NAME: Final = re.compile(f"{SURE_NAME.pattern}|{LIKELY_NAME.pattern}|{POSSIBLE_NAME.pattern}")
 # A name that ends so is about a secret, and holds none.
 _ABOUT = """
 path file url uri name field id ids type kind len length min max hint prompt label policy ref header format count limit
@@ -76,12 +94,34 @@ rule required enabled size bucket store manager keys tokens passwords secrets
 """
 ABOUT: Final = re.compile(rf"(?:{'|'.join(_ABOUT.split())})$")
 
-# After the name: how a value is given to it. Then the value, in quotes or bare.
+# After the name: how a value is given to it. Then the value, in quotes or bare. The last way, a blank, is one only on
+# a command line, in a Dockerfile, or before what can be nothing but a password.
+_NO_QUOTES: Final = r"[^\s\"'`"
 GIVEN: Final = re.compile(
     r"[\w-]{0,40}[\"'`]?\]?[\"'`]?"
-    r"(?P<by>[ \t]{0,4}(?::=|=>|->|=(?![=~])|:(?!:))[ \t]{0,8}|[ \t](?:is|was|are):?[ \t]+|[ \t]+(?=[\"'`]))"
-    r"(?:(?P<prefix>[fFbBrRuU]{0,2})(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,400})(?:\\?[\"'`])"
-    r"|(?P<bare>[^\s\"'`,;(){}<>\[\]|\\]{6,200})(?P<after>[(\[{]?))",
+    r"(?P<by>[ \t]{0,4}(?::=|=>|->|=(?![=~])|:(?!:))[ \t]{0,8}|[ \t](?:is|was|are|lautet|ist|est|es):?[ \t]+"
+    r"|[ \t]+(?=[\"'`])|\((?=[\"'])|[ \t](?:for|of|to)(?:[ \t][\w-]{1,20}){1,4}(?:[ \t]is|:)[ \t]+|[ \t]{1,8})"
+    r"(?:(?P<prefix>[fFbBrRuU]{0,2})(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n\\])){4,400})(?P=quote)"
+    rf"|(?P<bare>{_NO_QUOTES},;(){{}}<>\[\]|\\]{{1,200}})(?P<after>[(\[{{]?))",
+)
+# A bare password may hold any sign, if it has the line for itself: signs that end a value elsewhere, and brackets.
+WHOLE_LINE: Final = re.compile(
+    rf"(?:{_NO_QUOTES},;&(){{}}<>\[\]|\\]{{1,200}}"
+    rf"|\({_NO_QUOTES}()]{{0,60}}\)|\[{_NO_QUOTES}\[\]]{{0,60}}\]|\{{{_NO_QUOTES}{{}}]{{0,60}}\}}"
+    r"|[,;&|)\]}>(\[{<](?=[\w!#$%^*+-])(?![\w.-]{1,40}[=:])|\\(?![nrt\"'`\\])){1,20}"
+)
+LINE_BEFORE: Final = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|ENV|ARG|-)[ \t]+)?[\"']?\Z")
+LINE_AFTER: Final = re.compile(r"[ \t]*(?:\r?\n|$)")
+SET_BEFORE: Final = re.compile(r"(?:^|[\n;&])[ \t]*(?:ENV|ARG|setx|SETX|setenv|set(?:[ \t]-\w+)*)[ \t]+\Z")
+CALL: Final = re.compile(r"[A-Za-z_][\w.:!]*[(\[{<]")
+# What a bare token may hold: it ends at anything else.
+TOKEN_VALUE: Final = re.compile(r"[A-Za-z0-9._~+/=:%$!-]+")
+PIECES: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+# <password>value</password>; key="password" value="value", as an attribute, in JSON or in YAML.
+ELEMENT: Final = re.compile(r"[\w.-]{0,40}>(?P<secret>[^<>\n]{4,200})</")
+PAIR: Final = re.compile(
+    r"[\w.-]{0,40}[\"']?,?\s{1,20}[\"']?value[\"']?\s{0,4}[=:]\s{0,4}[\"'](?P<secret>[^\"'\n]{4,200})[\"']",
+    re.IGNORECASE,
 )
 BEARER: Final = re.compile(r"bearer[ \t]+(?P<secret>[A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE)
 BASIC: Final = re.compile(r"basic[ \t]+(?P<secret>[A-Za-z0-9+/]{12,}={0,2})", re.IGNORECASE)
@@ -97,15 +137,25 @@ passphrase secret token test testing todo unset default user username admin root
 invalid incorrect wrong correct stored encrypted hashed expired current-password new-password
 """
 NO_VALUE: Final = re.compile(
-    r"[<\[{$%(&@*#]|-{2}|.*(?:\$\{|\$\(|\{\{|%\(|\*{3}|x{4}|X{4}|\.{3}|…)|(.)\1+$"
+    r"![a-z]+$|\d+(?:\.\d+)+$|https?://|[<\[{$%(&@*#]|-{2}|.*(?:\$\{|\$\(|\{\{|%\(|\*{3}|x{4}|X{4}|\.{3}|…)|(.)\1+$"
     rf"|(?i:.*(?:{'|'.join(_STANDS_FOR.split())}))|(?i:(?:{'|'.join(_PLAIN_WORDS.split())})$)"
 )
+# Words of messages: what holds one is a sentence about a password, not one of several words.
+_OF_MESSAGES = """
+a an and are at be by can cannot do does enter for forgot forgotten from has have if in incorrect invalid is it least
+missing must new no not of old on only or password passwords passphrase please required reset should than that the this
+to too type use used user username weak was when will with wrong you your confirm repeat again change current
+"""
+OF_MESSAGES: Final = frozenset(_OF_MESSAGES.split())
 UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 
 # Card numbers: digits in one run, in fours, or as American Express writes them; then what issuers begin with.
+_LISTED: Final = r"[0-9A-F]{4}"  # two such before or after it: a table of numbers, not a card
+_GAPS: Final = r"[ \u00a0\u2009\u202f._-]"
 CARD: Final = re.compile(
-    r"(?<![\w.,:+/-])(?:\d{14,16}|\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
-    r"|\d{4}(?P<joint>[ -])\d{6}(?P=joint)\d{4,5})(?![\w-]|[.,:/]\d)"
+    rf"(?<![\w.,:+/-])(?<!{_LISTED} {_LISTED} )"
+    rf"(?:\d{{14,16}}|\d{{4}}(?P<gap>{_GAPS})\d{{4}}(?P=gap)\d{{4}}(?P=gap)\d{{4}}"
+    rf"|\d{{4}}(?P<joint>{_GAPS})\d{{6}}(?P=joint)\d{{4,5}})(?![\w-]|[.,:/]\d)(?! {_LISTED} {_LISTED}\b)"
 )
 CARD_ISSUERS: Final = re.compile(
     r"4\d{15}$|5[1-5]\d{14}$|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$|3[47]\d{13}$"

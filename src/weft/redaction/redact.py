@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from weft.redaction.finding import MARK, find_secrets, named_secret
+from weft.redaction.finding import find_secrets
+from weft.redaction.given import MARK
 
-__all__ = ["named_secret", "redact"]
+__all__ = ["redact"]
 
 
 def redact(text: str, counts: Counter[str] | None = None) -> str:

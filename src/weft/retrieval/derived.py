@@ -6,15 +6,22 @@ would only repeat the text, so they are left to the questions that ask for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.kinds import VIEWS
+from weft.log.kinds.graph import NodeAssertion
 from weft.loom import Loom
 from weft.retrieval.pipeline import Answer
 from weft.types import NodeVersion
 
 DERIVED_FROM = "derived_from"  # the property that names the memory something was read out of
+DESCRIBES = "describes"  # the property of a project's description of a thing that names the thing
+
+Named = TypeVar("Named", NodeVersion, NodeAssertion)
 THINGS = VIEWS["entity"]
 
 
@@ -43,3 +50,14 @@ class Derived(Struct, frozen=True):
             return answer
         evidence = answer.evidence if answer.evidence is None else answer.evidence[rows]
         return replace(answer, pool=pool.only(rows), evidence=evidence)
+
+
+def description_id(loom: Loom, project: str | None, thing: str) -> str:
+    """The id of what a project says that a thing is: one for each, whoever says it."""
+    return loom.new_id(f"description/{project}/{thing}")  # no request id has a stroke in it
+
+
+def without_descriptions(nodes: Sequence[Named]) -> tuple[Named, ...]:
+    """Without those that describe another of them: a thing and what a project says that it is have one name."""
+    ids = {node.id for node in nodes}
+    return tuple(node for node in nodes if node.props.get(DESCRIBES) not in ids)

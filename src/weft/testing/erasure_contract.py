@@ -9,11 +9,13 @@ import pytest
 
 from weft.append import Writer
 from weft.commits import Batch, Changes, LockedView
-from weft.erasure import Erased, erase, reseal
+from weft.erasure import Erased, erase
 from weft.errors import Forbidden
 from weft.kinds import ERASED
 from weft.log.verify import verify
 from weft.projection.moves import shared_slot
+from weft.resealing import reseal
+from weft.sealing import PREFIX
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, closed, deleted, edge, memory_of, node, noted
@@ -169,21 +171,22 @@ class ErasureContract(StoreCase):
         assert scribe.write(memory_of("m", "bees"), request_id="once").repeated
 
     def test_payloads_sealed_anew_change_rows_in_step(self, scribe: Scribe) -> None:
-        scribe.one(memory_of("m", "sealed with an old key", props={"with": "an old key"}))
+        old, new = (f"{PREFIX}{name}:{letter * 40}" for name, letter in (("old", "a"), ("new", "b")))
+        scribe.one(memory_of("m", old, props={"with": old}))
         scribe.one(node("n", "plain"))
         done = reseal(
             scribe.store,
             WRITER,
             viewer=OPERATOR,
-            change=lambda raw: raw.replace(b"old key", b"new key") if b"old key" in raw else None,
+            change=lambda raw: raw.replace(old.encode(), new.encode()),
             clock=scribe.clock,
             progress=lambda *_: None,
         )
         assert (done.events, done.commits) == (1, 1)
         (row,) = [row for row in scribe.store.graph_rows(OPERATOR) if isinstance(row, NodeVersion) and row.id == "m"]
-        assert (row.text, row.props) == ("sealed with an new key", {"with": "an new key"})
+        assert (row.text, row.props) == (new, {"with": new})
         assert row.deleted_at is None
-        assert "old key" not in everything(scribe)
+        assert old not in everything(scribe)
         assert verify(scribe.store, OPERATOR).problem is None
         before = scribe.digest()
         scribe.rebuild()

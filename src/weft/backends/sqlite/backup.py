@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from weft.backends.sqlite.connection import translated
-from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory
+from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory, make_file
 from weft.errors import Invalid, StoreError
 
 PAGES_PER_STEP = 1_000
@@ -46,6 +46,7 @@ def _check_new(file: Path) -> None:
 
 
 def _copy(source: apsw.Connection, part: Path) -> None:
+    make_file(part)
     copy = apsw.Connection(str(part))
     try:
         with copy.backup("main", source, "main") as work:

@@ -1,4 +1,8 @@
-"""The directory of a store: a marker that says it is one, and a folder of accounts."""
+"""The directory of a store: a marker that says it is one, and a folder of accounts.
+
+What is made here is for its owner alone, whatever the umask: it holds what agents were told. What is there already
+keeps the permissions that somebody gave it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from weft.errors import NotAStore, ReadOnly, StoreError
 
 MARKER = "weft-store.json"
 ACCOUNTS = "accounts"
+OWNERS_DIRECTORY = 0o700
+OWNERS_FILE = 0o600
 
 
 def check_directory(path: Path) -> None:
@@ -30,16 +36,22 @@ def make_directory(path: Path) -> None:
     """The marker comes first, so that one cut short is still known as a store; all of it is synced."""
     try:
         made = [each for each in (path / ACCOUNTS, path, *path.parents) if not each.exists()]
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=OWNERS_DIRECTORY, parents=True, exist_ok=True)
         if not (path / MARKER).exists():
+            make_file(path / MARKER)
             (path / MARKER).write_text(json.dumps({"format": "weft", "layout": 1}) + "\n", encoding="utf-8")
-        (path / ACCOUNTS).mkdir(exist_ok=True)
+        (path / ACCOUNTS).mkdir(mode=OWNERS_DIRECTORY, exist_ok=True)
         for entry in dict.fromkeys((path / MARKER, path, *(each.parent for each in made))):
             _sync(entry)
     except PermissionError as problem:
         raise ReadOnly(f"{path} cannot be created or written", hint="check the permissions of its parent") from problem
     except OSError as problem:
         raise StoreError(f"{path} cannot be created: {problem}", hint="check the disk and the path") from problem
+
+
+def make_file(path: Path) -> None:
+    """An empty file for its owner alone, unless there is one. What SQLite keeps beside a file has its permissions."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, OWNERS_FILE))
 
 
 def _sync(entry: Path) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
 from weft.backends.sqlite.connection import check_schema, open_file, roll_back, translated
-from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory
+from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory, make_file
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.turnstile import Turnstile
 from weft.backends.sqlite.view import position_at, read_head
@@ -60,6 +60,9 @@ class AccountFiles:
             if not create:
                 return None
             make_directory(self._path)
+            if self._vfs is None:
+                with suppress(OSError):  # SQLite meets the same, and says what it is
+                    make_file(file)
         connection = open_file(file, create=create, vfs=self._vfs)
         if connection is None:
             return None

@@ -22,6 +22,7 @@ import apsw
 import numpy as np
 from msgspec import Struct
 
+from weft.backends.sqlite.directory import OWNERS_DIRECTORY, OWNERS_FILE, make_file
 from weft.backends.sqlite.query import one
 from weft.errors import DiskFull, ReadOnly, StoreError
 
@@ -132,10 +133,10 @@ class Generations:
     def _write(
         self, watermark: int, origin: dict[str, str | None], write: Callable[[Path], dict[str, Any]]
     ) -> Generation:
-        self._directory.mkdir(exist_ok=True)
+        self._directory.mkdir(mode=OWNERS_DIRECTORY, exist_ok=True)
         beside = self._directory / f".{self._name}-{watermark}.{os.getpid()}.part"
         shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir()
+        beside.mkdir(mode=OWNERS_DIRECTORY)
         try:
             details = write(beside)
             files = {file.name: file.stat().st_size for file in beside.iterdir()}
@@ -143,6 +144,7 @@ class Generations:
             meta = {"format": FORMAT, "watermark": watermark, "files": files, "sums": sums, **origin, **details}
             (beside / META).write_text(json.dumps(meta), encoding="utf-8")
             for file in beside.iterdir():
+                file.chmod(OWNERS_FILE)
                 _sync(file)
             _sync(beside)
             target = self._directory / f"{self._name}-{watermark}"
@@ -171,7 +173,8 @@ def sync_removals(directory: Path) -> None:
 def indexer_lock(directory: Path) -> Iterator[bool]:
     """True for the one process that may publish now; False if another is at it."""
     with _translated(directory):
-        directory.mkdir(exist_ok=True)
+        directory.mkdir(mode=OWNERS_DIRECTORY, exist_ok=True)
+        make_file(directory / LOCK)
         opened = (directory / LOCK).open("a")
     with opened as file:
         try:

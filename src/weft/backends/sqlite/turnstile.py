@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from weft.backends.sqlite.directory import OWNERS_FILE
 from weft.errors import Busy, Conflict, StoreError
 
 try:
@@ -163,7 +164,7 @@ def _pass_through(files: tuple[Path, Path], how: int) -> int:
 
 
 def _flock(path: Path, how: int) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, OWNERS_FILE)
     try:
         fcntl.flock(descriptor, how)
     except BaseException:

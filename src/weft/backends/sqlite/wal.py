@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from weft.backends.sqlite.connection import BUSY_TIMEOUT_MS, WAL_CHECKPOINT_PAGES
+from weft.backends.sqlite.directory import make_file
 
 PAGE_BYTES: Final = 4_096
 WAL_RESTART_PAGES: Final = 8_000
@@ -84,6 +85,7 @@ class Wal:
 
     def _set_failed_at(self, logged: int) -> None:
         with suppress(OSError):
+            make_file(self._note)
             self._note.write_bytes(str(logged).encode())
 
     def copy(self) -> None:

@@ -15,5 +15,7 @@ def key_made(answer: KeyMade) -> None:
 
 def key_rotated(answer: KeyRotated) -> None:
     """What was sealed anew."""
+    if answer.status != "saved":
+        click.secho(f"{answer.status}: not everything could be sealed anew", fg="red", err=True)
     click.echo(f"sealed anew with {answer.key}: {answer.strings} texts and properties in {answer.events} events")
     notes_below(answer.notes)
