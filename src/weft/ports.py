@@ -329,6 +329,10 @@ class Store(Protocol):
         """(position, citations) of the events that name what brought them about. Raises Forbidden but for operators."""
         ...
 
+    def header_names(self, viewer: Viewer) -> Iterator[tuple[str, str]]:
+        """("session", its name) and so on for each name in headers, once; raises Forbidden but for operators."""
+        ...
+
     def cited(self, viewer: Viewer, citations: Sequence[str]) -> Mapping[str, int]:
         """Where the events stand that these citations name; those that name none are left out. Operators only."""
         ...

@@ -87,11 +87,12 @@ def test_an_agent_may_delete_and_not_erase(cli: Cli) -> None:
 def test_a_project_is_cleared_and_comes_back(cli: Cli) -> None:
     cli("remember", "The mill is open.")
     asked = cli("clear-graph")
-    assert asked.exit_code == 0
+    assert asked.exit_code == 1
     assert "--confirm ferry" in asked.stdout
     assert "mill" in cli("recall", "mill").stdout
     assert cli("clear-graph", "--confirm", "ferry").exit_code == 0
     assert told(cli, "recall", "mill")["status"] == "empty"
+    assert "cleared: `weft clear-graph --undo` brings it back" in cli("deletion-list").stdout
     assert cli("clear-graph", "--undo").exit_code == 0
     assert "mill" in cli("recall", "mill").stdout
     assert "nothing is due" in cli("purge").stdout

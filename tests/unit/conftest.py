@@ -57,7 +57,7 @@ class Place:
         self._opened: list[weft.Memory] = []
 
     def open(self, directory: Path | None = None, **settings: str) -> weft.Memory:
-        """A memory over the one store; settings as the environment would give them. Words only, no audit, unless said."""
+        """A memory over the one store; settings as the environment gives them. Words only, no audit, unless said."""
         settings = {"embedder": "none", "sensitive_key": KEY, "audit": "off"} | settings
         environment = {"HOME": str(self.scratch)} | {f"WEFT_{name.upper()}": value for name, value in settings.items()}
         url = f"sqlite://{self.scratch / 'store'}"

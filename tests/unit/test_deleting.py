@@ -304,3 +304,25 @@ def test_parts_that_the_caller_may_not_see_stay(place: Place) -> None:
     assert call(agent, "delete", target=shown.id).nodes == 1
     with pytest.raises(Forbidden):
         call(agent, "clear_graph", project="ferry")
+
+
+def test_why_something_sensitive_went_is_told_to_those_who_may_know(place: Place) -> None:
+    memory = place.open(sensitive="true")
+    kept = memory.remember("Odile's knee is to be operated on.", sensitive=True)
+    call(memory, "delete", target=kept.id, reason="Odile asked for it")
+    (shown,) = call(memory, "deletion_list").deletions
+    assert shown.reason == "Odile asked for it"
+    (blind,) = call(place.open(sensitive="true", sensitive_key=""), "deletion_list").deletions
+    assert blind.reason == "[sealed with key tests]"
+
+
+def test_a_cleared_project_is_listed_as_cleared(memory: weft.Memory, clock: ManualClock) -> None:
+    memory.add_entity("Odile", kind="Person")
+    memory.remember("The mill is open.")
+    asked = call(memory, "clear_graph")
+    assert (asked.status, found(memory, "mill") != set()) == ("failed", True)
+    call(memory, "clear_graph", confirm="ferry")
+    clock.step(30 * DAY_US)
+    (shown,) = call(memory, "deletion_list").deletions
+    assert (shown.id, shown.cleared, shown.over, shown.until) == ("ferry", True, False, "")
+    assert sees(memory, "person:odile"), "things of no project stay"

@@ -211,3 +211,20 @@ def test_a_short_text_of_a_long_batch_leaves_the_audit_with_the_memory(place: Pl
 def _on_disk(place: Place, *words: bytes) -> list[str]:
     files = [file for file in place.scratch.rglob("*") if file.is_file()]
     return [f"{file.name}: {word!r}" for file in files for word in words if word in file.read_bytes()]
+
+
+# ---- what may be meant too
+
+
+def test_texts_that_hold_a_part_of_the_name_are_told_of(memory: weft.Memory) -> None:
+    call(memory, "remember", text="Zephyrine Quillfeather bought a boat.")
+    short = call(memory, "remember", text="Zephyrine's boat is the Marlin.")
+    for word in ("oak", "elm", "ash"):
+        call(memory, "remember", text=f"The {word} stands by the quay.")
+    told = call(memory, "erase", subject="Zephyrine Quillfeather", dry_run=True)
+    (note,) = [each for each in told.notes if "without the rest of the name" in each]
+    assert "1 texts that stay hold 'Zephyrine'" in note
+    assert short.id in note
+    done = call(memory, "erase", subject="Zephyrine Quillfeather", yes=True)
+    assert note in done.notes
+    assert memory.show(short.id).node is not None

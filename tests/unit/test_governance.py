@@ -450,3 +450,20 @@ def test_a_project_cannot_approve_for_everybody(place: Place) -> None:
     (place.root / "weft.toml").write_text("auto_approve = true\n")
     with pytest.raises(weft.Misconfigured, match="may not set auto_approve"):
         place.open()
+
+
+# ---- what is told
+
+
+def test_an_agent_is_told_to_ask_and_not_how_to_become_another(ann: weft.Memory) -> None:
+    for operation, given in (("approve", {"id": "approval:1"}), ("erase", {"subject": "Mira"}), ("doctor", {})):
+        with pytest.raises(Forbidden) as refused:
+            run(ann, operation, **given)
+        assert refused.value.hint == "ask the operator to do it"
+
+
+def test_what_is_missing_or_empty_is_told_in_words(ann: weft.Memory) -> None:
+    with pytest.raises(Invalid, match="request_global_write_approval: arguments is missing"):
+        run(ann, "request_global_write_approval", operation="remember")
+    with pytest.raises(Invalid, match="add_fact: subject is empty"):
+        run(ann, "add_fact", subject="", predicate="lives_in", object="Oslo")

@@ -190,7 +190,9 @@ def same_names(mem: weft.Memory) -> set[tuple[str, ...]]:
     thing(mem, "entity:gull", "Entity", "Gull")
     thing(mem, "imported:1", "Service", "Tide Table", project="ferry")
     thing(mem, "imported:2", "Service", "tide table", project="ferry")
-    # Not these: other kinds of one name, other rights, merged already, an alias, a file, a note that is called so.
+    thing(mem, "service:tidebook", "Service", "Tidebook")
+    thing(mem, "organization:tidebook", "Organization", "Tidebook")
+    # Not these: a person and a product of one name, other rights, merged already, an alias, a file, a note called so.
     thing(mem, "person:mercury", "Person", "Mercury")
     thing(mem, "product:mercury", "Product", "Mercury")
     thing(mem, "mention:mercury", "Mention", "Mercury")
@@ -207,7 +209,17 @@ def same_names(mem: weft.Memory) -> set[tuple[str, ...]]:
         ("mention:kestrel", "entity:kestrel"),
         ("entity:gull", "vessel:gull"),
         ("imported:2", "imported:1"),
+        ("organization:tidebook", "service:tidebook"),
     }
+
+
+def test_hygiene_of_what_is_global_looks_at_things(memory: weft.Memory) -> None:
+    memory.add_entity("Tidebook", kind="Service")
+    memory.add_entity("Tidebook", kind="Organization")
+    for level in ("project", "global"):
+        report = call(memory, "run_hygiene", level=level)
+        (found,) = [each for check in report.checks if check.check == "entity" for each in check.findings]
+        assert "'Tidebook'" in found.why
 
 
 def stuck_writes(mem: weft.Memory, place: Place) -> None:

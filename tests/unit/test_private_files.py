@@ -39,7 +39,6 @@ def test_nobody_else_reads_a_store_a_backup_or_an_export(place: Place) -> None:
     assert memory.recall("gull").hits
     run(memory, "backup", path=str(place.scratch / "copy"))
     run(memory, "log_export", path=str(place.scratch / "log.jsonl"))
-    memory.loom.store.index_now(memory.loom.viewer) if hasattr(memory.loom.store, "index_now") else None
     found = [place.scratch / "store", place.scratch / "copy", place.scratch / "log.jsonl"]
     found += [each for top in found if top.is_dir() for each in top.rglob("*")]
     assert {"weft-store.json", "audit", "log.jsonl"} <= {each.name for each in found}

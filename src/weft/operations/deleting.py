@@ -18,6 +18,7 @@ from weft.loom import Loom
 from weft.operations.committing import Choice, Committed, WriteStatus, commit, decided
 from weft.operations.compiled import Dropped, truths_of, what_they_involve
 from weft.operations.deletions import (
+    CLEARED,
     MAX_AT_ONCE,
     Deed,
     deeds,
@@ -247,15 +248,19 @@ class ListDeletions(Struct, frozen=True, kw_only=True):
 
 
 class DeletionShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One deletion: what was meant, how many nodes went, by whom, when, why, and until when it can be brought back."""
+    """One deletion: what was meant, how many nodes went, by whom, when, why, and until when it can be brought back.
+
+    What was `cleared` with its whole project can be brought back for ever.
+    """
 
     id: str
     kind: str
     nodes: int
     by: str
     at: str
-    until: str
+    until: str = ""
     over: bool = False
+    cleared: bool = False
     name: str = ""
     reason: str = ""
     citation: str = ""
@@ -291,6 +296,11 @@ def _shown(loom: Loom, deed: Deed, nodes: int) -> DeletionShown:
     found = found or loom.store.last_versions(loom.viewer, Which(deleted_at=deed.at), limit=1)
     node = found[0] if found else None
     until = grace_ends(loom, deed.at)
+    if deed.name.startswith(CLEARED):
+        place = deed.name.removeprefix(CLEARED).rpartition(":")[0]
+        return DeletionShown(
+            id=place, kind="Project", nodes=nodes, by=deed.by, at=to_iso(deed.at), cleared=True, citation=deed.citation
+        )
     return DeletionShown(
         id=deed.root if node is None else node.id,
         kind="" if node is None else node.kind,

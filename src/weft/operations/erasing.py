@@ -22,7 +22,7 @@ from weft.operations.clearing_audit import clear_audit
 from weft.operations.clearing_outbox import clear_outbox
 from weft.operations.conversations import log_session
 from weft.operations.deleting import names_of, path_in_project
-from weft.operations.left_over import left_over
+from weft.operations.left_over import held_alone, left_over
 from weft.operations.mentioned import Mentioned, opening
 from weft.operations.registry import Operation
 from weft.operations.selection import (
@@ -176,7 +176,8 @@ def carry_out(
         out_of_reach=OUT_OF_REACH,
     )
     waiting = unread(waits.unread, "sealed writes that wait") if selected.names else ()
-    notes = (*selected.notes, *waiting, *left_over(loom, viewer, selected.names))
+    alone = held_alone(loom, viewer, selected.names, would.nodes)
+    notes = (*selected.notes, *waiting, *alone, *left_over(loom, viewer, selected.names))
     needs = _needs_name(selected.what, counts)
     if not go:
         return _previewed(loom, told, counts, (*_advice(selected, counts, would.joined), *notes), confirm=needs)
@@ -262,7 +263,7 @@ def _nothing(what: What, written: str, notes: tuple[str, ...]) -> NotFound:
     wild = " (* and ? stand for themselves)" if WILDCARDS & set(written) else ""
     return NotFound(
         "; ".join((f"there is nothing of the {what} {written[:80]!r} to erase{wild}", *notes)),
-        hint="`weft recall` shows names and ids, `weft log sessions` sessions; what was erased is gone",
+        hint="`weft recall` shows names and ids, `weft log show` sessions; what was erased is gone",
     )
 
 

@@ -32,6 +32,7 @@ DECISION: Final = "Decision"
 PATTERN: Final = "Pattern"
 SUPERSEDES: Final = "SUPERSEDES"
 VALIDATED: Final = "last_validated_at"
+PEOPLE: Final = frozenset({"Person", "UserProfile", "AdminUser"})  # nobody is a service, whatever its name
 # Of all kinds there are, those of things: entities, and kinds of somebody's own making.
 NO_THINGS: Final = tuple(
     sorted((frozenset().union(*VIEWS.values()) | STRUCTURAL_KINDS | RECORD_KINDS) - VIEWS["entity"])
@@ -202,12 +203,14 @@ def _is_thing(node: NodeVersion) -> bool:
 
 
 def _to_merge(group: Sequence[_Thing]) -> Iterator[tuple[str, str]]:
-    """(duplicate, into): those of one kind, and those of which no kind is known with the only kind there is."""
-    kinds = {thing.kind for thing in group if thing.kind not in IN_PASSING}
-    passing = [thing for thing in group if thing.kind in IN_PASSING]
-    families = [[thing for thing in group if thing.kind == kind] for kind in sorted(kinds)]
-    if len(kinds) <= 1:  # with several, nobody can tell which of them was named in passing
-        families = [[*(families[0] if families else ()), *passing]]
+    """(duplicate, into): people among themselves, other things whose kind is known, be it the same or not.
+
+    What was only named in passing goes with the one kind that there is; with several nobody can tell.
+    """
+    known = [thing for thing in group if thing.kind not in IN_PASSING]
+    families = [[thing for thing in known if (thing.kind in PEOPLE) is people] for people in (True, False)]
+    if len({thing.kind for thing in known}) <= 1:
+        families = [list(group)]
     for family in families:
         ordered = sorted(family, key=_goes_before)
         yield from ((other.id, ordered[0].id) for other in ordered[1:])

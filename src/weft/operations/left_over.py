@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from weft.kinds import ERASED
-from weft.log.verify import read_commits
+from weft.kinds import ERASED, UNSEARCHED_KINDS
+from weft.lexical import stems
 from weft.loom import Loom
 from weft.projection.name_search import NameSearch
 from weft.projection.tokens import KEPT_KINDS
-from weft.types import Event, Viewer
+from weft.types import NOW, Viewer
 
 SHOWN: Final = 5  # of one sort
+MIN_PART: Final = 3  # characters of a part of a name that is looked for by itself
+MAX_PARTS: Final = 12
+MAX_HOLDING: Final = 100  # texts that hold it
 MARKS: Final = str.maketrans(dict.fromkeys("-._/:@", " "))  # what names in headers have between words
 
 
@@ -24,13 +27,38 @@ def left_over(loom: Loom, viewer: Viewer, names: Collection[str]) -> tuple[str, 
     if not names:
         return tuple(again)
     found = _Found(names)
-    for _, events in read_commits(loom.store, viewer):
-        for event in events:
-            found.look_at(event)
+    for sort, name in loom.store.header_names(viewer):
+        found.look(sort.replace("_", " "), name)
     for row in loom.store.node_words(viewer, of_kind=KEPT_KINDS.__contains__):
         if not row.id.startswith(ERASED):
             found.look(row.kind.lower(), row.name or row.id)
     return (*found.notes(), *again)
+
+
+def held_alone(loom: Loom, viewer: Viewer, names: Collection[str], going: Collection[str]) -> tuple[str, ...]:
+    """A note on texts that hold a part of a name and not the whole: they may speak of the same, and they stay."""
+    parts = dict.fromkeys(word for name in names for word in _parts(name))
+    whole = {name.casefold() for name in names}
+    found: dict[str, None] = {}
+    held, more = [], False
+    for word in [each for each in parts if each.casefold() not in whole][:MAX_PARTS]:
+        (holding,) = loom.store.holding(viewer, NOW, [" ".join(stems(word))], limit=MAX_HOLDING)
+        texts = (lead.id for lead in holding.nodes if lead.kind not in UNSEARCHED_KINDS)
+        left = [each for each in texts if each not in going]
+        held += [word] if left else []
+        more = more or holding.more
+        found |= dict.fromkeys(left)
+    if not found:
+        return ()
+    some = f"{len(found)}{' or more' if more else ''} texts that stay hold {' or '.join(map(repr, held))}"
+    such = next(iter(found))
+    return (f"{some} without the rest of the name, such as {such}: look at them, and erase by id what is meant",)
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name of several, long enough to mean somebody."""
+    words = [word.strip(".,;:()'’") for word in name.split()]
+    return [word for word in words if len(word) >= MIN_PART and stems(word)] if len(words) > 1 else []
 
 
 class _Found:
@@ -40,19 +68,6 @@ class _Found:
         self._search = NameSearch(names)
         self._seen: set[tuple[str, str]] = set()
         self._held: dict[str, list[str]] = {}  # by sort
-
-    def look_at(self, event: Event) -> None:
-        """At a header."""
-        for sort, value in (
-            ("session", event.session),
-            ("agent", event.actor.agent),
-            ("role", event.actor.role),
-            ("request id", event.request_id),
-            ("conversation", event.conversation),
-            ("task", event.task),
-        ):
-            if value and (sort, value) not in self._seen:
-                self.look(sort, value)
 
     def look(self, sort: str, value: str) -> None:
         if (sort, value) in self._seen:

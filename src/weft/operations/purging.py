@@ -138,6 +138,9 @@ class ClearGraph(Struct, frozen=True, kw_only=True):
 def clear_graph(loom: Loom, given: ClearGraph) -> Deleted:
     """Takes all of a project out of sight, or all that is kept for every project. It never erases, however long ago.
 
+    People, services and other things belong to no project: they stay when a project is cleared, without what it says of
+    them. --level global takes them out of sight too.
+
     It needs the name typed out with --confirm. With --undo exactly that comes back, and nothing that was deleted before
     on its own.
     """
@@ -156,7 +159,7 @@ def clear_graph(loom: Loom, given: ClearGraph) -> Deleted:
     if given.confirm != called:
         told = f"nothing was cleared: --confirm {called} takes {len(nodes)} nodes out of sight"
         problem = (f"{given.confirm[:80]!r} is not {called!r}",) if given.confirm else ()
-        return Deleted(status="manual_review", id=called, nodes=len(nodes), kinds=kinds, notes=(*problem, told))
+        return Deleted(status="failed", id=called, nodes=len(nodes), kinds=kinds, notes=(*problem, told))
     name = f"{CLEARED}{called}:{loom.new_id()}"
     done = delete_in_slices(own, [node.id for node in nodes], reason="clear_graph", name=name)
     back = f"`weft clear-graph{_place(project, given)} --undo` brings it back"

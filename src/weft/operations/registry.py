@@ -58,6 +58,10 @@ class Operation(Struct, frozen=True, kw_only=True):
         return (self.run.__doc__ or self.summary).strip()
 
 
+_MISSING = re.compile(r"Object missing required field `(\w+)`(?: - at `\$\.([^`]+)`)?")
+_EMPTY = re.compile(r"Expected `(?:str|array)` of length >= 1 - at `\$\.([^`]+)`")
+
+
 def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     """Validates a caller's arguments. Raises Invalid, naming the argument, for anything that does not fit."""
     known = operation.input.__struct_fields__
@@ -80,8 +84,18 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
         ) from problem
     except msgspec.ValidationError as problem:
         hint = _choices(operation, str(problem)) or f"see `{operation.command} --help`"
-        raise Invalid(f"{operation.name}: {problem}", hint=hint) from problem
+        raise Invalid(f"{operation.name}: {_in_words(str(problem))}", hint=hint) from problem
     return made
+
+
+def _in_words(problem: str) -> str:
+    """What the validator says of the commonest mistakes, as a person would."""
+    if found := _MISSING.fullmatch(problem):
+        where = f" of {found[2]}" if found[2] else ""
+        return f"{found[1]}{where} is missing"
+    if found := _EMPTY.fullmatch(problem):
+        return f"{found[1]} is empty"
+    return problem
 
 
 def _choices(operation: Operation, problem: str) -> str:

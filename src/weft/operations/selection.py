@@ -281,9 +281,11 @@ def count(loom: Loom, viewer: Viewer, selected: Selected, going: Collection[str]
         kinds.setdefault(row.kind, set()).add(row.id)
         texts.add(row.content_hash)
         name, _, text = opened(loom, row).words
+        # Who did not ask to see what is sensitive is told that it goes, not what it says.
+        said = "(sensitive)" if row.sensitive and not loom.viewer.sensitive else (name or text)[:80]
         openings.add(opening(text))
         if row.id in some or len(some) < shown:
-            some[row.id] = (row.id, row.kind, (name or text)[:80])
+            some[row.id] = (row.id, row.kind, said)
     told: dict[str, Any] = {kind: len(found) for kind, found in sorted(kinds.items())}
     standing = selected.outline.standing
     return Counts(

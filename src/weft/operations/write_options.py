@@ -22,7 +22,7 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
     scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
-    sensitive: Annotated[bool, Meta(description="leave it out of ordinary reads")] = False
+    sensitive: Annotated[bool, Meta(description="sealed with WEFT_SENSITIVE_KEY, left out of ordinary reads")] = False
     level: Annotated[Literal["project", "global"], Meta(description="for this project, or for all")] = "project"
     project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
     focus: Annotated[Label | None, Meta(description="a focus area of the project")] = None

@@ -18,7 +18,7 @@ from weft.types import NodeVersion
 
 
 class SurveyContract(StoreCase):
-    """node_words, edge_names, payloads, caused, cited, events_at, sweep_due, reindex_due."""
+    """node_words, edge_names, payloads, caused, header_names, cited, events_at, sweep_due, reindex_due."""
 
     def test_every_version_is_told_as_the_rows_have_it(self, scribe: Scribe) -> None:
         scribe.one(node("a", "first words", name="A", props={"of": ["Zoë", 1]}, sensitive=True))
@@ -50,6 +50,19 @@ class SurveyContract(StoreCase):
         scribe.write(node("a"), node("b"), edge("a", "KNOWS", "b"), edge("b", "KNOWS", "a"))
         scribe.one(edge("a", "KNOWS", "b", weight=0.5))
         assert sorted(scribe.store.edge_names(OPERATOR)) == [("a", "KNOWS", "b"), ("b", "KNOWS", "a")]
+
+    def test_every_name_in_headers_once(self, scribe: Scribe) -> None:
+        scribe.one(memory_of("a", "one"), request_id="first")
+        scribe.one(memory_of("b", "two"), request_id="second")
+        told = list(scribe.store.header_names(OPERATOR))
+        assert len(told) == len(set(told))
+        events = [event for _, events in scribe.store.log(OPERATOR, after=0, limit=9) for event in events]
+        assert {("request_id", "first"), ("request_id", "second")} <= set(told)
+        assert {name for sort, name in told if sort == "session"} == {event.session for event in events}
+        assert {name for sort, name in told if sort == "agent"} == {event.actor.agent for event in events}
+        assert not [sort for sort, _ in told if sort in ("task", "conversation")]
+        with pytest.raises(Forbidden):
+            list(scribe.store.header_names(PUBLIC))
 
     def test_payloads_come_in_order_with_their_commit(self, scribe: Scribe) -> None:
         scribe.one(memory_of("a", "one"))

@@ -55,9 +55,7 @@ def payloads(account: Account, after: int, limit: int) -> tuple[LoggedPayload, .
     )
 
 
-def node_words(
-    graph: Graph, ids: Sequence[str] | None, of_kind: Callable[[str], bool] | None
-) -> tuple[NodeWords, ...]:
+def node_words(graph: Graph, ids: Sequence[str] | None, of_kind: Callable[[str], bool] | None) -> tuple[NodeWords, ...]:
     """What every version says."""
     wanted = None if ids is None else frozenset(ids)
     return tuple(
@@ -243,3 +241,21 @@ def backlinks(sight: Sight, moment: Moment, ids: Sequence[str], most: int) -> di
         if edge.rel not in UNCOUNTED_RELATIONS and edge.src != edge.dst and edge.src in pointing and edge.dst in there:
             found.setdefault(edge.dst, set()).add(edge.src)
     return {each: min(len(found[each]), most) for each in dict.fromkeys(ids) if each in found}
+
+
+def header_names(account: Account) -> list[tuple[str, str]]:
+    """What each name in a header is, and the name, once."""
+    told = (
+        (sort, name)
+        for event in account.log
+        for sort, name in (
+            ("session", event.session),
+            ("agent", event.actor.agent),
+            ("role", event.actor.role),
+            ("request_id", event.request_id),
+            ("conversation", event.conversation),
+            ("task", event.task),
+        )
+        if name is not None
+    )
+    return list(dict.fromkeys(told))

@@ -114,7 +114,7 @@ class MemoryStore:
         return False
 
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
-        viewer.must_be_operator("sweep what was erased out of the files")
+        viewer.must_be_operator("remove what was erased from the files")
         with self._lock:
             self._account(viewer).sweep()
         progress(1, 1)
@@ -345,6 +345,11 @@ class MemoryStore:
         viewer.must_be_operator("read the whole log")
         with self._lock:
             return tuple((event.pos, event.caused_by) for event in self._account(viewer).log if event.caused_by)
+
+    def header_names(self, viewer: Viewer) -> Iterator[tuple[str, str]]:
+        viewer.must_be_operator("read the whole log")
+        with self._lock:
+            yield from reading.header_names(self._account(viewer))
 
     def cited(self, viewer: Viewer, citations: Sequence[str]) -> Mapping[str, int]:
         viewer.must_be_operator("read the whole log")

@@ -300,7 +300,7 @@ class SqliteStore(Surveys):
         return made
 
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
-        viewer.must_be_operator("sweep what was erased out of the files")
+        viewer.must_be_operator("remove what was erased from the files")
         from weft.backends.sqlite import sweep as sweeping
 
         return sweeping.sweep(self._access(viewer), partial(self._indexes, viewer.account), progress)

@@ -93,6 +93,16 @@ class Surveys(AccountFiles):
             found = db.execute("SELECT pos, caused_by FROM event WHERE caused_by IS NOT NULL ORDER BY pos")
             return tuple((pos, tuple(orjson.loads(causes))) for pos, causes in found)
 
+    def header_names(self, viewer: Viewer) -> Iterator[tuple[str, str]]:
+        viewer.must_be_operator("read the whole log")
+        with self._reading(viewer) as db:
+            if db is None:
+                return
+            yield from (("session", name) for (name,) in db.execute("SELECT name FROM session"))
+            for column in ("agent", "role", "request_id", "conversation", "task"):
+                found = db.execute(f"SELECT DISTINCT {column} FROM event WHERE {column} IS NOT NULL")
+                yield from ((column, name) for (name,) in found)
+
     def cited(self, viewer: Viewer, citations: Sequence[str]) -> Mapping[str, int]:
         viewer.must_be_operator("read the whole log")
         with self._reading(viewer) as db:

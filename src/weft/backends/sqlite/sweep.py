@@ -247,7 +247,7 @@ def _overwrite(access: Access) -> tuple[str, ...]:
     """Overwrites what the file and its log still hold."""
     blocked = (
         "a reader kept the write-ahead log from being emptied: some of what was removed can still be read from the"
-        " bytes of the files; sweep again when no backup or export is going on",
+        " bytes of the files; repeat the same erasure when no backup or export is going on",
     )
     with access.reading() as db:
         if db is None:

@@ -23,6 +23,7 @@ def deletions_lines(answer: DeletionList) -> None:
     """One line for each deletion, and how long it can be undone."""
     for each in answer.deletions:
         grace = click.style("grace is over", fg="red") if each.over else f"until {each.until[:16].replace('T', ' ')}"
+        grace = "cleared: `weft clear-graph --undo` brings it back" if each.cleared else grace
         click.echo(f"{click.style(f'[{flat(each.kind)}]', fg='cyan')} {one_line(each.name or each.id)}  {grace}")
         reason = f"  because {one_line(each.reason)}" if each.reason else ""
         click.echo(dim(f"    id {flat(each.id)}  {each.nodes} nodes  by {each.by} {each.at[:16]}{reason}"))
@@ -32,6 +33,9 @@ def deletions_lines(answer: DeletionList) -> None:
 def erasure_lines(answer: Erasure) -> None:
     """What goes or went, where, and what weft cannot reach."""
     done = answer.status == "erased"
+    if not (done or answer.nodes or answer.events or answer.outbox or answer.audit):
+        notes_below(answer.notes)
+        return
     click.echo(click.style("erased" if done else "would be erased", fg="red" if done else "yellow"))
     click.echo(f"  {answer.nodes} nodes{_by_kind(answer.kinds)}")
     click.echo(f"  {answer.events} events, {answer.texts} texts, {answer.receipts} receipts")

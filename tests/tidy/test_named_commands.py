@@ -1,0 +1,38 @@
+"""Every command that a hint, a note, a docstring or a guide names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from weft.surfaces.cli.main import COMMANDS, build
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((*(ROOT / "src" / "weft").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"))
+COMMAND_LINE = build(click.Group("weft"), COMMANDS)
+NAMED = re.compile(r"`weft ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
+
+
+def unknown_commands(text: str) -> list[str]:
+    """The commands named in a text that do not exist."""
+    context, missing = click.Context(COMMAND_LINE), []
+    for first, second in NAMED.findall(text):
+        command = COMMAND_LINE.get_command(context, first)
+        if command is None:
+            missing.append(f"weft {first}")
+        elif isinstance(command, click.Group) and second and command.get_command(context, second) is None:
+            missing.append(f"weft {first} {second}")
+    return missing
+
+
+def test_what_is_not_there_would_be_found() -> None:
+    assert unknown_commands("`weft recall` and `weft log verify`") == []
+    assert unknown_commands("`weft log nothing`, `weft sweeping`") == ["weft log nothing", "weft sweeping"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_command_that_is_named_exists(file: Path) -> None:
+    assert unknown_commands(file.read_text(encoding="utf-8")) == []
