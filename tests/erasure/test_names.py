@@ -117,14 +117,15 @@ def test_sealed_words_on_an_edge_go(memory: weft.Memory) -> None:
 
 
 def test_a_relation_named_after_somebody_loses_its_name(memory: weft.Memory) -> None:
-    call(memory, "add_entity", name="Mara Quill", kind="Person")
+    call(memory, "add_entity", name="Mara Quill", kind="Person", aliases=["Brackwether"])
     one, other = (call(memory, "remember", text=f"The {each} is old.") for each in ("barge", "quay"))
-    for rel in ("FUNDED_BY_MARA_QUILL", "FUNDED_BY_TAMARA_QUILL"):
+    for rel in ("FUNDED_BY_MARA_QUILL", "OF_BRACKWETHER", "FUNDED_BY_TAMARA_QUILL"):
         edge = graph.EdgeAssertion(src=one.id, rel=rel, dst=other.id)
         commit(memory.loom, [Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
     erase(memory, "Mara Quill")
     left = told(memory)
     assert "BY_MARA_QUILL" not in left
+    assert "BRACKWETHER" not in left
     assert "FUNDED_BY_TAMARA_QUILL" in left
     assert "The barge is old." in left
 

@@ -228,3 +228,14 @@ def test_texts_that_hold_a_part_of_the_name_are_told_of(memory: weft.Memory) -> 
     done = call(memory, "erase", subject="Zephyrine Quillfeather", yes=True)
     assert note in done.notes
     assert memory.show(short.id).node is not None
+
+
+def test_two_signs_are_a_name_where_a_sign_is_a_word(memory: weft.Memory) -> None:
+    gone = call(memory, "remember", text="昨天张伟来了，他要退款。")
+    for word in ("oak", "elm", "ash"):
+        call(memory, "remember", text=f"The {word} stands by the quay.")
+    assert call(memory, "erase", subject="张伟", yes=True).status == "erased"
+    with pytest.raises(NotFound):
+        memory.show(gone.id)
+    with pytest.raises(Invalid, match="too short"):
+        call(memory, "erase", subject="Bo", yes=True)

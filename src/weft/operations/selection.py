@@ -24,11 +24,13 @@ from weft.operations.closing import Closing
 from weft.operations.mentioned import opening
 from weft.operations.outline import Node, Outline, opened
 from weft.operations.session_words import said_by
+from weft.projection.spelling import IS_UNSPACED
 from weft.projection.tokens import KEPT_KINDS
 from weft.projection.unsaid import NOTHING_UNSAID, Unsaid, Words
 from weft.types import Event, Viewer
 
 MIN_NAME: Final = 3  # characters: a shorter name is in every text
+MIN_SIGNS: Final = 2  # of a script without spaces
 SHOWN: Final = 5
 
 
@@ -97,7 +99,7 @@ def _subject(loom: Loom, viewer: Viewer, written: str) -> Subject:
     things: dict[str, _Thing] = {}
     for row in _nodes(loom, viewer, wanted):
         things.setdefault(row.id, _Thing(row.kind, set())).names.update(row.names)
-    if wanted not in things and len(key) < MIN_NAME:
+    if wanted not in things and _too_short(key):
         raise Invalid(
             f"{written[:80]!r} is too short a name: it would be found in every text",
             hint=f"give {MIN_NAME} letters or more, or the id that `weft recall` shows",
@@ -118,13 +120,18 @@ def _subject(loom: Loom, viewer: Viewer, written: str) -> Subject:
     notes: list[str] = []
     names: list[str] = []
     for name in own:
-        if len(name_key(name)) < MIN_NAME:
+        if _too_short(name_key(name)):
             notes.append(f"{name!r} is too short to be looked for in texts")
         elif name != wanted and name_key(name) in others and _told_of(things, meant, name):
             notes.append(f"others go by {name!r} too: texts stay that hold no other name of this one")
         else:
             names.append(name)
     return Subject(ids=frozenset(meant), names=tuple(names), notes=tuple(notes))
+
+
+def _too_short(key: str) -> bool:
+    """Whether a name would be found in every text. Where a sign is a word, or nearly, two are enough."""
+    return len(key) < (MIN_SIGNS if IS_UNSPACED.search(key) else MIN_NAME)
 
 
 class _Thing(Struct, frozen=True):

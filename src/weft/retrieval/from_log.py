@@ -135,9 +135,7 @@ def _first_missing(commits: Sequence[Logged], last: int) -> int:
 def _is_whole(event: Event, commit: Commit) -> bool:
     """Whether every hash fits: a store whose graph is broken may have lost more. What was erased is no damage."""
     if not event.rewritten and (
-        event.payload is None
-        or event.salt is None
-        or payload_digest(event.salt, event.payload) != event.payload_hash
+        event.payload is None or event.salt is None or payload_digest(event.salt, event.payload) != event.payload_hash
     ):
         return False
     times = (event.recorded_at, event.occurred_at or event.recorded_at)
