@@ -27,7 +27,7 @@ from .member import ACCOUNT, OPERATOR
 
 
 def node(number: int, text: str = "a thread of the long change") -> Draft:
-    said = graph.NodeAssertion(id=f"long:{number}", kind="Note", text=f"{text} {number}")
+    said = graph.NodeAssertion(id=f"long:{number}", kind="Note", text=f"{text} {number}", project="dock")
     return Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(said,)))
 
 
