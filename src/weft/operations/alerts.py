@@ -13,10 +13,10 @@ from weft.operations.committing import Choice, decided
 from weft.operations.fields import Limit, Moment, NodeName
 from weft.operations.making import check_words
 from weft.operations.moments import check_interval
-from weft.operations.once import Piece, occasion_id, write_once
+from weft.operations.once import Piece, this_minute, write_once
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
-from weft.operations.reports import MAX_BODY, MINUTE_US
+from weft.operations.reports import MAX_BODY
 from weft.operations.showing import NodeShown, show_nodes
 from weft.operations.tending import RequestId
 from weft.operations.versions import answer_of, new_versions, node_fence, standing_node, told_alike, version_draft
@@ -145,20 +145,10 @@ def digest_write(loom: Loom, given: DigestWrite) -> Remembered:
     check_words(given.body, field="body")
     begin, end = check_interval(given.covers_from, given.covers_to)
     now = loom.clock.now_us()
-    guard = guard_of(loom, given)
     title = " ".join(given.title.split())
     span = {"covers_from": begin, "covers_to": now if end is None else end}
-    props: dict[str, Any] = props_of(given) | {name: to_iso(at) for name, at in span.items() if at is not None}
-    piece = Piece(
-        id=occasion_id(loom, guard, DIGEST, title, str(now // MINUTE_US)),
-        kind=DIGEST,
-        name=title,
-        text=given.body,
-        guard=guard,
-        at=now,
-        props=props,
-        focus=focus_of(loom, given),
-    )
+    props = {name: to_iso(at) for name, at in span.items() if at is not None}
+    piece = this_minute(loom, given, kind=DIGEST, title=title, text=given.body, at=now, props=props)
     note = "a digest of this title and minute is there already; nothing was written"
     return write_once(loom, piece, request_id=given.request_id, note=note)
 

@@ -19,8 +19,10 @@ from weft.operations.committing import Choice, decided
 from weft.operations.planned import answered
 from weft.operations.remembered import Remembered
 from weft.operations.versions import answer_of
+from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
 from weft.types import NOW, Guard, NodeVersion
 
+MINUTE_US: Final = 60_000_000
 _OCCASIONS: Final = uuid.UUID("0d2b7f0e-3c5a-5e53-8d0c-6a0f7b1d9e42")
 
 
@@ -46,6 +48,23 @@ def occasion_id(loom: Loom, guard: Guard, *parts: str) -> str:
         return loom.new_id()
     told = canonical([loom.writer.account, guard.project, guard.scope, list(guard.agents), *parts])
     return str(uuid.uuid5(_OCCASIONS, told.decode()))
+
+
+def this_minute(
+    loom: Loom, given: WriteOptions, *, kind: str, title: str, text: str, at: int, props: dict[str, Any]
+) -> Piece:
+    """A piece that is the same one for its kind and title within a minute."""
+    guard = guard_of(loom, given)
+    return Piece(
+        id=occasion_id(loom, guard, kind, title, str(at // MINUTE_US)),
+        kind=kind,
+        name=title,
+        text=text,
+        guard=guard,
+        at=at,
+        props=props_of(given) | props,
+        focus=focus_of(loom, given),
+    )
 
 
 def write_once(

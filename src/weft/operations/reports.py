@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -10,15 +10,14 @@ from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
 from weft.operations.fields import Label, Limit, Moment
 from weft.operations.making import check_words
-from weft.operations.once import Piece, occasion_id, write_once
+from weft.operations.once import this_minute, write_once
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.showing import NodeShown, show_nodes
-from weft.operations.write_options import Keyword, WriteOptions, focus_of, guard_of, props_of
+from weft.operations.write_options import Keyword, WriteOptions
 from weft.types import NOW, Find, NodeVersion
 
 KIND: Final = "Report"
-MINUTE_US: Final = 60_000_000
 MAX_BODY: Final = 10_000  # characters
 MAX_REPORTS: Final = 10_000  # that are looked through
 KNOWN_KEYWORDS: Final = 12  # that an empty answer names
@@ -44,21 +43,9 @@ def report_write(loom: Loom, given: ReportWrite) -> Remembered:
     check_words(given.title, field="title")
     check_words(given.body, field="body")
     at = loom.clock.now_us() if given.occurred_at is None else parse_instant(given.occurred_at, field="occurred_at")
-    guard = guard_of(loom, given)
     title = " ".join(given.title.split())
-    props: dict[str, Any] = props_of(given)
-    if given.source_workflow is not None:
-        props["source_workflow"] = given.source_workflow
-    piece = Piece(
-        id=occasion_id(loom, guard, KIND, title, str(at // MINUTE_US)),
-        kind=KIND,
-        name=title,
-        text=given.body,
-        guard=guard,
-        at=at,
-        props=props,
-        focus=focus_of(loom, given),
-    )
+    props = {} if given.source_workflow is None else {"source_workflow": given.source_workflow}
+    piece = this_minute(loom, given, kind=KIND, title=title, text=given.body, at=at, props=props)
     note = "a report of this title and minute is there already; nothing was written"
     return write_once(loom, piece, request_id=given.request_id, note=note)
 

@@ -162,7 +162,7 @@ def _verified(answer: Verified) -> None:
         click.secho("every hash fits", fg="green")
     else:
         click.secho(answer.problem, fg="red")
-    erased = f", {answer.erased} erased" if answer.erased else ""
+    erased = f", {answer.erased} with payloads replaced (erased, or sealed anew)" if answer.erased else ""
     click.echo(f"{answer.events} events in {answer.commits} commits{erased}; head {answer.digest}")
 
 
