@@ -75,6 +75,18 @@ class Settings(Struct, frozen=True, kw_only=True):
     redaction: str
     sensitive_key: str
     auto_approve: bool
+    allow: tuple[str, ...]
+    exclude: tuple[str, ...]
+    agent_files: tuple[str, ...]
+    elicit: bool
+    host: str
+    port: int
+    hosts: tuple[str, ...]
+    rate_limit: int
+    rate_seconds: float
+    request_bytes: int
+    tokens: str
+    sites: str
     root: Path
     origins: Mapping[str, Effective]
 
@@ -191,6 +203,18 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "redaction": "on",
         "sensitive_key": "",
         "auto_approve": False,
+        "allow": ("admin",),
+        "exclude": (),
+        "agent_files": (),
+        "elicit": True,
+        "host": "127.0.0.1",
+        "port": 8420,
+        "hosts": (),
+        "rate_limit": 120,
+        "rate_seconds": 60.0,
+        "request_bytes": 4_194_304,
+        "tokens": "",
+        "sites": "",
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

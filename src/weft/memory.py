@@ -221,6 +221,21 @@ class Memory:
         """Records a call that a surface turned away before it could be run."""
         Call(self.loom, operation, given, surface=surface).refused(problem)
 
+    def serving(self, settings: Settings) -> Memory:
+        """The same open store for another caller: who that is and what it may see is in these settings.
+
+        Only one of them is to be closed: they share the files.
+        """
+        writer = Writer(
+            account=settings.account,
+            session=settings.session,
+            actor=Actor(agent=settings.agent, role=settings.role),
+        )
+        loom = replace(
+            self.loom, settings=settings, viewer=viewer_of(settings), writer=writer, outbox=outbox_of(settings)
+        )
+        return Memory(loom)
+
     def remember(self, text: str, **more: Any) -> remembered.Remembered:
         """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
         return self._call(remembering.OPERATIONS, "remember", {"text": text, **more}, remembered.Remembered)

@@ -11,17 +11,20 @@ from weft.kinds import GATED_KINDS
 from weft.setting_values import (
     any_text,
     flag,
+    host_names,
     keywords,
     name_or_none,
     names,
     number,
     one_name,
     one_of,
+    paths,
     predicates,
     scopes,
     sealing_keys,
     short_text,
     some_text,
+    whole,
 )
 
 
@@ -164,4 +167,38 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         read=flag,
         summary="whether what agents ask to write for all projects is approved at once, with nobody looking",
     ),
+    Setting(
+        name="allow",
+        read=names,
+        summary="which of the tools are allowed: admin (all), public (those that only read), or names of tools",
+    ),
+    Setting(name="exclude", read=names, summary="tools that are not served on purpose, by name"),
+    Setting(
+        name="agent_files",
+        read=paths,
+        summary="files of agents, or directories of them, whose tools must exist: checked when a server starts",
+    ),
+    Setting(
+        name="elicit",
+        read=flag,
+        summary="whether `weft mcp` asks the person at the agent's program, and takes a yes for the operator's approval",
+    ),
+    Setting(name="host", read=some_text, summary="the address that `weft serve` listens on"),
+    Setting(name="port", read=whole(0, 65_535), summary="the port that `weft serve` listens on; 0 for any free one"),
+    Setting(
+        name="hosts",
+        read=host_names,
+        summary="names under which `weft serve` may be called (the Host of a request), beside those of this machine",
+    ),
+    Setting(
+        name="rate_limit", read=whole(1, 1_000_000), summary="requests of one token in rate_seconds; more must wait"
+    ),
+    Setting(name="rate_seconds", read=number(1.0, 86_400.0), summary="the time over which requests are counted"),
+    Setting(name="request_bytes", read=whole(1_024, 67_108_864), summary="how large a request to `weft serve` may be"),
+    Setting(
+        name="tokens",
+        read=any_text,
+        summary="the file of the tokens that `weft serve` admits; in the store's directory if unset",
+    ),
+    Setting(name="sites", read=any_text, summary="the directory that `weft serve` shows under /sites/; none if unset"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ MAX_PREDICATE_CHARACTERS: Final = 128
 MAX_SHORT_CHARACTERS: Final = 512
 MAX_KEYWORDS: Final = 5
 MAX_KEYWORD_CHARACTERS: Final = 64
+MAX_PATHS: Final = 100
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?")
 
 
 def one_name(value: Any) -> str:
@@ -54,6 +57,25 @@ def names(value: Any) -> tuple[str, ...]:
     if not isinstance(parts, list | tuple):
         raise Invalid("is not a list of names")
     return tuple(one_name(part) for part in parts if str(part).strip())
+
+
+def paths(value: Any) -> tuple[str, ...]:
+    """Paths of files or directories, by commas or as a list."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise Invalid("is not a list of paths")
+    listed = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    if len(listed) > MAX_PATHS or any("\0" in path for path in listed):
+        raise Invalid(f"has over {MAX_PATHS} paths, or one that cannot be a path")
+    return listed
+
+
+def host_names(value: Any) -> tuple[str, ...]:
+    """Names or addresses of hosts, with a port or without: memory.example.com, 10.0.0.5:8420, [::1]."""
+    listed = tuple(path.lower() for path in paths(value))
+    if wrong := [name for name in listed if _HOST.fullmatch(name) is None]:
+        raise Invalid(f"has {wrong[0][:80]!r}, which is no name of a host (without https:// and without a path)")
+    return listed
 
 
 def keywords(value: Any) -> tuple[str, ...]:
@@ -124,5 +146,17 @@ def number(least: float, most: float) -> Callable[[Any], float]:
         if isinstance(value, bool) or not least <= number <= most:
             raise Invalid(f"must be a number from {least:g} to {most:g}")
         return number
+
+    return read
+
+
+def whole(least: int, most: int) -> Callable[[Any], int]:
+    """A whole number between two."""
+    read_number = number(least, most)
+
+    def read(value: Any) -> int:
+        if (found := read_number(value)) != int(found):
+            raise Invalid("is not a whole number")
+        return int(found)
 
     return read

@@ -10,7 +10,7 @@ import pytest
 
 from weft.config import load_settings
 from weft.operations import OPERATIONS
-from weft.surfaces.mcp.arguments import read_arguments
+from weft.surfaces.arguments import read_arguments
 from weft.surfaces.mcp.tools import input_schema
 
 from .conftest import Cli

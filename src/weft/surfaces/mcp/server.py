@@ -37,8 +37,8 @@ from weft.errors import WeftError
 from weft.memory import Memory
 from weft.operations.registry import Operation
 from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
-from weft.surfaces.mcp.arguments import read_arguments
-from weft.surfaces.mcp.caller import Caller
+from weft.surfaces.arguments import read_arguments
+from weft.surfaces.callers import Callers
 from weft.surfaces.mcp.tools import CORE, describe, in_tool_words, served_by, unknown_tool
 from weft.surfaces.mcp.wire import Wire
 from weft.version import __version__
@@ -108,7 +108,7 @@ class Desk:
 
     def __init__(self, toolsets: Sequence[str] = (CORE,)) -> None:
         self._served = served_by(toolsets)
-        self._caller = Caller()
+        self._callers = Callers()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="weft")
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -134,7 +134,7 @@ class Desk:
         """Runs an operation for the caller. Never raises: a surface must outlive what it serves."""
         wording = partial(in_tool_words, operation=operation, served=self._served)
         try:
-            memory = self._caller.memory(client)
+            memory = self._callers.environment(client)
             output = memory.run(operation, _read(memory, operation, sent), surface="mcp")
             return success(output, wording=wording)
         except WeftError as problem:
@@ -146,7 +146,7 @@ class Desk:
     def close(self) -> None:
         """Waits for what is running, then releases the store."""
         self._threads.shutdown(wait=True)
-        self._caller.close()
+        self._callers.close()
 
 
 def _read(memory: Memory, operation: Operation, sent: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,116 @@
+"""Who a server serves: one store, opened with the first call, and for each caller the memory as it may see it.
+
+Who a caller is comes from the server's environment or from the token it shows, never from what it sends.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from weft.config import Effective, Settings
+from weft.instants import Clock, to_iso
+from weft.memory import Memory, open  # noqa: A004 - weft's front door
+from weft.tokens import Token
+
+NAMELESS: Final = "agent"
+MAX_NAME_CHARACTERS: Final = 64
+MAX_CALLERS: Final = 1_024  # one that is put out only gets another session of the log with its next call
+
+
+class Callers:
+    """The memories of a server's callers. Database and models are loaded with the first call. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._store: Memory | None = None
+        self._known: OrderedDict[tuple[str, str], Memory] = OrderedDict()
+
+    def operator(self) -> Memory:
+        """The memory as the server's own environment says, for its own upkeep: health, counts."""
+        with self._lock:
+            return self._opened()
+
+    def environment(self, client: str) -> Memory:
+        """For a client beside which this process was started. `client` is the name it introduced itself with."""
+        with self._lock:
+            return self._of(("", ""), lambda base: as_agent(base.loom.settings, client, base.loom.clock))
+
+    def bearer(self, token: Token, conversation: str = "") -> Memory:
+        """For who shows a token; each of its conversations with the server writes into a session of its own."""
+        with self._lock:
+            return self._of(
+                (token.id, conversation), lambda base: as_bearer(base.loom.settings, token, base.loom.clock)
+            )
+
+    def close(self) -> None:
+        """Releases files, when no call is running any more."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+
+    def _opened(self) -> Memory:
+        if self._store is None:
+            self._store = open()
+        return self._store
+
+    def _of(self, key: tuple[str, str], settings: Any) -> Memory:
+        base = self._opened()
+        if key not in self._known:
+            self._known[key] = base.serving(settings(base))
+            if len(self._known) > MAX_CALLERS:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return self._known[key]
+
+
+def as_agent(settings: Settings, client: str, clock: Clock) -> Settings:
+    """Settings that were left alone get an agent's defaults, not the operator's.
+
+    Every process writes into a session of its own, so that two servers on one store never interleave one chain.
+    """
+    defaults = {"role": "agent", "session": new_session("mcp", clock), "agent": _agent(settings, client)}
+    unset = {name: value for name, value in defaults.items() if settings.origins[name].origin == "default"}
+    return _with(settings, unset, "weft mcp")
+
+
+def as_bearer(settings: Settings, token: Token, clock: Clock) -> Settings:
+    """The server's settings for who shows a token: all that says who is asking is the token's."""
+    said = {
+        "account": token.account,
+        "agent": token.agent,
+        "role": token.role,
+        "scopes": token.scopes,
+        "audience": token.audience,
+        "sensitive": token.sensitive,
+        "toolsets": token.toolsets,
+        "allow": token.allow,
+        "elicit": settings.elicit and token.approves,
+        "session": new_session("http", clock),
+        "conversation": "",
+        "keywords": (),
+        **({"project": token.project, "focus": ""} if token.project else {}),
+    }
+    return _with(settings, said, f"token {token.id}")
+
+
+def new_session(surface: str, clock: Clock) -> str:
+    """A session's name: in order of time, short enough to stand in every citation."""
+    return f"{surface}-{re.sub('[-:]', '', to_iso(clock.now_us())[:19])}-{secrets.token_hex(3)}"
+
+
+def _with(settings: Settings, changed: dict[str, Any], origin: str) -> Settings:
+    origins = {name: Effective(value=value, origin=origin) for name, value in changed.items()}
+    return replace(settings, **changed, origins={**settings.origins, **origins})
+
+
+def _agent(settings: Settings, client: str) -> str:
+    """The client's own name, made safe. Not for public agents: there the name decides what may be seen."""
+    if settings.audience == "public":
+        return NAMELESS
+    return re.sub(r"[^a-z0-9._-]+", "-", client.lower()).strip("._-")[:MAX_NAME_CHARACTERS] or NAMELESS
