@@ -333,6 +333,7 @@ OPERATIONS = (
         output=Ingested,
         effect="write",
         toolset="memory",
+        reach="machine",
         run=ingest,
         arguments=("path",),
     ),

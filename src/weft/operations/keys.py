@@ -125,6 +125,7 @@ OPERATIONS = (
         output=KeyMade,
         effect="read",
         toolset="admin",
+        reach="terminal",
         run=key_new,
         arguments=("name",),
     ),
@@ -135,6 +136,7 @@ OPERATIONS = (
         output=KeyRotated,
         effect="write",
         toolset="admin",
+        reach="terminal",
         run=key_rotate,
     ),
 )

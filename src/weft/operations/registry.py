@@ -14,6 +14,9 @@ from weft.errors import Invalid
 from weft.loom import Loom
 
 Effect = Literal["read", "write", "destructive"]
+# From where it may be called: over the network too; only on this machine, because it works on its files or tells of
+# them; only as a command, because it says who may call.
+Reach = Literal["anywhere", "machine", "terminal"]
 TOKEN = "governance_token"  # noqa: S105 - the name of an argument
 PRODUCED_BY = "produced_by_task_id"
 ALIASES = {"producedByTaskId": PRODUCED_BY}  # as other systems write it
@@ -33,6 +36,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     arguments: tuple[str, ...] = ()
     rare: tuple[str, ...] = ()  # arguments that are taken, and left out of what every agent has to read
     eager: bool = False
+    reach: Reach = "anywhere"
 
     def __post_init__(self) -> None:
         """A token and a task are taken by many and given by few: no operation has to say so."""

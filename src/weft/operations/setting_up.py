@@ -104,6 +104,7 @@ OPERATIONS = (
         output=Initialised,
         effect="write",
         toolset="admin",
+        reach="machine",
         run=init,
         arguments=("project",),
     ),
@@ -114,6 +115,7 @@ OPERATIONS = (
         output=ConfigShown,
         effect="read",
         toolset="admin",
+        reach="machine",
         run=config,
     ),
 )

@@ -377,6 +377,7 @@ OPERATIONS = (
         output=BackedUp,
         effect="read",
         toolset="admin",
+        reach="machine",
         run=backup,
         arguments=("path",),
     ),
@@ -387,6 +388,7 @@ OPERATIONS = (
         output=Diagnosis,
         effect="read",
         toolset="admin",
+        reach="machine",
         run=doctor,
     ),
 )

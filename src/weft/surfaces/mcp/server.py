@@ -36,9 +36,9 @@ from weft.config import load_settings
 from weft.errors import WeftError
 from weft.memory import Memory
 from weft.operations.registry import Operation
-from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
 from weft.surfaces.arguments import read_arguments
 from weft.surfaces.callers import Callers
+from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
 from weft.surfaces.mcp.tools import CORE, describe, in_tool_words, served_by, unknown_tool
 from weft.surfaces.mcp.wire import Wire
 from weft.version import __version__
