@@ -1,24 +1,29 @@
-"""Writes docs/reference from the registry: operations, settings, and the command line's own help.
+"""Writes docs/reference from the registry: operations, settings, and the command line's own help. And the index of
+operations in the package, from which help and completion are made without importing any.
 
     python docs/generate_reference.py
 
-The tidy tests run `pages` and compare: what is written there is what the code does.
+The tidy tests run `pages` and `index` and compare: what is written there is what the code does.
 """
 
 from __future__ import annotations
 
+import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from weft.bench import OPERATIONS as BENCHES
 from weft.config import load_settings
+from weft.operations import MODULES, OPERATIONS
+from weft.operations.listed import INDEX, Listed
 from weft.operations.registry import Operation
 from weft.setting_list import SETTINGS
-from weft.surfaces.cli.main import COMMANDS, build
-from weft.surfaces.cli.main import weft as root
 
+COMMANDS = (*OPERATIONS, *BENCHES)
 REFERENCE = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate_reference.py; edit the code, then run it again. -->\n"
 EFFECTS = {"read": "reads", "write": "writes", "destructive": "destroys"}
@@ -31,14 +36,41 @@ def pages() -> dict[str, str]:
 
 
 def main() -> None:
-    """Writes the pages."""
+    """Writes the index, then the pages, which show the help that is made of it."""
+    INDEX.write_text(index(), encoding="utf-8")
     REFERENCE.mkdir(exist_ok=True)
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
 
 
+def index() -> str:
+    """The index, as JSON: one operation a line."""
+    homes = {
+        operation.name: f"weft.operations.{module}"
+        for module in MODULES
+        for operation in import_module(f"weft.operations.{module}").OPERATIONS
+    }
+    rows = [_row(each, homes.get(each.name, each.run.__module__)) for each in COMMANDS]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def _row(operation: Operation, module: str) -> str:
+    row = Listed(
+        name=operation.name,
+        module=module,
+        effect=operation.effect,
+        toolset=operation.toolset,
+        reach=operation.reach,
+        arguments=operation.arguments,
+        summary=operation.summary,
+    )
+    return json.dumps(row._asdict(), ensure_ascii=False)
+
+
 def _operations() -> str:
-    group = root if root.commands else build(root, COMMANDS)
+    # Not before the index is written.
+    from weft.surfaces.cli.main import weft as group
+
     context = click.Context(group, info_name="weft", terminal_width=HELP_COLUMNS, **group.context_settings)
     parts = [
         NOTICE,

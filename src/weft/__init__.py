@@ -6,30 +6,36 @@ with weft.open() as memory:
     print(memory.recall("when do deploys freeze?").hits[0].node.text)
 """
 
-from weft.errors import (
-    Away,
-    BlockedScope,
-    Busy,
-    Conflict,
-    Corrupt,
-    DiskFull,
-    Forbidden,
-    Invalid,
-    Misconfigured,
-    ModelError,
-    NeedsApproval,
-    NotAStore,
-    NotFound,
-    ReadOnly,
-    SchemaMismatch,
-    StoreError,
-    TooLarge,
-    Unproven,
-    WeftError,
-)
-from weft.memory import Memory, open  # noqa: A004 - weft.open() is the front door
-from weft.types import Actor, Event, Viewer, When
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from weft.version import __version__
+
+if TYPE_CHECKING:
+    from weft import errors, memory, types  # noqa: F401 - weft.errors.Conflict is known too
+    from weft.errors import (
+        Away,
+        BlockedScope,
+        Busy,
+        Conflict,
+        Corrupt,
+        DiskFull,
+        Forbidden,
+        Invalid,
+        Misconfigured,
+        ModelError,
+        NeedsApproval,
+        NotAStore,
+        NotFound,
+        ReadOnly,
+        SchemaMismatch,
+        StoreError,
+        TooLarge,
+        Unproven,
+        WeftError,
+    )
+    from weft.memory import Memory, open  # noqa: A004 - weft.open() is the front door
+    from weft.types import Actor, Event, Viewer, When
 
 __all__ = [
     "Actor",
@@ -59,3 +65,27 @@ __all__ = [
     "__version__",
     "open",
 ]
+
+# Public names are loaded when they are first used: `weft --help` needs none of them. All others are errors.
+_HOMES: Final = {
+    "Actor": "types",
+    "Event": "types",
+    "Memory": "memory",
+    "Viewer": "types",
+    "When": "types",
+    "open": "memory",
+}
+_MODULES: Final = ("errors", "memory", "types")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"weft.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(f"weft.{_HOMES.get(name, 'errors')}"), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -25,7 +25,7 @@ FAILED: Final = frozenset({"failed", "blocked_scope"})  # answers that say that 
 NAMELESS: Final = frozenset({"erase"})
 ECHOES: Final = frozenset({"tool_calls", "config", "log_export"})
 # Answers that are secrets, and arguments that are.
-SECRET_ANSWERS: Final = frozenset({"key_new", "key_rotate", "request_global_write_approval"})
+SECRET_ANSWERS: Final = frozenset({"key_new", "key_rotate", "request_global_write_approval", "token_create"})
 SECRET_ARGUMENTS: Final = frozenset({"governance_token"})
 FOUND: Final = ("hits", "results", "nodes", "messages", "matches", "merged", "events", "calls")
 NOTHING: Final = Said(size=0, beginning=None)

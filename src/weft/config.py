@@ -225,6 +225,16 @@ def _user_directory(environment: Mapping[str, str], variable: str, below_home: s
     return Path(base).expanduser() / "weft"
 
 
+def user_data() -> Path:
+    """The user's directory of weft's data: of what belongs to a store that has no directory."""
+    return _user_directory(os.environ, "XDG_DATA_HOME", ".local/share")
+
+
+def surroundings() -> Mapping[str, str]:
+    """The environment as it is, for those who have to know where other programs keep their files."""
+    return os.environ
+
+
 def _user_toml(environment: Mapping[str, str]) -> Path:
     return _user_directory(environment, "XDG_CONFIG_HOME", ".config") / TOML_NAME
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,42 +30,31 @@ from weft.loom import Loom, Progress, no_progress
 from weft.models import embedder_from, reranker_from
 from weft.models.chat import chat_from
 from weft.opening import opening
-from weft.operations import (
-    alike,
-    answering,
-    approvals,
-    approving,
-    concepts,
-    deleting,
-    entities,
-    erasing,
-    explained,
-    explaining,
-    facts,
-    finding,
-    happenings,
-    ingesting,
-    memory_write,
-    reading,
-    recalling,
-    recording,
-    remembered,
-    remembering,
-    revising,
-    setting_up,
-    tending,
-    upkeep,
-)
+from weft.operations import approvals, operation
 from weft.operations.redacting import redacted_input, with_notes
-from weft.operations.registry import Operation, read_input
-from weft.operations.tasks import for_task
+from weft.operations.registry import PRODUCED_BY, Operation, read_input
 from weft.outbox import Outbox, place_of
 from weft.ports import Store
 from weft.screen import Screen
 from weft.sealing import Keyring
-from weft.types import Actor, Viewer
+from weft.types import Actor, FileSchema, Viewer
 
-Output = TypeVar("Output", bound=Struct)
+if TYPE_CHECKING:  # what methods return; each method imports only its own
+    from weft.operations import (
+        alike,
+        deleting,
+        erasing,
+        explained,
+        finding,
+        ingesting,
+        reading,
+        recalling,
+        recording,
+        setting_up,
+        tending,
+        upkeep,
+    )
+    from weft.operations.remembered import Remembered
 
 
 def open_store(url: str, *, clock: Clock) -> Store:
@@ -81,6 +70,17 @@ def open_store(url: str, *, clock: Clock) -> Store:
 
         return MemoryStore(commit_genesis, clock=clock)
     raise Misconfigured(f"{url!r} names no store", hint="use sqlite:///path/to/directory, or memory://")
+
+
+def schemas(settings: Settings) -> tuple[FileSchema, ...]:
+    """Which schema each file of the store has, without changing any. None of a store that has no files."""
+    scheme, _, rest = settings.store.partition("://")
+    if scheme != "sqlite":
+        return ()
+    from weft.backends.sqlite.migrating import file_schemas
+
+    directory = Path(rest).expanduser()
+    return (*file_schemas(directory, audit=False), *file_schemas(directory / AUDIT, audit=True))
 
 
 def viewer_of(settings: Settings) -> Viewer:
@@ -172,20 +172,28 @@ def _run(loom: Loom, operation: Operation, given: dict[str, Any]) -> Struct:
     made = redacted_input(loom, operation, read_input(operation, given))
     try:
         loom, made = approvals.admitted(loom, operation, made)
-        return operation.run(for_task(loom, made), made)
+        return operation.run(_for_task(loom, made), made)
     except NeedsApproval as problem:
+        from weft.operations import approving
+
         if (told := approving.refused(operation, made, problem)) is None:
             raise
         return told
-    except BlockedScope as blocked:
-        if operation.output is not remembered.Remembered:
+    except (BlockedScope, Unproven) as problem:
+        from weft.operations.remembered import Remembered
+
+        if operation.output is not Remembered:
             raise
-        notes = (blocked.message, blocked.hint)
-        return remembered.Remembered(status="blocked_scope", id="", citation="", notes=notes)
-    except Unproven as problem:
-        if operation.output is not remembered.Remembered:
-            raise
-        return remembered.Remembered(status="failed", id="", citation="", notes=(problem.message, problem.hint))
+        status: Literal["blocked_scope", "failed"] = "blocked_scope" if isinstance(problem, BlockedScope) else "failed"
+        return Remembered(status=status, id="", citation="", notes=(problem.message, problem.hint))
+
+
+def _for_task(loom: Loom, made: Struct) -> Loom:
+    if getattr(made, PRODUCED_BY, None) is None:
+        return loom
+    from weft.operations.tasks import for_task
+
+    return for_task(loom, made)
 
 
 class Memory:
@@ -236,130 +244,130 @@ class Memory:
         )
         return Memory(loom)
 
-    def remember(self, text: str, **more: Any) -> remembered.Remembered:
+    def remember(self, text: str, **more: Any) -> Remembered:
         """Keeps words for good. See `weft.operations.remembering.Remember` for what more can be said."""
-        return self._call(remembering.OPERATIONS, "remember", {"text": text, **more}, remembered.Remembered)
+        return cast("Remembered", self._call("remember", {"text": text, **more}))
 
-    def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> remembered.Remembered:  # noqa: A002
+    def add_fact(self, subject: str, predicate: str, object: str, **more: Any) -> Remembered:  # noqa: A002
         """Records that something holds of something, from a moment on."""
         given = {"subject": subject, "predicate": predicate, "object": object, **more}
-        return self._call(facts.OPERATIONS, "add_fact", given, remembered.Remembered)
+        return cast("Remembered", self._call("add_fact", given))
 
-    def add_entity(self, name: str, **more: Any) -> remembered.Remembered:
+    def add_entity(self, name: str, **more: Any) -> Remembered:
         """Records somebody or something, and the names it goes by."""
-        return self._call(entities.OPERATIONS, "add_entity", {"name": name, **more}, remembered.Remembered)
+        return cast("Remembered", self._call("add_entity", {"name": name, **more}))
 
-    def link_entities(self, source: str, relation: str, target: str, **more: Any) -> remembered.Remembered:
+    def link_entities(self, source: str, relation: str, target: str, **more: Any) -> Remembered:
         """Records that one entity is related to another."""
         given = {"source": source, "relation": relation, "target": target, **more}
-        return self._call(entities.OPERATIONS, "link_entities", given, remembered.Remembered)
+        return cast("Remembered", self._call("link_entities", given))
 
-    def add_event(self, description: str, occurred_at: str, **more: Any) -> remembered.Remembered:
+    def add_event(self, description: str, occurred_at: str, **more: Any) -> Remembered:
         """Records what happened, when, and whom it involved."""
         given = {"description": description, "occurred_at": occurred_at, **more}
-        return self._call(happenings.OPERATIONS, "add_event", given, remembered.Remembered)
+        return cast("Remembered", self._call("add_event", given))
 
-    def add_causal_link(self, cause: str, effect: str, **more: Any) -> remembered.Remembered:
+    def add_causal_link(self, cause: str, effect: str, **more: Any) -> Remembered:
         """Records that one thing led to another."""
         given = {"cause": cause, "effect": effect, **more}
-        return self._call(happenings.OPERATIONS, "add_causal_link", given, remembered.Remembered)
+        return cast("Remembered", self._call("add_causal_link", given))
 
-    def add_concept(self, name: str, **more: Any) -> remembered.Remembered:
+    def add_concept(self, name: str, **more: Any) -> Remembered:
         """Records an idea, what it means and what it stands for."""
-        return self._call(concepts.OPERATIONS, "add_concept", {"name": name, **more}, remembered.Remembered)
+        return cast("Remembered", self._call("add_concept", {"name": name, **more}))
 
-    def memory_write(self, kind: str, text: str = "", **more: Any) -> remembered.Remembered:
+    def memory_write(self, kind: str, text: str = "", **more: Any) -> Remembered:
         """Writes a node of any kind, with properties and relations."""
         given = {"kind": kind, "text": text, **more}
-        return self._call(memory_write.OPERATIONS, "memory_write", given, remembered.Remembered)
+        return cast("Remembered", self._call("memory_write", given))
 
-    def correct(self, id: str, text: str, **more: Any) -> remembered.Remembered:  # noqa: A002
+    def correct(self, id: str, text: str, **more: Any) -> Remembered:  # noqa: A002
         """Says that a memory was wrong all along, and what is right."""
-        return self._call(revising.OPERATIONS, "correct", {"id": id, "text": text, **more}, remembered.Remembered)
+        return cast("Remembered", self._call("correct", {"id": id, "text": text, **more}))
 
-    def forget(self, id: str, **more: Any) -> remembered.Remembered:  # noqa: A002
+    def forget(self, id: str, **more: Any) -> Remembered:  # noqa: A002
         """Takes a memory out of sight; with `undo` it comes back."""
-        return self._call(revising.OPERATIONS, "forget", {"id": id, **more}, remembered.Remembered)
+        return cast("Remembered", self._call("forget", {"id": id, **more}))
 
     def delete(self, target: str, **more: Any) -> deleting.Deleted:
         """Takes a document, a conversation or a memory out of sight, with its parts; `restore` brings it back."""
-        return self._call(deleting.OPERATIONS, "delete", {"target": target, **more}, deleting.Deleted)
+        return cast("deleting.Deleted", self._call("delete", {"target": target, **more}))
 
     def restore(self, id: str, **more: Any) -> deleting.Deleted:  # noqa: A002
         """Brings back what was deleted, with all that went with it."""
-        return self._call(deleting.OPERATIONS, "restore", {"id": id, **more}, deleting.Deleted)
+        return cast("deleting.Deleted", self._call("restore", {"id": id, **more}))
 
     def erase(self, **given: Any) -> erasing.Erasure:
         """Erases a subject, a source or a session for good; without `yes` it only says what would go."""
-        return self._call(erasing.OPERATIONS, "erase", given, erasing.Erasure)
+        return cast("erasing.Erasure", self._call("erase", given))
 
     def compile_truth(self, entity: str, **more: Any) -> tending.TruthCompiled:
         """Sums up what is true of a thing today, with its sources."""
-        return self._call(tending.OPERATIONS, "compile_truth", {"entity": entity, **more}, tending.TruthCompiled)
+        return cast("tending.TruthCompiled", self._call("compile_truth", {"entity": entity, **more}))
 
     def recall(self, query: str, **more: Any) -> recalling.Recalled:
         """Finds memories, best first, each with its citation."""
-        return self._call(recalling.OPERATIONS, "recall", {"query": query, **more}, recalling.Recalled)
+        return cast("recalling.Recalled", self._call("recall", {"query": query, **more}))
 
     def answer(self, receipt: str) -> recalling.Recalled:
         """An earlier answer again, exactly, from its receipt."""
-        return self._call(answering.OPERATIONS, "answer", {"id": receipt}, recalling.Recalled)
+        return cast("recalling.Recalled", self._call("answer", {"id": receipt}))
 
     def explain(self, query: str, id: str | None = None, **more: Any) -> explained.Explained:  # noqa: A002
         """Why a node has its rank in an answer, or why it is not there."""
         given = {"query": query, "id": id, **more}
-        return self._call(explaining.OPERATIONS, "explain", given, explained.Explained)
+        return cast("explained.Explained", self._call("explain", given))
 
     def conversation_search(self, query: str, **more: Any) -> finding.MessagesFound:
         """What was said in conversations, with the turns around it."""
         given = {"query": query, **more}
-        return self._call(finding.OPERATIONS, "conversation_search", given, finding.MessagesFound)
+        return cast("finding.MessagesFound", self._call("conversation_search", given))
 
     def find_similar(self, id: str | None = None, **more: Any) -> alike.SimilarFound:  # noqa: A002
         """What is most like a node, or with `text`, like a text."""
-        return self._call(alike.OPERATIONS, "find_similar", {"id": id, **more}, alike.SimilarFound)
+        return cast("alike.SimilarFound", self._call("find_similar", {"id": id, **more}))
 
     def recent(self, **more: Any) -> reading.NodeList:
         """What was written last."""
-        return self._call(reading.OPERATIONS, "recent", more, reading.NodeList)
+        return cast("reading.NodeList", self._call("recent", more))
 
     def show(self, id: str, **more: Any) -> reading.Shown:  # noqa: A002
         """One node, what it is joined to, its history."""
-        return self._call(reading.OPERATIONS, "show", {"id": id, **more}, reading.Shown)
+        return cast("reading.Shown", self._call("show", {"id": id, **more}))
 
     def cite(self, citation: str) -> reading.Cited:
         """What a citation points at."""
-        return self._call(reading.OPERATIONS, "cite", {"citation": citation}, reading.Cited)
+        return cast("reading.Cited", self._call("cite", {"citation": citation}))
 
     def ingest(self, path: str | Path, **more: Any) -> ingesting.Ingested:
         """Reads documents."""
-        return self._call(ingesting.OPERATIONS, "ingest", {"path": str(path), **more}, ingesting.Ingested)
+        return cast("ingesting.Ingested", self._call("ingest", {"path": str(path), **more}))
 
     def record_turns(self, session: str, turns: Sequence[str | dict[str, str]], **more: Any) -> recording.TurnsRecorded:
         """Adds turns to a conversation: 'speaker: words', or {"speaker": …, "text": …}."""
         given = {"session": session, "turns": list(turns), **more}
-        return self._call(recording.OPERATIONS, "record_turns", given, recording.TurnsRecorded)
+        return cast("recording.TurnsRecorded", self._call("record_turns", given))
 
     def diff(self, since: str | None = None, **more: Any) -> upkeep.Changed:
         """What changed since a moment."""
-        return self._call(upkeep.OPERATIONS, "diff", {"since": since, **more}, upkeep.Changed)
+        return cast("upkeep.Changed", self._call("diff", {"since": since, **more}))
 
     def stats(self) -> upkeep.Stats:
         """Counts of what may be seen."""
-        return self._call(upkeep.OPERATIONS, "stats", {}, upkeep.Stats)
+        return cast("upkeep.Stats", self._call("stats", {}))
 
     def doctor(self) -> upkeep.Diagnosis:
         """Self-tests of every part."""
-        return self._call(upkeep.OPERATIONS, "doctor", {}, upkeep.Diagnosis)
+        return cast("upkeep.Diagnosis", self._call("doctor", {}))
 
     def config(self) -> setting_up.ConfigShown:
         """Every setting as it holds."""
-        return self._call(setting_up.OPERATIONS, "config", {}, setting_up.ConfigShown)
+        return cast("setting_up.ConfigShown", self._call("config", {}))
 
-    def _call(self, family: tuple[Operation, ...], name: str, given: dict[str, Any], output: type[Output]) -> Output:
-        operation = next(each for each in family if each.name == name)
-        answer = self.run(operation, given)
-        assert isinstance(answer, output)
+    def _call(self, name: str, given: dict[str, Any]) -> Struct:
+        called = operation(name)
+        answer = self.run(called, given)
+        assert isinstance(answer, called.output)
         return answer
 
     def close(self) -> None:

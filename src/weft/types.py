@@ -330,6 +330,20 @@ class KindStat(Struct, frozen=True, kw_only=True):
     props: tuple[str, ...]
 
 
+class FileSchema(Struct, frozen=True, kw_only=True):
+    """The schema that a file of a store has, and the one that this weft writes.
+
+    One that is `upgradable` is brought up to date where it is, by being opened; what is older still, or newer, is not.
+    """
+
+    account: str
+    audit: bool
+    path: str
+    found: int
+    wanted: int
+    upgradable: bool
+
+
 class StoreStats(Struct, frozen=True, kw_only=True):
     """Counts of what the viewer may see, and the size of what is on disk."""
 

@@ -15,7 +15,6 @@ from weft.erasure import erase
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.operations import OPERATIONS
-from weft.surfaces.cli.main import COMMANDS, build
 from weft.surfaces.cli.main import weft as root
 from weft.testing.clock import ManualClock
 
@@ -133,7 +132,7 @@ def test_the_command_line_says_so_too(tmp_path: Path, memory: weft.Memory, monke
     erase_all(memory, written.id, names=("Zelda",))
     for name, value in (settings(tmp_path) | {"WEFT_STORE": f"sqlite://{tmp_path}/store"}).items():
         monkeypatch.setenv(name, value)
-    command = root if root.commands else build(root, COMMANDS)
+    command = root
     for arguments in (["log", "show"], ["cite", written.citation]):
         told = CliRunner().invoke(command, arguments, prog_name="weft")
         assert "(erased 20" in told.output, told.output

@@ -31,12 +31,13 @@ TO_FILES = ("backup", "log_export")  # they make files, and have tests of their 
 QUESTION = "why could nobody book a crossing?"
 SAID = "Mira: the bookings are down again"
 READS = {each.name: each for each in OPERATIONS if each.effect == "read" and each.name not in TO_FILES}
-STORELESS = ("analysis_route", "config", "key_new")  # they ask no store anything
+STORELESS = ("analysis_route", "config", "key_new", "token_list")  # they ask no store anything
 MAY_BE_EMPTY = ("proposal_list", "pending_list", "project_list")
 BY_VIEW = ("entity_lookup", "temporal_expand", "causal_expand")
 FROM_GRAPH = (*BY_VIEW, "subgraph_merge", "linearize_context")
 FROM_LOG: dict[str, str] = {  # those that the log can answer, and where they tell it
     "recall": "hits",
+    "ask": "hits",
     "recall_raw": "merged",
     "memory_search": "results",
     "conversation_search": "messages",
@@ -71,7 +72,7 @@ class World:
         nodes = [{"id": each, "score": 0.9} for each in CHAIN]
         asking = {"query": QUESTION}
         self.arguments: dict[str, dict[str, Any]] = {
-            **dict.fromkeys(("recall", "recall_raw", "memory_search", "semantic_search", "project_context"), asking),
+            **dict.fromkeys(("recall", "ask", "recall_raw", "memory_search", "semantic_search", "project_context"), asking),
             "conversation_search": {"query": "are the bookings down?"},
             "find_similar": {"text": "bookings are down"},
             "explain": {**asking, "id": "c5-outage"},
@@ -102,6 +103,7 @@ class World:
 LISTS = (
     *("recent", "diff", *MAY_BE_EMPTY, "deletion_list", "approval_list", "report_list", "alert_list", "work_list"),
     *("tool_calls", "log_show", "log_verify", "log_head", "stats", "get_statistics", "doctor", "config", "key_new"),
+    "token_list",
 )
 
 
@@ -115,6 +117,7 @@ def records(memory: weft.Memory) -> str:
     report = {"title": "Night of the outage", "body": "Bookings were down for two hours.", "keywords": ["outage"]}
     run(memory, "report_write", **report)
     run(memory, "alert_raise", message="The certificate of Lantern runs out in a week.")
+    run(memory, "token_create", agent="ann")
     task: str = run(memory, "work_create", kind="research", title="Watch the certificate", conversation="standup").id
     run(memory, "remember", text="The robot renews it at night.", produced_by_task_id=task)
     return task

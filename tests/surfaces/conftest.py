@@ -13,7 +13,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from weft.surfaces.cli.main import COMMANDS, build
 from weft.surfaces.cli.main import weft as root
 
 WEFT = Path(sys.executable).with_name("weft")
@@ -36,14 +35,15 @@ class Cli:
         self.home = scratch / "home"
         for each in (self.root, self.home):
             each.mkdir()
-        self.command: click.Group = root if root.commands else build(root, COMMANDS)
+        self.command: click.Group = root
 
     @property
     def database(self) -> Path:
         return self.data / "weft" / "accounts" / "default.db"
 
     def __call__(self, *arguments: str, stdin: bytes | None = None) -> Result:
-        result = CliRunner().invoke(self.command, list(arguments), input=stdin, prog_name="weft")
+        # With --debug, what nobody expected is raised here rather than told.
+        result = CliRunner().invoke(self.command, ["--debug", *arguments], input=stdin, prog_name="weft")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
@@ -110,7 +110,9 @@ def snapshot(request: pytest.FixtureRequest) -> CheckSnapshot:
 def command_paths(group: click.Group, before: Sequence[str] = ()) -> list[tuple[str, ...]]:
     """Every command, as the words that name it."""
     found: list[tuple[str, ...]] = []
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         found.append((*before, name))
         if isinstance(command, click.Group):
             found.extend(command_paths(command, (*before, name)))
@@ -118,4 +120,4 @@ def command_paths(group: click.Group, before: Sequence[str] = ()) -> list[tuple[
 
 
 def every_command() -> list[tuple[str, ...]]:
-    return command_paths(root if root.commands else build(root, COMMANDS))
+    return command_paths(root)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from weft.surfaces.cli.main import COMMANDS
+from weft.surfaces.cli.commands import every_operation
 
 from .conftest import Cli
 
@@ -237,6 +237,6 @@ def test_a_run_that_cannot_be_written_is_said_before_anything_is_done(bench: Ben
 def test_agents_are_not_offered_benches() -> None:
     from weft.surfaces.mcp.tools import SERVED
 
-    benches = [each for each in COMMANDS if each.name.startswith("bench_")]
+    benches = [each for each in every_operation() if each.name.startswith("bench_")]
     assert [each.command for each in benches] == ["weft bench retrieval"]
     assert not any(each.name in SERVED or each.toolset == "core" for each in benches)

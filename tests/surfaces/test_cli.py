@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import click
 import pytest
 
 import weft
@@ -122,7 +123,7 @@ def test_every_operation_is_a_command_and_every_option_says_what_it_does(cli: Cl
     for path in every_command():
         command: Any = cli.command
         for name in path:
-            command = command.commands[name]
+            command = command.get_command(click.Context(command), name)
         for parameter in command.params:
             if parameter.param_type_name == "option":
                 assert parameter.help, f"{' '.join(path)} {parameter.opts[0]} has no help"
@@ -218,9 +219,13 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("analysis-route", "compare oars and sails"), "mode"),
         (("tool-calls",), "calls"),
         (("key-new",), "key"),
+        (("token", "create", "ann", "--name", "laptop"), "token"),
+        (("token", "list"), "live"),
+        (("token", "revoke", "laptop"), "already"),
         (("get-statistics",), "views"),
         (("extract-memories",), "texts"),
         (("recall", "words", "--explain"), "hits"),
+        (("ask", "words"), "context"),
         (("recall-raw", "words"), "merged"),
         (("memory-search", "words", "--weights", "vector=0.5", "--cues", "tool=cli", "--fields", "text"), "results"),
         (("conversation-search", "words"), "messages"),
@@ -263,7 +268,7 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("init",), "project"),
         (("config",), "settings"),
     ]
-    covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] == "log")]) for arguments, _ in runs)}
+    covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] in ("log", "token"))]) for arguments, _ in runs)}
     assert {each.replace("-", "_") for each in covered} == {operation.name for operation in OPERATIONS}
     for arguments, field in runs:
         assert field in answer(cli, *arguments), arguments

@@ -10,21 +10,19 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, Implementation
-from msgspec import Struct
-from msgspec.structs import replace
 
 import weft
-from weft.loom import Loom
 from weft.operations import OPERATIONS
 from weft.surfaces.mcp.answer import BUDGET_CHARACTERS, fit
-from weft.surfaces.mcp.server import Desk
-from weft.surfaces.mcp.tools import SERVED, in_tool_words
+from weft.surfaces.mcp.server import Context, Desk
+from weft.surfaces.mcp.tools import in_tool_words
+from weft.surfaces.toolsets import offer
 
 WEFT = str(Path(sys.executable).with_name("weft"))
 SNAPSHOT = Path(__file__).parent / "snapshots" / "mcp_tools.json"
@@ -170,11 +168,13 @@ def test_tools_are_the_core_operations_and_their_schemas_are_reviewed(bench: Ben
         if os.environ.get("WEFT_UPDATE_SNAPSHOTS"):
             SNAPSHOT.write_text(written, encoding="utf-8")
         assert written == SNAPSHOT.read_text(encoding="utf-8")
-        assert [tool["name"] for tool in found] == ["remember", "recall", "cite"]
-        assert [tool["name"] for tool in found] == [each.name for each in OPERATIONS if each.toolset == "core"]
+        core = [each.name for each in OPERATIONS if each.toolset == "core"]
+        assert [tool["name"] for tool in found] == [*core, "find_tool"]
+        assert core[:3] == ["remember", "recall", "cite"]
         assert "$ref" not in written
-        for tool in found:
-            operation = SERVED[tool["name"]]
+        offered = offer(("core",), network=False)
+        for tool in found[:-1]:
+            operation = offered.listed[tool["name"]]
             assert set(tool["inputSchema"]["properties"]) == set(operation.input.__struct_fields__) - set(
                 operation.rare
             )
@@ -483,15 +483,15 @@ def test_a_store_that_cannot_serve_is_an_answer_with_its_fix(bench: Bench, start
 def test_weft_s_own_fault_is_told_without_its_inside(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(loom: Loom, given: Struct) -> Struct:
+    def fail(context: Context) -> weft.Memory:
         raise ZeroDivisionError("the secret inside")
 
     monkeypatch.chdir(bench.root)
     for name, value in bench.environment().items():
         monkeypatch.setenv(name, value)
-    desk = Desk()
-    answer = desk.answer(replace(SERVED["recall"], run=fail), {"query": "x"}, client="test")
-    desk.close()
+    desk = Desk(fail, network=False)
+    answer = desk.answer(cast("Context", None), "recall", {"query": "x"}).answer
+    assert desk.close()
     assert (answer.envelope.ok, answer.envelope.error_code) == (False, "internal")
     assert "secret" not in answer.text + str(answer.envelope)
     assert "the secret inside" in caplog.text
@@ -535,8 +535,9 @@ def test_fitting_takes_details_before_words_and_words_never() -> None:
 
 
 def test_words_of_the_command_line_become_words_of_tools() -> None:
-    recall = SERVED["recall"]
-    assert in_tool_words("with --as-of it is then (see `weft cite`)", recall) == "with `as_of` it is then (see `cite`)"
-    assert in_tool_words("project a--b has --no-such flag; `weft doctor`", recall) == (
-        "project a--b has --no-such flag; `weft doctor`"
-    )
+    offered = offer(("core",), network=True)
+    recall = offered.listed["recall"]
+    words = in_tool_words("with --as-of it is then (see `weft cite`)", recall, offered)
+    assert words == "with `as_of` it is then (see `cite`)"
+    unchanged = "project a--b has --no-such flag; `weft doctor`"
+    assert in_tool_words(unchanged, recall, offered) == unchanged

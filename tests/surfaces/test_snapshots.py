@@ -17,10 +17,12 @@ import weft.loom
 import weft.memory
 import weft.retrieval.pipeline
 from weft.operations.registry import Operation
-from weft.surfaces.cli.main import COMMANDS
+from weft.surfaces.cli.commands import every_operation
 from weft.testing.clock import DAY_US, ManualClock
 
 from .conftest import SNAPSHOTS, CheckSnapshot, Cli, every_command
+
+COMMANDS = every_operation()
 
 
 def test_the_front_page(cli: Cli, snapshot: CheckSnapshot) -> None:

@@ -8,19 +8,18 @@ from pathlib import Path
 import click
 import pytest
 
-from weft.surfaces.cli.main import COMMANDS, build
+from weft.surfaces.cli.main import weft as root
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((*(ROOT / "src" / "weft").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"))
-COMMAND_LINE = build(click.Group("weft"), COMMANDS)
 NAMED = re.compile(r"`weft ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 
 
 def unknown_commands(text: str) -> list[str]:
     """The commands named in a text that do not exist."""
-    context, missing = click.Context(COMMAND_LINE), []
+    context, missing = click.Context(root), []
     for first, second in NAMED.findall(text):
-        command = COMMAND_LINE.get_command(context, first)
+        command = root.get_command(context, first)
         if command is None:
             missing.append(f"weft {first}")
         elif isinstance(command, click.Group) and second and command.get_command(context, second) is None:

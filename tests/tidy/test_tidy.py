@@ -16,8 +16,9 @@ import pytest
 import weft
 from weft import errors
 from weft.setting_list import SETTINGS
-from weft.surfaces.cli.main import COMMANDS
+from weft.surfaces.cli.commands import every_operation
 
+COMMANDS = every_operation()
 REPOSITORY = Path(__file__).parents[2]
 SOURCE = REPOSITORY / "src" / "weft"
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -148,6 +148,8 @@ FREE = {
     "purge": "the operator's",
     "clear_graph": "the operator's",
     "key_rotate": "the operator's",
+    "token_create": "the operator's",
+    "token_revoke": "the operator's",
 }
 
 

@@ -1,104 +1,101 @@
-"""Every operation, in the order in which help lists them: the visible list from which all surfaces are derived."""
+"""Every operation, in the order in which help lists them: the visible list from which all surfaces are derived.
+
+Loading them all takes a fifth of a second, so nothing is loaded until it is asked for:
+
+- `operation("recall")` imports the one module that holds it;
+- `weft.operations.listed.read_index()` gives a line about each (its name, summary, toolset, reach) and imports none:
+  enough for help, for completion and for a list to search in;
+- `OPERATIONS` imports them all, for what needs every type: schemas, the reference.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-from weft.operations import (
-    alerts,
-    alike,
-    answering,
-    approving,
-    auditing,
-    batches,
-    concepts,
-    decisions,
-    deleting,
-    entities,
-    erasing,
-    explaining,
-    extracting,
-    facts,
-    feedback,
-    finding,
-    happenings,
-    hygiene,
-    hygiene_apply,
-    indexing,
-    ingesting,
-    keys,
-    logbook,
-    memory_write,
-    merging,
-    pending,
-    priority,
-    products,
-    projects,
-    proposals,
-    purging,
-    raw,
-    reading,
-    recalling,
-    recording,
-    remembering,
-    reports,
-    revising,
-    routing,
-    searching,
-    setting_up,
-    statistics,
-    tending,
-    upkeep,
-    viewing,
-    work,
-)
-from weft.operations.registry import Operation
+if TYPE_CHECKING:
+    from weft.operations.registry import Operation
 
-OPERATIONS: Final[tuple[Operation, ...]] = (
-    *remembering.OPERATIONS,
-    *facts.OPERATIONS,
-    *entities.OPERATIONS,
-    *happenings.OPERATIONS,
-    *concepts.OPERATIONS,
-    *memory_write.OPERATIONS,
-    *batches.OPERATIONS,
-    *decisions.OPERATIONS,
-    *recalling.OPERATIONS,
-    *raw.OPERATIONS,
-    *searching.OPERATIONS,
-    *finding.OPERATIONS,
-    *alike.OPERATIONS,
-    *explaining.OPERATIONS,
-    *answering.OPERATIONS,
-    *feedback.OPERATIONS,
-    *revising.OPERATIONS,
-    *deleting.OPERATIONS,
-    *purging.OPERATIONS,
-    *erasing.OPERATIONS,
-    *tending.OPERATIONS,
-    *proposals.OPERATIONS,
-    *approving.OPERATIONS,
-    *reports.OPERATIONS,
-    *alerts.OPERATIONS,
-    *viewing.OPERATIONS,
-    *merging.OPERATIONS,
-    *reading.OPERATIONS,
-    *priority.OPERATIONS,
-    *projects.OPERATIONS,
-    *ingesting.OPERATIONS,
-    *recording.OPERATIONS,
-    *work.OPERATIONS,
-    *products.OPERATIONS,
-    *logbook.OPERATIONS,
-    *auditing.OPERATIONS,
-    *upkeep.OPERATIONS,
-    *statistics.OPERATIONS,
-    *pending.OPERATIONS,
-    *hygiene.OPERATIONS,
-    *hygiene_apply.OPERATIONS,
-    *routing.OPERATIONS,
-    *indexing.OPERATIONS,
-    *extracting.OPERATIONS,
-    *setting_up.OPERATIONS,
-    *keys.OPERATIONS,
+    OPERATIONS: tuple[Operation, ...]
+
+# One verb family each: every module here holds its own OPERATIONS.
+MODULES: Final = (
+    "remembering",
+    "facts",
+    "entities",
+    "happenings",
+    "concepts",
+    "memory_write",
+    "batches",
+    "decisions",
+    "recalling",
+    "questions",
+    "raw",
+    "searching",
+    "finding",
+    "alike",
+    "explaining",
+    "answering",
+    "feedback",
+    "revising",
+    "deleting",
+    "purging",
+    "erasing",
+    "tending",
+    "proposals",
+    "approving",
+    "reports",
+    "alerts",
+    "publishing",
+    "viewing",
+    "merging",
+    "reading",
+    "priority",
+    "projects",
+    "ingesting",
+    "recording",
+    "transcripts",
+    "work",
+    "products",
+    "logbook",
+    "auditing",
+    "upkeep",
+    "statistics",
+    "pending",
+    "hygiene",
+    "hygiene_apply",
+    "routing",
+    "indexing",
+    "extracting",
+    "setting_up",
+    "keys",
+    "tokens",
 )
+
+
+@cache
+def operation(name: str) -> Operation:
+    """One operation, by importing the module that holds it and no other. Raises KeyError for a name that is none."""
+    from weft.operations.listed import read_index
+
+    known = read_index().get(name)
+    home = known.module.rpartition(".")[2] if known is not None else ""
+    # What is not where the index says, or not in it, came since that was written.
+    for module in sorted(MODULES, key=lambda each: each != home):
+        for each in _of(module):
+            if each.name == name:
+                return each
+    raise KeyError(name)
+
+
+def _of(module: str) -> tuple[Operation, ...]:
+    found: tuple[Operation, ...] = import_module(f"weft.operations.{module}").OPERATIONS
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "OPERATIONS":
+        globals()[name] = tuple(each for module in MODULES for each in _of(module))
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

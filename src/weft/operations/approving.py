@@ -146,8 +146,13 @@ def _text(loom: Loom, name: str, given: RequestApproval, made: Struct) -> graph.
     """What would be written, and why: kept once, and as sensitive as it says that it is, or as what it is about."""
     arguments = told_arguments(made)
     told = {"arguments": arguments} | ({"why": given.reason} if given.reason.strip() else {})
-    sensitive = _sensitive(given.arguments) or _about_sensitive(loom, arguments)
+    sensitive = is_sensitive(loom, given.arguments, arguments)
     return graph.NodeAssertion(id=text_id(name), kind=APPROVAL_TEXT, props=told, sensitive=sensitive)
+
+
+def is_sensitive(loom: Loom, given: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Whether the words of a write are for those alone who may see what is sensitive: by its mark, or what it names."""
+    return _sensitive(given) or _about_sensitive(loom, told)
 
 
 def _about_sensitive(loom: Loom, arguments: Mapping[str, Any]) -> bool:
@@ -192,7 +197,7 @@ def _check_waiting(loom: Loom) -> None:
 
 def _sensitive(given: Any) -> bool:
     """Whether anything in the arguments is marked so: then the request is, too."""
-    if isinstance(given, dict):
+    if isinstance(given, Mapping):
         return bool(given.get("sensitive")) or any(_sensitive(each) for each in given.values())
     return any(_sensitive(each) for each in given) if isinstance(given, list | tuple) else False
 

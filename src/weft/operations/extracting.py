@@ -10,7 +10,6 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from weft.errors import Conflict
-from weft.extract.extraction import VERSION
 from weft.log.canonical import canonical
 from weft.log.draft import Draft
 from weft.log.kinds import graph
@@ -49,6 +48,8 @@ def extract_memories(loom: Loom, given: ExtractMemories) -> ExtractedMemories:
     For documents and conversations, which are not read when they are ingested, and after a better extractor. It ends
     no fact and proposes none. What was read before is not read again; stopped halfway, it goes on from there.
     """
+    from weft.extract.extraction import VERSION
+
     loom = replace(loom, viewer=loom.operator("read out of everything"))
     texts = things = relations = before = 0
     for name, batch in _batches(loom, given):

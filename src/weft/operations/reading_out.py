@@ -12,7 +12,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from weft.extract.extraction import extract
 from weft.extract.found import Extraction, FoundFact, FoundName, Span
 from weft.instants import to_iso
 from weft.kinds import MENTION, VIEWS, is_thing
@@ -101,6 +100,8 @@ def _read(loom: Loom, memory: Memory, found: Extraction, notes: tuple[str, ...],
 
 
 def _extracted(loom: Loom, memory: Memory) -> tuple[Extraction, tuple[str, ...]]:
+    from weft.extract.extraction import extract  # its expressions take 80 ms to compile: only who writes words waits
+
     rules = extract(memory.text, at=memory.at, speaker=memory.speaker)
     if loom.settings.extraction != "model":
         return rules, ()

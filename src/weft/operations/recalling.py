@@ -132,7 +132,7 @@ OPERATIONS = (
         toolset="core",
         run=recall,
         arguments=("query",),
-        rare=("recipe", "max_tokens", "synthesize", "receipt"),
+        rare=("recipe", "asked_at", "min_score", "intent", "history", "max_tokens", "synthesize", "receipt"),
         eager=True,
     ),
 )

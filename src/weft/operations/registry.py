@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from weft.errors import Invalid
 from weft.loom import Loom
+from weft.operations.listed import command_words
 
 Effect = Literal["read", "write", "destructive"]
 # From where it may be called: over the network too; only on this machine, because it works on its files or tells of
@@ -20,7 +21,6 @@ Reach = Literal["anywhere", "machine", "terminal"]
 TOKEN = "governance_token"  # noqa: S105 - the name of an argument
 PRODUCED_BY = "produced_by_task_id"
 ALIASES = {"producedByTaskId": PRODUCED_BY}  # as other systems write it
-FAMILIES = ("log", "bench")  # names that begin with one of these are commands of a group: `log_show` is `weft log show`
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -51,10 +51,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     @property
     def command(self) -> str:
         """As typed on the command line: `weft add-fact`, `weft log show`."""
-        family, _, rest = self.name.partition("_")
-        return (
-            f"weft {family} {rest.replace('_', '-')}" if family in FAMILIES else f"weft {self.name.replace('_', '-')}"
-        )
+        return " ".join(("weft", *command_words(self.name)))
 
     @property
     def description(self) -> str:

@@ -48,6 +48,7 @@ TOKENS: Final[tuple[tuple[str, str], ...]] = (
     ("Mailgun key", r"(?<![\w-])key-[0-9a-f]{32}"),
     ("Facebook token", r"EAA(?![A-Za-z0-9]*AAAAA)[A-Z][A-Za-z0-9]{60,}(?![+/=])"),
     ("Square token", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}"),
+    ("weft token", r"weft_[0-9a-f]{12}_[0-9a-f]{64}"),
     ("weft key", r"k\d{8}(?:-[a-z0-9]{1,8})?:[A-Za-z0-9+/]{43}="),  # other names: where a setting is given one
 )
 # What vendors print in their manuals: EXAMPLE stands in it, and by chance in one of a hundred million keys.

@@ -24,7 +24,7 @@ def check_directory(path: Path) -> None:
         raise NotAStore(f"{path} is a file", hint="a store is a directory; name one that is empty or new")
     try:
         # In this order: another process may be making the store, and the marker is the first thing it puts there.
-        if path.is_dir() and any(path.iterdir()) and not (path / MARKER).is_file():
+        if path.is_dir() and any(map(_is_other, path.iterdir())) and not (path / MARKER).is_file():
             raise NotAStore(
                 f"{path} holds other things and no {MARKER}", hint="name an empty or new directory for the store"
             )
@@ -52,6 +52,11 @@ def make_directory(path: Path) -> None:
 def make_file(path: Path) -> None:
     """An empty file for its owner alone, unless there is one. What SQLite keeps beside a file has its permissions."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, OWNERS_FILE))
+
+
+def _is_other(entry: Path) -> bool:
+    """Whether it is something else than the tokens and the count of starts, which may be there before a memory is."""
+    return not entry.name.removeprefix(".").startswith(("tokens.json", "serving.json"))
 
 
 def _sync(entry: Path) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
 
-from weft.operations.approvals import ApprovalShown
-from weft.operations.approving import ApprovalDecided, ApprovalList, ApprovalRequested
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import dim, notes_below, quoted_lines
+
+if TYPE_CHECKING:
+    from weft.operations.approvals import ApprovalShown
+    from weft.operations.approving import ApprovalDecided, ApprovalList, ApprovalRequested
 
 COLOURS: Final = {"waiting": "yellow", "approved": "green", "used": "green", "denied": "red", "expired": "red"}
 

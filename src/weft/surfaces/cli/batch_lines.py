@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.batches import BatchWritten
 from weft.surfaces.cli.lines import dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.batches import BatchWritten
 
 COLOURS = {"saved": "green", "duplicate_skip": "green", "partial": "yellow"}
 

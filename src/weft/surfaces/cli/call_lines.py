@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.auditing import ToolCallShown, ToolCallsShown
 from weft.surfaces.cli.lines import dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.auditing import ToolCallShown, ToolCallsShown
 
 
 def calls_lines(answer: ToolCallsShown) -> None:

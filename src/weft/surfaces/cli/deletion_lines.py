@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.deleting import Deleted, DeletionList
-from weft.operations.erasing import Erasure
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.deleting import Deleted, DeletionList
+    from weft.operations.erasing import Erasure
 
 
 def deleted_lines(answer: Deleted) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.alike import SimilarFound
-from weft.operations.asking import Hit, PartShown
-from weft.operations.explained import Explained
-from weft.operations.finding import MessagesFound
-from weft.operations.raw import RecalledRaw
-from weft.operations.recalling import Recalled
-from weft.operations.searching import Searched
-from weft.retrieval.pipeline import Source
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import arrow, dim, heading, notes_below, one_line, quoted_lines, validity
+
+if TYPE_CHECKING:
+    from weft.operations.alike import SimilarFound
+    from weft.operations.asking import Hit, PartShown
+    from weft.operations.explained import Explained
+    from weft.operations.finding import MessagesFound
+    from weft.operations.questions import Asked
+    from weft.operations.raw import RecalledRaw
+    from weft.operations.recalling import Recalled
+    from weft.operations.searching import Searched
+    from weft.retrieval.pipeline import Source
 
 
 def recalled_lines(answer: Recalled) -> None:
@@ -32,6 +37,16 @@ def recalled_lines(answer: Recalled) -> None:
         click.echo(dim(f"intent {answer.intent}, valid at {answer.valid_at}, known at {answer.known_at}"))
     if answer.receipt:
         click.echo(f"kept as {click.style(answer.receipt, bold=True)}")
+    notes_below(answer.notes)
+
+
+def asked_lines(answer: Asked) -> None:
+    """Prints what the model wrote, if one did, then the cited lines."""
+    if answer.answer:
+        by = flat(answer.written_by) or "a language model"
+        click.echo(f"{quoted_lines(answer.answer)}\n\n{dim(f'written by {by}, from these lines:')}")
+    if answer.context:
+        click.echo(answer.context)
     notes_below(answer.notes)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.findings import CheckName, Finding
-from weft.operations.hygiene import HygieneReport
-from weft.operations.hygiene_apply import HygieneApplied
-from weft.operations.hygiene_checks import Checked
-from weft.operations.routing import AnalysisRouted
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.findings import CheckName, Finding
+    from weft.operations.hygiene import HygieneReport
+    from weft.operations.hygiene_apply import HygieneApplied
+    from weft.operations.hygiene_checks import Checked
+    from weft.operations.routing import AnalysisRouted
 
 TITLES: dict[CheckName, str] = {
     "duplicate": "say the same",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.keys import KeyMade, KeyRotated
 from weft.surfaces.cli.lines import notes_below
+
+if TYPE_CHECKING:
+    from weft.operations.keys import KeyMade, KeyRotated
 
 
 def key_made(answer: KeyMade) -> None:

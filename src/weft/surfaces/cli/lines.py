@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from weft.context.wording import visible
-from weft.operations.showing import NodeShown
 from weft.retrieval.views.ground import flat
+
+if TYPE_CHECKING:
+    from weft.operations.showing import NodeShown
 
 LINE_CHARACTERS = 200
 

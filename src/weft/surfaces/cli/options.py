@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
+from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
 import click
@@ -24,9 +25,33 @@ def parameters(operation: Operation) -> list[click.Parameter]:
     for name in operation.arguments:
         required = fields[name].required
         metavar = name.upper() if required else f"[{name.upper()}]"
-        found.append(click.Argument([name], required=required, type=str, metavar=metavar))
+        kind = click.Path() if name == "path" else str
+        completing = _completion_of(hints[name])
+        found.append(click.Argument([name], required=required, type=kind, metavar=metavar, shell_complete=completing))
     found.extend(_option(name, hints[name], field) for name, field in fields.items() if name not in operation.arguments)
     return found
+
+
+def argument_lines(operation: Operation) -> list[tuple[str, str]]:
+    """What each argument is, for help: click itself only names them."""
+    hints = typing.get_type_hints(operation.input, include_extras=True)
+    lines = [(name.upper(), _described(hints[name])) for name in operation.arguments]
+    return [(name, line) for name, line in lines if line]
+
+
+def _described(hint: Any) -> str:
+    plain, description, _ = _unwrap(hint)
+    return description or " or ".join(_words(plain))
+
+
+def _words(plain: Any) -> tuple[str, ...]:
+    return tuple(map(str, get_args(plain))) if get_origin(plain) is typing.Literal else ()
+
+
+def _completion_of(hint: Any) -> Callable[[click.Context, click.Parameter, str], list[Any]] | None:
+    """For a shell: the words that an argument may be. What is none of them is for the operation to refuse."""
+    words = _words(_unwrap(hint)[0])
+    return (lambda _ctx, _param, begun: [word for word in words if word.startswith(begun)]) if words else None
 
 
 def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Option:

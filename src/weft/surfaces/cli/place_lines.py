@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.operations.pending import PendingDelivered, PendingShown, PendingShownAll
-from weft.operations.priority import ProjectContext
-from weft.operations.projects import ProjectsShown
 from weft.surfaces.cli.lines import dim, heading, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.pending import PendingDelivered, PendingShown, PendingShownAll
+    from weft.operations.priority import ProjectContext
+    from weft.operations.projects import ProjectsShown
 
 
 def context_lines(answer: ProjectContext) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.alerts import AlertsListed
-from weft.operations.reports import ReportsListed, ReportsRead
-from weft.operations.statistics import Statistics
 from weft.surfaces.cli.lines import all_lines, dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.alerts import AlertsListed
+    from weft.operations.reports import ReportsListed, ReportsRead
+    from weft.operations.statistics import Statistics
 
 
 def reports_lines(answer: ReportsRead) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from weft.operations.proposals import ProposalList
-from weft.operations.tending import TruthCompiled
 from weft.surfaces.cli.lines import dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.proposals import ProposalList
+    from weft.operations.tending import TruthCompiled
 
 
 def proposals_lines(answer: ProposalList) -> None:

@@ -10,6 +10,7 @@ from weft.operations.merging import ContextLinearized, SubgraphMerged
 from weft.operations.view_nodes import ViewNode
 from weft.operations.viewing import SemanticSearched, ViewExpanded
 from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.lines import notes_below
 
 LINE_CHARACTERS = 160
 
@@ -46,3 +47,10 @@ def _nodes(nodes: Sequence[ViewNode]) -> Iterator[str]:
 
 def _dim(text: str) -> str:
     return click.style(text, dim=True)
+
+
+def viewed_lines(answer: Viewed) -> None:
+    """What a view of the graph found."""
+    for line in view_lines(answer):
+        click.echo(line)
+    notes_below(answer.notes)

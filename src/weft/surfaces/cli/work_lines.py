@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from weft.operations.products import ProductShown, TaskShown, WorkListed, WorkMadeShown, WorkShown
-from weft.operations.reading import MadeBy
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import all_lines, dim, notes_below, one_line
+
+if TYPE_CHECKING:
+    from weft.operations.products import ProductShown, TaskShown, WorkListed, WorkMadeShown, WorkShown
+    from weft.operations.reading import MadeBy
 
 
 def work_lines(answer: WorkShown) -> None:

@@ -14,8 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.errors import WeftError
-from weft.retrieval.views.ground import flat
-from weft.surfaces.mcp.render import render
 
 BUDGET_TOKENS: Final = 4_000
 CHARACTERS_PER_TOKEN: Final = 4
@@ -76,6 +74,9 @@ def internal_failure() -> Answer:
 
 
 def _write(output: Struct, data: dict[str, Any], notes: tuple[str, ...]) -> Answer:
+    from weft.retrieval.views.ground import flat  # with the first answer: not needed to say which tools there are
+    from weft.surfaces.mcp.render import render
+
     rendered = render(output)
     said = [f"note: {flat(note)}" for note in notes]
     text = "\n\n".join([rendered.summary, *rendered.blocks, *(["\n".join(said)] if said else [])])
@@ -85,6 +86,8 @@ def _write(output: Struct, data: dict[str, Any], notes: tuple[str, ...]) -> Answ
 
 
 def _failure(message: str, hint: str, code: str) -> Answer:
+    from weft.retrieval.views.ground import flat
+
     text = f"error ({code}): {flat(message)}" + (f"\nhint: {flat(hint)}" if hint else "")
     return _priced(
         Answer(text=text, envelope=Envelope(ok=False, summary=message, token_estimate=0, hint=hint, error_code=code))
@@ -149,11 +152,20 @@ def _without_details(value: Any) -> Any:
     match value:
         case dict():
             kept = {key: _without_details(each) for key, each in value.items() if key not in LOW}
-            return kept | ({"payload": None} if "payload" in value else {})
+            return kept | {key: each for key, each in _emptied(value).items() if key in LOW}
         case list() | tuple():
             return [_without_details(each) for each in value]
         case _:
             return value
+
+
+def _emptied(value: dict[str, Any]) -> dict[str, Any]:
+    """What stays of details: words that are said nowhere else, and of what an output must have, that it is empty."""
+    words = {key: each for key, each in value.items() if isinstance(each, str)}
+    if words.get("text"):
+        words.pop("summary", None)  # of a node that says it all
+    lists: dict[str, Any] = {key: [] for key, each in value.items() if isinstance(each, list | tuple)}
+    return words | lists | ({"payload": None} if "payload" in value else {})
 
 
 def _shortened(data: dict[str, Any], room: int, notes: list[str]) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.context.wording import plain
-from weft.operations.raw import RecalledRaw
-from weft.operations.searching import Found, Related, Searched
 from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp.words import VALUE_CHARACTERS, arrow, detail, kind, line, mark, node_id, said, value
+
+if TYPE_CHECKING:
+    from weft.operations.raw import RecalledRaw
+    from weft.operations.searching import Found, Related, Searched
 
 
 def searched_blocks(answer: Searched) -> tuple[str, ...]:

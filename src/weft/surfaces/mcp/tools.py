@@ -4,58 +4,33 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import msgspec
 from mcp.types import Tool, ToolAnnotations
 
-from weft.errors import Misconfigured
-from weft.operations import OPERATIONS
+from weft.operations.listed import command_words
 from weft.operations.registry import Operation
-from weft.surfaces.mcp.answer import Envelope
+from weft.surfaces.mcp.answer import LOW, Envelope
+from weft.surfaces.toolsets import FIND_TOOL, Offer, lines
 
-CORE: Final = "core"
-ALL: Final = "all"
-TOOLSETS: Final = tuple(dict.fromkeys([CORE, *(each.toolset for each in OPERATIONS)]))
 _FLAG = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 _COMMAND = re.compile(r"`weft ([a-z]+(?:[ -][a-z]+)*)( --help)?`")
 _DEFINITIONS = "#/$defs/"
+# What a server checks and says well when it does not hold; a model sends the same with or without having read it.
+BOUNDS: Final = frozenset({"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "pattern"})
+BESIDE: Final = ("context", "notes")  # parts of an output that are no part of the data: the text, and the notes
 
 Schema = dict[str, Any]
 
 
-Served = Mapping[str, Operation]
-
-
-def served_by(toolsets: Sequence[str]) -> Served:
-    """The operations of these toolsets by name, core always among them. Raises Misconfigured for one there is not."""
-    unknown = [name for name in toolsets if name not in (*TOOLSETS, ALL)]
-    if unknown:
-        raise Misconfigured(
-            f"there is no toolset {', '.join(map(repr, unknown))}", hint=f"there are {', '.join((*TOOLSETS, ALL))}"
-        )
-    wanted = TOOLSETS if ALL in toolsets else (CORE, *toolsets)
-    return {each.name: each for each in OPERATIONS if each.toolset in wanted}
-
-
-SERVED: Final[Served] = served_by((CORE,))
-
-
-def unknown_tool(name: str, served: Served) -> str:
-    """What to tell a caller of a tool that is not served: which toolset has it, or what there is."""
-    home = next((each.toolset for each in OPERATIONS if each.name == name), None)
-    if home is not None:
-        return f"Unknown tool: {name!r} is in toolset {home}; start the server with --toolsets {home}"
-    return f"Unknown tool: {name[:80]!r}; there are {', '.join(served)}"
-
-
-def describe(operation: Operation, served: Served = SERVED) -> Tool:
+def describe(operation: Operation, offered: Offer) -> Tool:
     """The tool of an operation."""
     reads = operation.effect == "read"
     return Tool(
         name=operation.name,
-        description=_unwrap(in_tool_words(inspect.cleandoc(operation.description), operation, served)),
+        description=description(operation, offered),
         input_schema=input_schema(operation),
         output_schema=output_schema(operation),
         annotations=ToolAnnotations(
@@ -68,10 +43,15 @@ def describe(operation: Operation, served: Served = SERVED) -> Tool:
     )
 
 
-def in_tool_words(text: str, operation: Operation, served: Served = SERVED) -> str:
+def description(operation: Operation, offered: Offer) -> str:
+    """What a tool does, in the words of who calls it."""
+    return _unwrap(in_tool_words(inspect.cleandoc(operation.description), operation, offered))
+
+
+def in_tool_words(text: str, operation: Operation, offered: Offer) -> str:
     """The command line's words for a tool's caller: `--as-of` is `as_of` here, `weft cite` is `cite`.
 
-    Commands that are not served as tools stay as they are: a person can run them.
+    Commands that this caller cannot call as tools stay as they are: a person can run them.
     """
 
     def argument(match: re.Match[str]) -> str:
@@ -79,12 +59,20 @@ def in_tool_words(text: str, operation: Operation, served: Served = SERVED) -> s
         return f"`{name}`" if name in operation.input.__struct_fields__ else match[0]
 
     def command(match: re.Match[str]) -> str:
-        name = re.sub("[ -]", "_", match[1])
-        if name not in served:
-            return match[0]
-        return f"the input schema of `{name}`" if match[2] else f"`{name}`"
+        name = _commands().get(match[1], "")
+        if name in offered.listed or name == FIND_TOOL:
+            return f"the input schema of `{name}`" if match[2] else f"`{name}`"
+        if name in offered.callable and offered.finds:
+            return f"`{FIND_TOOL}` with tool={name}" if match[2] else f"`{name}`"
+        return match[0]
 
     return _FLAG.sub(argument, _COMMAND.sub(command, text))
+
+
+@cache
+def _commands() -> dict[str, str]:
+    """Names of tools by the words of their commands: `log show` is log_show."""
+    return {" ".join(command_words(name)): name for name in (*lines(), FIND_TOOL)}
 
 
 def _unwrap(text: str) -> str:
@@ -95,22 +83,74 @@ def _unwrap(text: str) -> str:
 def input_schema(operation: Operation) -> Schema:
     """What a caller may send. An argument that may be null is one that may be left out, and is shown as its type.
 
-    Rare ones are taken all the same: the reference lists them, and every agent is spared reading them.
+    Rare ones and bounds are left out, and every agent is spared reading them: `whole_input` has them all.
     """
-    schema = _inlined(operation.input)
-    schema.pop("description", None)  # the tool's own description says more
+    schema = whole_input(operation)
     told = {name: each for name, each in schema["properties"].items() if name not in operation.rare}
-    schema["properties"] = {name: _plain(each) for name, each in told.items()}
+    schema["properties"] = _said_once(_unbounded(told))
     return schema if operation.rare else schema | {"additionalProperties": False}
 
 
+def whole_input(operation: Operation) -> Schema:
+    """Everything that a caller may send, with its bounds."""
+    schema = _inlined(operation.input)
+    schema.pop("description", None)  # the tool's own description says more
+    schema["properties"] = {name: _plain(each) for name, each in schema["properties"].items()}
+    return schema
+
+
+def _unbounded(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_unbounded(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    # An argument may be called `pattern`: what is said of it is a schema, where a bound is a number or a text.
+    kept = {key: _unbounded(value) for key, value in part.items() if key not in BOUNDS or isinstance(value, dict)}
+    if all(set(each) == {"type"} for each in kept.get("anyOf", ({},))):
+        kept["type"] = [each["type"] for each in kept.pop("anyOf")]
+    return kept
+
+
+def _said_once(arguments: dict[str, Schema]) -> dict[str, Schema]:
+    """What several arguments have in common, such as how a moment is written, is told of the first of them only."""
+    told: set[str] = set()
+    short = {}
+    for name, each in arguments.items():
+        own, _, common = each.get("description", "").rpartition("; ")
+        kind, colon, _ = common.partition(": ")
+        if own and colon and common in told:
+            each = each | {"description": f"{own}; {kind}"}
+        told.add(common)
+        short[name] = each
+    return short
+
+
 def output_schema(operation: Operation) -> Schema:
-    """The envelope around the operation's output."""
+    """The envelope around the operation's output: its fields, and those of the items that they list, no deeper."""
     schema: Schema = _to_read(_inlined(Envelope))
     data: Schema = _to_read(_inlined(operation.output))
-    said = _unwrap(inspect.cleandoc(operation.output.__doc__ or "")).partition("\n\n")[0]
-    schema["properties"]["data"] = {"description": said, **data}
+    fields = {name: _shallow(each) for name, each in data["properties"].items() if name not in BESIDE}
+    required = [name for name in data.get("required", ()) if name not in (*BESIDE, *LOW)]
+    schema["properties"]["data"] = {"type": "object", "properties": fields} | (
+        {"required": required} if required else {}
+    )
     return schema
+
+
+def _shallow(part: Schema) -> Schema:
+    """A field: of a list what its items always have, by type; of an object only that it is one."""
+    items = part.get("items", {}) if part.get("type") == "array" else {}
+    if always := {name: _kind(items["properties"][name]) for name in items.get("required", ()) if name not in LOW}:
+        return {"type": "array", "items": {"properties": always, "required": list(always)}}
+    return part if set(part) <= {"type", "enum"} else _kind(part)
+
+
+def _kind(part: Schema) -> Schema:
+    """Of which type it is; nothing is said where it may be of any."""
+    kinds = [each.get("type") for each in part.get("anyOf", (part,))]
+    if not all(isinstance(each, str) for each in kinds):
+        return {"type": part["type"]} if isinstance(part.get("type"), list) else {}
+    return {"type": kinds[0] if len(kinds) == 1 else kinds}
 
 
 def _to_read(part: Any) -> Any:
@@ -155,7 +195,7 @@ def _plain(part: Schema) -> Schema:
 
     A default of nothing (false, no words, an empty list) is not told.
     """
-    if part.get("default") is False or part.get("default") in ("", [], {}):
+    if part.get("default") is False or part.get("default") in ("", [], (), {}):
         part = {key: value for key, value in part.items() if key != "default"}
     kinds = [each for each in part.get("anyOf", ()) if each != {"type": "null"}]
     if len(kinds) != 1 or part.get("default", part) is not None:

@@ -1,113 +1,172 @@
-"""What the SDK leaves to its user between standard input and output and its server.
+"""Standard input and output as the streams on which the SDK's server runs.
 
-A malformed line is answered with the error of JSON-RPC, where the SDK only drops it; and what was asked before the
-input ended is answered before the server ends.
+The SDK's own transport drops a malformed line, cannot tell when an answer has left, and waits for ever on a client that
+stopped reading. Here a malformed line is answered with the error of JSON-RPC, what was asked before the input ended is
+answered before the server ends, and nothing waits for ever: reading and writing each have a thread of their own, which
+may be left behind in read(2) or write(2) when the process ends.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any, Final
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from typing import Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp.types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
 )
-from pydantic import ValidationError
+
+from weft.errors import Misconfigured
+from weft.surfaces.mcp.lines import lines_of, read_line, refuse, too_busy
 
 SETTLE_SECONDS: Final = 10.0
-HALF: Final = "Invalid params: a text in it holds a lone surrogate (such as \\ud800), which is half a character"
+FLUSH_SECONDS: Final = 2.0
+MAX_OPEN: Final = 256  # requests that wait for their answers at a time
 
 Inbox = MemoryObjectSendStream[SessionMessage | Exception]
+Answers = MemoryObjectSendStream[SessionMessage]
 Outbox = MemoryObjectReceiveStream[SessionMessage]
 
 
+@contextmanager
+def standard_streams() -> Iterator[tuple[int, int]]:
+    """Descriptors of the client's pipe. Meanwhile standard input is empty, and what is printed goes to standard error.
+
+    Raises Misconfigured where the process was started without them.
+    """
+    try:
+        source, target = os.dup(0), os.dup(1)
+    except OSError as problem:
+        raise Misconfigured(
+            "weft mcp has no standard input and output to speak on", hint="let an agent's program start it"
+        ) from problem
+    sys.stdout.flush()
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    try:
+        yield source, target
+    finally:  # the copies stay open: a thread may sit in one
+        os.dup2(source, 0)
+        os.dup2(target, 1)
+
+
 class Wire:
-    """Carries messages both ways and knows which requests are still open."""
+    """Carries messages both ways and knows which requests are open. Made in the loop that runs it."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: int, target: int) -> None:
+        self._source, self._target = source, target
+        self._loop = asyncio.get_running_loop()
         self._open: set[str] = set()
-        self._changed = anyio.Event()
+        self._asking: dict[str, str] = {}  # what we ask the client, and the open request that each belongs to
+        self._changed, self._stopped = asyncio.Event(), asyncio.Event()
+        self._written, self._over = asyncio.Event(), asyncio.Event()
+        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._heard = True  # whether the client still reads
 
-    async def carry_in(self, source: Any, inbox: Inbox, answers: MemoryObjectSendStream[SessionMessage]) -> None:
-        """Until the input ends and every request has its answer."""
+    def stop(self) -> None:
+        """Takes no more requests, as if the input had ended."""
+        self._stopped.set()
+        self._changed.set()
+
+    async def carry_in(self, inbox: Inbox, answers: Answers) -> None:
+        """Until the input ends or it is stopped, and then until every request has its answer."""
+        threading.Thread(target=self._read, args=(inbox, answers), name="weft-read", daemon=True).start()
         async with inbox, answers:
-            async for item in source:
-                if isinstance(item, Exception):
-                    if (refusal := refuse(item)) is not None:
-                        await answers.send(SessionMessage(message=refusal))
-                    continue
-                match item.message:
-                    case JSONRPCRequest(id=request):
-                        self._open.add(str(request))
-                    case JSONRPCNotification(method="notifications/cancelled", params={"requestId": request}):
-                        self._close(request)  # never answered
-                await inbox.send(item)
-            await self.settle()
+            await self._stopped.wait()
+            await self._settle()
 
-    async def carry_out(self, outbox: Outbox, target: Any) -> None:
+    def _read(self, inbox: Inbox, answers: Answers) -> None:
+        """On its own thread. The next line is read when this one was taken: the client waits, our memory does not grow.
+
+        The loop may be over at any moment.
+        """
+        with suppress(RuntimeError):
+            with suppress(OSError):
+                for line in lines_of(self._source):
+                    taking = self._take(read_line(line), inbox, answers)
+                    try:
+                        asyncio.run_coroutine_threadsafe(taking, self._loop).result()
+                    except RuntimeError:
+                        taking.close()
+                        raise
+            self._loop.call_soon_threadsafe(self.stop)
+
+    async def _take(self, item: JSONRPCMessage | Exception, inbox: Inbox, answers: Answers) -> None:
+        if self._stopped.is_set():
+            return
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # it was stopped meanwhile
+            if isinstance(item, Exception):
+                if (refusal := refuse(item)) is not None:
+                    await answers.send(SessionMessage(message=refusal))
+                return
+            match item:
+                case JSONRPCRequest(id=request) if len(self._open) >= MAX_OPEN:
+                    await answers.send(SessionMessage(message=too_busy(request, MAX_OPEN)))
+                    return
+                case JSONRPCRequest(id=request):
+                    self._open.add(str(request))
+                case JSONRPCNotification(method="notifications/cancelled", params={"requestId": request}):
+                    self._close(request)  # never answered
+                case JSONRPCResponse(id=request) | JSONRPCError(id=request):
+                    self._asking.pop(str(request), None)
+            await inbox.send(SessionMessage(message=item))
+
+    async def carry_out(self, outbox: Outbox) -> None:
         """Until the server has nothing more to say."""
-        async with outbox, target:
+        threading.Thread(target=self._write, name="weft-write", daemon=True).start()
+        async with outbox:
             async for item in outbox:
-                await target.send(item)
-                if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-                    self._close(item.message.id)
+                message, metadata = item.message, item.metadata
+                if isinstance(message, JSONRPCRequest) and isinstance(metadata, ServerMessageMetadata):
+                    self._asking[str(message.id)] = str(metadata.related_request_id)
+                    self._changed.set()
+                self._written.clear()
+                self._lines.put(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await self._written.wait()
+                if isinstance(message, JSONRPCResponse | JSONRPCError):
+                    self._close(message.id)
+        self._over.set()
 
-    async def settle(self) -> None:
-        """Waits until no request is open, but not for ever."""
+    async def flush(self) -> None:
+        """Waits until what the server said last has left; not for a client that does not read."""
+        with anyio.move_on_after(FLUSH_SECONDS):
+            await self._over.wait()
+
+    def _write(self) -> None:
+        """On its own thread: a client that does not read holds up nothing else. One that is gone ends the serving."""
+        with suppress(RuntimeError):  # the loop is over
+            while True:
+                line = memoryview(self._lines.get())
+                try:
+                    while self._heard and line:
+                        line = line[os.write(self._target, line) :]
+                except OSError:
+                    self._heard = False
+                    self._loop.call_soon_threadsafe(self.stop)
+                self._loop.call_soon_threadsafe(self._written.set)
+
+    async def _settle(self) -> None:
+        """Waits until no request is open but those that wait for the client itself; not for ever."""
         with anyio.move_on_after(SETTLE_SECONDS):
-            while self._open:
-                self._changed = anyio.Event()
+            while self._heard and self._open.difference(self._asking.values()):
+                self._changed.clear()
                 await self._changed.wait()
 
     def _close(self, request: RequestId | None) -> None:
         self._open.discard(str(request))
         self._changed.set()
-
-
-def refuse(problem: Exception) -> JSONRPCError | None:
-    """The answer to a line that is no message; None to an empty one, and to what looks like an answer itself."""
-    inputs = [each["input"] for each in problem.errors()] if isinstance(problem, ValidationError) else []
-    if any(isinstance(line, str | bytes) and not line.strip() for line in inputs):
-        return None
-    objects = [each for each in inputs if isinstance(each, dict)]
-    if any("result" in each or "error" in each for each in objects):
-        return None
-    if isinstance(problem, ValidationError) and any(each["type"] == "json_invalid" for each in problem.errors()):
-        request = next((each for each in map(_half_read, inputs) if each is not None), None)
-        if request is not None:
-            return _error(request, INVALID_PARAMS, HALF)
-        return _error(None, PARSE_ERROR, "Parse error: the line is not JSON")
-    ids = (each["id"] for each in objects if isinstance(each.get("id"), str | int))
-    return _error(next(ids, None), INVALID_REQUEST, "Invalid Request: the line is not a JSON-RPC message")
-
-
-def _half_read(line: Any) -> RequestId | None:
-    """The id of a request that is JSON but for half a character in it, which no text can hold; None of any other."""
-    try:
-        read = json.loads(line)
-        json.dumps(read, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        request = read.get("id") if isinstance(read, dict) else None
-        return request if isinstance(request, str | int) and _is_text(request) else None
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return None
-
-
-def _is_text(request: RequestId) -> bool:
-    return not isinstance(request, str) or request.isascii()
-
-
-def _error(request: RequestId | None, code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=message))

@@ -1,0 +1,192 @@
+"""What in a text gives away an attempt to steer an assistant. Pure, in time linear in the text, never raises.
+
+Around a find more words change nothing: whatever stands before and after, it is found. So there is no clearing by
+context either: who quotes such a phrase to talk about it is found too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.gateway import marks, phrases, phrases_abroad
+from weft.gateway.categories import UNSTEERING, Category
+from weft.gateway.compiling import ADDRESS_WORD, END, LETTER, LONG, PAIR, Signs, compile_phrases, vocabulary
+from weft.gateway.folding import decoded, folded, hidden, turned, without_spaces
+
+MAX_HITS: Final = 16
+SHOWN_CHARACTERS: Final = 80  # of the words that were found
+_WORD: Final = re.compile(r"[^\W_]+|[.!?;。！？](?=\s|$)|\n[ \t]*\n")
+_STOPS: Final = (". ", "! ", "? ", "; ", ".\n", "\n\n")
+_STOP: Final = "\x1f"  # folded texts hold none
+_BLANKS: Final = "".join(chr(at) if chr(at).isalnum() or chr(at) == _STOP else " " for at in range(128))
+_ADDRESS: Final = re.compile(r"https?://[^\s<>\"')]{1,2000}|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")
+_ALONE: Final = re.compile(r"(?:\A|\n)[^\n]\n")  # a word that is a whole sentence
+_UNSPACED: Final = re.compile("[\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_PAIRS: Final = 8 * PAIR
+_LETTERS: Final = 3 * LETTER
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """One find: what kind it is, why it counts, and the words that were found, cut where they are long."""
+
+    category: Category
+    reason: str
+    words: str
+
+
+class _Words(NamedTuple):
+    """A text's words and ends of sentences, and their signs in a row."""
+
+    tokens: list[str]
+    signs: str
+
+
+class _Lexicon:
+    """The vocabulary, compiled once."""
+
+    def __init__(self) -> None:
+        listed = (*phrases.PHRASES, *phrases_abroad.PHRASES, *phrases.UNWANTED)
+        self.signs = Signs(vocabulary(listed))
+        self.phrases = compile_phrases(listed, self.signs)
+        by_anchor: dict[str, list[int]] = {}
+        for at, phrase in enumerate(self.phrases):
+            for sign in phrase.anchor:
+                by_anchor.setdefault(sign, []).append(at)
+        self.by_anchor = {sign: tuple(numbers) for sign, numbers in by_anchor.items()}
+        self.anchors = frozenset(by_anchor)
+        self.unspaced = [(kind, re.compile(folded(pattern)), reason) for kind, pattern, reason in marks.UNSPACED]
+        self.marks = [(kind, re.compile(pattern), reason, both) for kind, pattern, reason, both in marks.MARKS]
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> _Lexicon:
+    """The vocabulary, compiled when first asked for: starting up does not wait for it."""
+    return _Lexicon()
+
+
+def find(text: str) -> tuple[Hit, ...]:
+    """Everything that is found in a message, each reason once, at most MAX_HITS."""
+    kept: dict[tuple[str, str], Hit] = {}
+    for hit in _all(text, everything=True):
+        kept.setdefault((hit.category, hit.reason), hit)
+        if len(kept) == MAX_HITS:
+            break
+    return tuple(kept.values())
+
+
+def looks_like_instructions(text: str) -> tuple[Category, ...]:
+    """The kinds of attempts to steer an assistant that a text holds, each once; nothing for nearly every text.
+
+    Meant for what is recalled: what manuals are full of (shell commands, examples of requests) does not count here.
+    """
+    if not text:
+        return ()
+    found = _all(text, everything=False)
+    return tuple(dict.fromkeys(hit.category for hit in found if hit.category not in UNSTEERING))
+
+
+def _all(text: str, *, everything: bool) -> Iterator[Hit]:
+    small = folded(text)
+    words = _read(small)
+    yield from _plainly(small, words, everything=everything)
+    if secret := hidden(text):
+        yield Hit(category="markup", reason="carries words that do not show", words=_cut(secret))
+        yield from _inside(secret, everything=everything)
+    if LONG in words.signs or _PAIRS in words.signs or "%" in text or "&" in text:
+        for inner in decoded(text):
+            for hit in _inside(inner, everything=everything):
+                yield replace(hit, category="encoded", reason=f"encoded: {hit.reason}")
+
+
+def _inside(text: str, *, everything: bool) -> Iterator[Hit]:
+    small = folded(text)
+    return _plainly(small, _read(small), everything=everything)
+
+
+def _plainly(small: str, words: _Words, *, everything: bool) -> Iterator[Hit]:
+    """What stands in a folded text: as spoken, as marked, in scripts without blanks, and turned round."""
+    table = lexicon()
+    yield from _spoken(table, words, everything=everything)
+    if "<" in small or "[" in small or "|" in small or ":" in small or "rm -" in small:  # no mark is without one
+        for kind, pattern, reason, both in table.marks:
+            if (both or everything) and (found := pattern.search(small)):
+                yield Hit(category=kind, reason=reason, words=_cut(found[0]))
+    if not small.isascii() and _UNSPACED.search(small):
+        for kind, pattern, reason in table.unspaced:
+            if found := pattern.search(small):
+                yield Hit(category=kind, reason=reason, words=_cut(found[0]))
+    if not table.signs.turned.isdisjoint(words.tokens):
+        for other in turned(small):
+            for hit in _spoken(table, _read(other), everything=everything):
+                yield replace(hit, category="encoded", reason=f"turned round: {hit.reason}")
+
+
+def _read(small: str) -> _Words:
+    """The words of a folded text. Addresses are one word, letters that are spelt out too."""
+    if "@" in small or "://" in small:
+        small = _ADDRESS.sub(f" {ADDRESS_WORD} ", small)
+    words = _signed(_split(small))
+    return _signed(_split(without_spaces(small))) if _LETTERS in words.signs else words
+
+
+def _signed(tokens: list[str]) -> _Words:
+    return _Words(tokens, "".join(map(lexicon().signs.__getitem__, tokens)))
+
+
+def _split(small: str) -> list[str]:
+    if not small.isascii():
+        return _WORD.findall(small)
+    for stop in _STOPS:
+        if stop in small:
+            small = small.replace(stop, f" {_STOP} ")
+    return small.translate(_BLANKS).split(" ")
+
+
+def _spoken(table: _Lexicon, words: _Words, *, everything: bool) -> Iterator[Hit]:
+    there = table.anchors.intersection(words.signs)
+    if not there:
+        return
+    if _ALONE.search(words.signs):  # single words with stops between them are one sentence
+        words = _signed(_without_stops(table.signs, words.tokens))
+    for at in sorted({at for sign in there for at in table.by_anchor[sign]}):
+        phrase = table.phrases[at]
+        if (everything or phrase.everywhere) and (found := phrase.matches.search(words.signs)):
+            told = _told(table.signs, words.tokens, found.start(), found.end())
+            yield Hit(category=phrase.category, reason=phrase.reason, words=told)
+
+
+def _without_stops(signs: Signs, tokens: list[str]) -> list[str]:
+    """Without the ends of sentences of one word."""
+    kept: list[str] = []
+    length = 0
+    for token in tokens:
+        is_end = signs[token] == END
+        if not is_end or length > 1:
+            kept.append(token)
+        length = 0 if is_end else length + 1
+    return kept
+
+
+def _told(signs: Signs, tokens: list[str], start: int, end: int) -> str:
+    """The words behind a stretch of signs; one that is several words glued together has several."""
+    found, at = [], 0
+    for token in tokens:
+        width = len(signs[token])
+        if at < end and at + width > start:
+            found.append(token)
+        at += width
+        if at >= end:
+            break
+    return _cut(" ".join(found))
+
+
+def _cut(words: str) -> str:
+    """On one line, and not longer than is needed to know it again."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in words[: 4 * SHOWN_CHARACTERS]).split())
+    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"

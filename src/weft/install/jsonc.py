@@ -1,0 +1,129 @@
+"""Reads JSON as editors write it (comments, trailing commas) and keeps where everything stands in the text."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from weft.errors import Invalid
+
+MAX_DEPTH: Final = 200
+_GAP: Final = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+_NEWLINE: Final = re.compile(r"\r\n|\r|\n")
+
+
+class Node(Struct):
+    """A value and its place: text[start:end]. `children` are the members of an object or the items of an array."""
+
+    kind: Literal["object", "array", "scalar"]
+    start: int
+    end: int = 0
+    value: Any = None
+    children: list[Child] = []
+
+
+class Child(Struct):
+    """A member (with its key) or an item (without); `start` is where its key begins, or its value if it has none."""
+
+    key: str | None
+    start: int
+    node: Node
+    comma: int | None = None  # where the comma after it stands
+
+
+def parse(text: str) -> Node | None:
+    """The value that a text holds; None if it holds only space and comments. Raises Invalid with line and column."""
+    reader = _Reader(text)
+    at = reader.gap(0)
+    if at == len(text):
+        return None
+    node = reader.value(at, depth=0)
+    if (rest := reader.gap(node.end)) != len(text):
+        raise reader.damage(rest, "there is more after the end")
+    return node
+
+
+def value_of(node: Node | None) -> Any:
+    """What a node holds, as plain Python values. A key that stands twice has its last value, as in every client."""
+    if node is None:
+        return None
+    if node.kind == "object":
+        return {child.key: value_of(child.node) for child in node.children}
+    if node.kind == "array":
+        return [value_of(child.node) for child in node.children]
+    return node.value
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def damage(self, at: int, what: str) -> Invalid:
+        before = self.text[:at]
+        line = len(_NEWLINE.findall(before)) + 1
+        column = at - max(before.rfind("\n"), before.rfind("\r"))
+        return Invalid(f"line {line}, column {column}: {what}")
+
+    def gap(self, at: int) -> int:
+        """The end of the space and comments that begin here."""
+        found = _GAP.match(self.text, at)
+        end = found.end() if found else at
+        if self.text.startswith("/*", end):
+            raise self.damage(end, "a comment that does not end")
+        return end
+
+    def value(self, at: int, *, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise self.damage(at, f"more than {MAX_DEPTH} values inside each other")
+        first = self.text[at : at + 1]
+        if first in ("{", "["):
+            return self.container(at, depth)
+        if first == '"':
+            return self.string(at)
+        if found := _SCALAR.match(self.text, at):
+            return Node("scalar", at, found.end(), json.loads(found[0]))
+        raise self.damage(at, "a value is missing" if first in ("", "}", "]", ",") else "this is no JSON value")
+
+    def string(self, at: int) -> Node:
+        found = _STRING.match(self.text, at)
+        if not found:
+            raise self.damage(at, "a string that does not end on its line")
+        try:
+            return Node("scalar", at, found.end(), json.loads(found[0]))
+        except ValueError as problem:
+            raise self.damage(at, "a string with an escape that does not exist") from problem
+
+    def container(self, at: int, depth: int) -> Node:
+        kind: Literal["object", "array"] = "object" if self.text[at] == "{" else "array"
+        closing = "}" if kind == "object" else "]"
+        node = Node(kind, at)
+        here = self.gap(at + 1)
+        while not self.text.startswith(closing, here):
+            if node.children and node.children[-1].comma is None:
+                raise self.damage(here, f"a comma or {closing} is missing")
+            child = self.member(here, depth) if kind == "object" else self.item(here, depth)
+            here = self.gap(child.node.end)
+            if self.text.startswith(",", here):
+                child.comma = here
+                here = self.gap(here + 1)
+            node.children.append(child)
+        node.end = here + 1
+        return node
+
+    def member(self, at: int, depth: int) -> Child:
+        if not self.text.startswith('"', at):
+            raise self.damage(at, "a key in quotes or } is missing")
+        key = self.string(at)
+        colon = self.gap(key.end)
+        if not self.text.startswith(":", colon):
+            raise self.damage(colon, "a colon is missing")
+        return Child(key.value, at, self.value(self.gap(colon + 1), depth=depth + 1))
+
+    def item(self, at: int, depth: int) -> Child:
+        node = self.value(at, depth=depth + 1)
+        return Child(None, at, node)

@@ -1,0 +1,56 @@
+"""The command that starts this weft again, when somebody else runs it, later and from another directory."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Final
+
+from weft.errors import Misconfigured
+
+PACKAGE: Final = "weft"
+# Where uv and pipx unpack a package for one run: gone when their caches are cleared.
+_PASSING: Final = (
+    (re.compile(r"[/\\](?:archive|builds|environments)-v\d+[/\\]"), ("uvx", PACKAGE)),
+    (re.compile(r"[/\\]pipx[/\\]\.cache[/\\]|[/\\]\.cache[/\\]pipx[/\\]"), ("pipx", "run", PACKAGE)),
+)
+_NAMED: Final = re.compile(r"weft(?:\.exe)?$", re.IGNORECASE)
+
+Exists = Callable[[str], bool]
+Which = Callable[[str], str | None]
+
+
+def launcher(started: str, python: str, *, which: Which, exists: Exists, windows: bool = False) -> tuple[str, ...]:
+    """The words that start weft: an absolute path, or a runner and the package's name.
+
+    `started` is how this process was started (its argv[0], absolute), `python` its interpreter. A link is not followed:
+    `~/.local/bin/weft` goes on working when what it points at is replaced. Raises Misconfigured if there is no way.
+    """
+    beside = _beside(python, windows=windows)
+    found = [each for each in (started, beside, which(PACKAGE)) if each and _NAMED.search(each) and exists(each)]
+    lasting = [each for each in found if _runner(each) is None]
+    if lasting:
+        return (lasting[0],)
+    runner = next((words for each in (*found, started, python) if (words := _runner(each))), None)
+    if runner is None:
+        raise Misconfigured("the weft command was not found", hint="install it with `pip install weft`, then run this")
+    return (which(runner[0]) or runner[0], *runner[1:])
+
+
+def shell_line(words: tuple[str, ...], environment: Mapping[str, str], *, windows: bool = False) -> str:
+    """One line for a shell. On Windows: no environment, and / between directories, which every shell there takes."""
+    if windows:
+        return " ".join(f'"{word}"' if " " in word else word for word in (each.replace("\\", "/") for each in words))
+    given = ("env", *(f"{name}={value}" for name, value in environment.items())) if environment else ()
+    return shlex.join((*given, *words))
+
+
+def _beside(python: str, *, windows: bool) -> str:
+    path = PureWindowsPath(python) if windows else PurePosixPath(python)
+    return str(path.with_name("weft.exe" if windows else "weft"))
+
+
+def _runner(path: str) -> tuple[str, ...] | None:
+    return next((words for pattern, words in _PASSING if pattern.search(path)), None)

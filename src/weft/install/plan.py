@@ -1,0 +1,259 @@
+"""What installing or uninstalling would change: made whole before anything is written, then done or left."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from weft.errors import Invalid
+from weft.install import files
+from weft.install.clients import INSTRUCTIONS, Client, entry, hook
+from weft.install.files import Held
+from weft.install.launch import shell_line
+from weft.install.parts import Parts, foreign_entry, nothing_left, parts_in, with_parts, without_parts
+from weft.install.places import Machine, Scope
+from weft.instants import Clock
+
+Action = Literal["create", "change", "delete", "keep"]
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What is to be installed."""
+
+    client: Client
+    scope: Scope
+    words: tuple[str, ...]  # that start weft
+    toolsets: str = ""
+    environment: Mapping[str, str] = {}
+    hook_environment: Mapping[str, str] = {}
+    hooks: bool = True
+    instructions: bool = True
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One file before and after; None for no file."""
+
+    held: Held
+    after: bytes | None
+    ours: bool = False  # nothing but ours is in it: no backup is needed
+
+    @property
+    def path(self) -> Path:
+        return self.held.path
+
+    @property
+    def action(self) -> Action:
+        if self.after == self.held.data:
+            return "keep"
+        if self.held.data is None:
+            return "create"
+        return "delete" if self.after is None else "change"
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """All the files of one client in one scope."""
+
+    client: Client
+    scope: Scope
+    root: Path  # directories above this one are nobody's to remove
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> tuple[Change, ...]:
+        return tuple(each for each in self.changes if each.action != "keep")
+
+
+def install(wish: Wish, machine: Machine) -> Plan:
+    """Reads every file that is concerned and says what would change. Writes nothing.
+
+    Raises Invalid, naming file and line, if one cannot be understood, and ReadOnly if one cannot be written.
+    """
+    client, notes = wish.client, []
+    changes = []
+    for path, parts in _wanted(wish, machine):
+        held = files.read(path)
+        text = held.text
+        with _named(path):
+            if parts.entry is not None and foreign_entry(client, text):
+                notes.append(f"{path} has an entry `weft` that was written by hand: it would be replaced")
+            after = with_parts(client, text, parts, fresh=held.data is None)
+        changes.append(Change(held=held, after=held.encoded(after) if after != text else held.data))
+    _writable(changes)
+    notes += _unserved(wish, machine)
+    return Plan(
+        client=client, scope=wish.scope, root=_root(wish.scope, machine), changes=tuple(changes), notes=(*notes,)
+    )
+
+
+def uninstall(client: Client, scope: Scope, machine: Machine) -> Plan:
+    """The same for taking out what `install` put in. A file that is as installing left it gets its old bytes back."""
+    changes, notes = [], []
+    for path, words in _paths(client, scope, machine):
+        held = files.read(path)
+        with _named(path):
+            if not words and foreign_entry(client, held.text):
+                notes.append(f"{path} has an entry `weft` that was written by hand: it stays")
+            changes.append(_without(client, held, words=words))
+    _writable(changes)
+    return Plan(client=client, scope=scope, root=_root(scope, machine), changes=tuple(changes), notes=tuple(notes))
+
+
+def is_installed(client: Client, scope: Scope, machine: Machine) -> bool:
+    """Whether the server's entry is there. Raises as `install` does."""
+    path = Path(client.where(machine, scope).server)
+    with _named(path):
+        return parts_in(client, files.read(path).text, words=False).entry is not None
+
+
+def apply(plan: Plan, clock: Clock) -> dict[Path, Path]:
+    """Writes a plan: all of it, or, if something fails on the way, nothing. Returns each changed file's backup."""
+    made: dict[Path, Path] = {}
+    done: list[Change] = []
+    try:
+        for change in plan.changed:
+            if change.held.data is not None and not change.ours:
+                made[change.path] = files.back_up(change.held, clock)
+            if change.after is None:
+                files.remove(change.held)
+            else:
+                files.replace(change.held, change.after, private=plan.scope == "user")
+            done.append(change)
+    except BaseException:
+        _undo(plan, done, made)
+        raise
+    for change in plan.changed:
+        if change.after is None:
+            files.prune(change.path, up_to=plan.root)
+    return made
+
+
+def difference(change: Change) -> str:
+    """A change as a unified diff; a new file is shown whole."""
+    before, after = change.held, Held(path=change.path, data=change.after)
+    lines = difflib.unified_diff(
+        before.text.splitlines(keepends=True),
+        after.text.splitlines(keepends=True),
+        str(change.path) if before.data is not None else "/dev/null",
+        str(change.path) if after.data is not None else "/dev/null",
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _undo(plan: Plan, done: list[Change], made: dict[Path, Path]) -> None:
+    for change in reversed(done):
+        now = Held(path=change.path, data=change.after)
+        if change.held.data is None:
+            files.remove(now)
+            files.prune(change.path, up_to=plan.root)
+        else:
+            files.replace(now, change.held.data, private=plan.scope == "user")
+    for copy in made.values():
+        copy.unlink(missing_ok=True)
+
+
+def _wanted(wish: Wish, machine: Machine) -> list[tuple[Path, Parts]]:
+    """Each file with what it is to hold."""
+    client, where = wish.client, wish.client.where(machine, wish.scope)
+    served = entry(client, wish.words, wish.toolsets, wish.environment)
+    found: list[tuple[Path, Parts]] = []
+    hooks: tuple[tuple[str, dict[str, object]], ...] = ()
+    if wish.hooks and client.hooks is not None and where.hooks is not None:
+        lines = {
+            verb: shell_line((*wish.words, verb, "--hook", client.name), wish.hook_environment, windows=machine.windows)
+            for verb in ("context", "capture")
+        }
+        hooks = tuple((event, hook(client, lines[verb])) for event, verb in client.hooks.events)
+    if where.hooks == where.server:
+        found.append((Path(where.server), Parts(entry=served, hooks=hooks)))
+    else:
+        found.append((Path(where.server), Parts(entry=served)))
+        if hooks and where.hooks is not None:
+            found.append((Path(where.hooks), Parts(hooks=hooks)))
+    if wish.instructions and where.instructions is not None:
+        found.append((Path(where.instructions), Parts(words=INSTRUCTIONS)))
+    return found
+
+
+def _paths(client: Client, scope: Scope, machine: Machine) -> list[tuple[Path, bool]]:
+    where = client.where(machine, scope)
+    json_files = dict.fromkeys(each for each in (where.server, where.hooks) if each is not None)
+    text_files = [where.instructions] if where.instructions is not None else []
+    return [(Path(each), False) for each in json_files] + [(Path(each), True) for each in text_files]
+
+
+def _without(client: Client, held: Held, *, words: bool) -> Change:
+    """A file without what is ours: as it once was if it is as we left it, gone if only ours is in it."""
+    text = held.text
+    parts = parts_in(client, text, words=words)
+    if held.data is None or not parts:
+        return Change(held=held, after=held.data)
+    earlier = _earlier(client, held.path, words=words)
+    for each in earlier:
+        if each.data is not None and _as_we_leave_it(client, each, parts, held, words=words):
+            return Change(held=held, after=each.data)
+    after = without_parts(client, text, words=words)
+    left = nothing_left(client, after, words=words)
+    if left and (not earlier or (words and client.head)):
+        return Change(held=held, after=None, ours=True)
+    return Change(held=held, after=held.encoded(after))
+
+
+def _earlier(client: Client, path: Path, *, words: bool) -> list[Held]:
+    """The backups of a file that hold nothing of ours: what was there before us."""
+    found = []
+    for each in files.backups(path):
+        try:
+            held = files.read(each)
+            if not parts_in(client, held.text, words=words):
+                found.append(held)
+        except Invalid:  # a backup that somebody damaged says nothing
+            continue
+    return found
+
+
+def _as_we_leave_it(client: Client, earlier: Held, parts: Parts, now: Held, *, words: bool) -> bool:
+    wanted = Parts(words=INSTRUCTIONS) if words else parts
+    try:
+        return earlier.encoded(with_parts(client, earlier.text, wanted, fresh=False)) == now.data
+    except Invalid:
+        return False
+
+
+def _writable(changes: list[Change]) -> None:
+    for change in changes:
+        if change.action != "keep":
+            files.may_write(change.held)
+
+
+def _unserved(wish: Wish, machine: Machine) -> list[str]:
+    """What was asked for and this client has not."""
+    where, notes = wish.client.where(machine, wish.scope), []
+    if wish.instructions and where.instructions is None and wish.client.hooks is not None:
+        notes.append(f"{wish.client.title} reads instructions from files in a project only: --scope project writes one")
+    if wish.hooks and wish.environment and machine.windows and wish.client.hooks is not None:
+        notes.append("hooks do not get --env on Windows: set it for your account instead")
+    return notes
+
+
+def _root(scope: Scope, machine: Machine) -> Path:
+    return Path(machine.project if scope == "project" else machine.home)
+
+
+class _named:  # noqa: N801 - used as a function that makes a context
+    """Puts the file's name before what is wrong with it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
+        if isinstance(problem, Invalid) and str(self._path) not in problem.message:
+            hint = problem.hint or "mend it by hand, then run this again; nothing was changed"
+            raise Invalid(f"{self._path}: {problem.message}", hint=hint) from problem

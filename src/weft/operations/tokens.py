@@ -1,0 +1,299 @@
+"""Tokens of callers over the network: making one, listing them, taking one back. The operator does, at a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from msgspec import Meta, Struct
+
+from weft.errors import Forbidden, Invalid
+from weft.instants import MAX_INSTANT_US, parse_instant, to_iso
+from weft.loom import Loom
+from weft.operations.registry import Operation
+from weft.setting_values import name_or_none, one_name, scopes, short_text
+from weft.tokens import Token, book_of, mint
+from weft.types import SCOPES, Audience
+
+CORE: Final = "core"
+ALL: Final = "all"
+LISTS: Final = ("admin", "public")  # allow-lists that have a name
+FIND_TOOL: Final = "find_tool"  # what servers offer beside operations
+NEVER: Final = "never"
+MAX_NAMES: Final = 100
+HOUR_US: Final = 3_600_000_000
+UNITS_US: Final = {"h": HOUR_US, "d": 24 * HOUR_US, "w": 7 * 24 * HOUR_US, "y": 365 * 24 * HOUR_US}
+_SPAN = re.compile(r"(\d{1,5})([hdwy])")
+
+T = TypeVar("T")
+Names = Annotated[tuple[Annotated[str, Meta(max_length=4_096)], ...], Meta(max_length=MAX_NAMES)]
+
+
+class TokenCreate(Struct, frozen=True, kw_only=True):
+    """Input of `token_create`."""
+
+    agent: Annotated[str, Meta(min_length=1, max_length=128, description="the name under which its holder writes")]
+    name: Annotated[str, Meta(max_length=128, description="what you call it, to tell it from others")] = ""
+    account: (
+        Annotated[str, Meta(max_length=128, description="whose memory it opens; this process's account if unset")]
+        | None
+    ) = None
+    role: Annotated[
+        Literal["agent", "operator"], Meta(description="operator: may do what you may, but for what is terminal only")
+    ] = "agent"
+    scopes: Annotated[Names, Meta(description="what it may see: public, shared, admin; all if unset")] = ()
+    audience: Annotated[Audience, Meta(description="public: sees only what is tagged for this agent")] = "internal"
+    sensitive: Annotated[bool, Meta(description="whether it is shown sensitive memories")] = False
+    project: (
+        Annotated[str, Meta(max_length=128, description="the project it writes to; the server's if unset")] | None
+    ) = None
+    toolsets: Annotated[Names, Meta(description="toolsets it is offered beside core, or all")] = ()
+    allow: Annotated[
+        Names, Meta(description="tools it may call: admin (all), public (those that only read), or names of tools")
+    ] = ("admin",)
+    approves: Annotated[
+        bool, Meta(description="whether the yes of the person at its program counts as your approval")
+    ] = False
+    expires: Annotated[str, Meta(max_length=64, description="when it ends: 12h, 90d, 4w, 1y, a date, or never")] = "90d"
+
+
+class TokenShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A token, without what admits its holder."""
+
+    id: str
+    name: str
+    status: Literal["live", "expired", "revoked"]
+    agent: str
+    account: str
+    role: str
+    scopes: tuple[str, ...]
+    audience: str
+    toolsets: tuple[str, ...]
+    allow: tuple[str, ...]
+    created: str
+    expires: str | None = None
+    revoked: str | None = None
+    project: str | None = None
+    sensitive: bool = False
+    approves: bool = False
+
+
+class TokenCreated(Struct, frozen=True, kw_only=True):
+    """A fresh token. `token` is shown this once: of it weft keeps a hash."""
+
+    token: str
+    made: TokenShown
+    notes: tuple[str, ...] = ()
+
+
+class TokenList(Struct, frozen=True, kw_only=True):
+    """Input of `token_list`."""
+
+    limit: Annotated[int, Meta(ge=1, le=1_000, description="at most so many, the newest")] = 100
+
+
+class TokensListed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens, the newest first, and how many there are."""
+
+    tokens: tuple[TokenShown, ...]
+    total: int
+    live: int
+    notes: tuple[str, ...] = ()
+
+
+class TokenRevoke(Struct, frozen=True, kw_only=True):
+    """Input of `token_revoke`."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=256, description="the id of the token, or its name if one has it")]
+
+
+class TokenRevoked(Struct, frozen=True, kw_only=True):
+    """What was taken back, and whether it had been before."""
+
+    token: TokenShown
+    already: bool
+
+
+def token_create(loom: Loom, given: TokenCreate) -> TokenCreated:
+    """Makes a token for a caller of `weft serve`, and prints it this once: weft keeps only a hash of it.
+
+    It says who its holder is: account, agent, scopes. The holder sends it with every request, as
+    `Authorization: Bearer …`, and can neither change nor widen it. It is good until it expires or is revoked.
+    """
+    loom.operator("create tokens")
+    now_us = loom.clock.now_us()
+    who = _wanted(loom, given, now_us)
+    book = book_of(loom.settings)
+    token, bearer = mint(who)
+    book.add(token, now_us)
+    notes = (f"kept as a hash in {book.path}",)
+    return TokenCreated(token=bearer, made=_shown(token, now_us), notes=notes)
+
+
+def token_list(loom: Loom, given: TokenList) -> TokensListed:
+    """Lists the tokens of this store: who each stands for, what it may do, and whether it still admits anybody."""
+    loom.operator("list tokens")
+    now_us = loom.clock.now_us()
+    kept = sorted(book_of(loom.settings).tokens(), key=lambda token: token.created, reverse=True)
+    more = len(kept) - given.limit
+    return TokensListed(
+        tokens=tuple(_shown(token, now_us) for token in kept[: given.limit]),
+        total=len(kept),
+        live=sum(token.live(now_us) for token in kept),
+        notes=(f"{more} older ones are not shown: --limit",) if more > 0 else (),
+    )
+
+
+def token_revoke(loom: Loom, given: TokenRevoke) -> TokenRevoked:
+    """Takes a token back for good. A running server refuses it from the next request on."""
+    loom.operator("revoke tokens")
+    now_us = loom.clock.now_us()
+    token, fresh = book_of(loom.settings).revoke(given.id.strip(), now_us)
+    return TokenRevoked(token=_shown(token, now_us), already=not fresh)
+
+
+def _wanted(loom: Loom, given: TokenCreate, now_us: int) -> Token:
+    """Who the token is to stand for. Raises Invalid or Forbidden for what cannot be."""
+    account = _read("account", one_name, given.account or loom.settings.account)
+    if loom.settings.accounts and account not in loom.settings.accounts:
+        raise Forbidden(
+            f"account {account!r} is not among the configured accounts",
+            hint=f"there are {', '.join(loom.settings.accounts)}; the setting accounts says so",
+        )
+    held = _read("scopes", scopes, _flat(given.scopes)) if given.scopes else SCOPES
+    if given.role == "operator" and (given.audience == "public" or set(held) != set(SCOPES)):
+        raise Invalid("an operator is internal and has every scope", hint="leave audience and scopes out, or the role")
+    return Token(
+        id="",
+        hash="",
+        account=account,
+        agent=_read("agent", one_name, given.agent),
+        created=to_iso(now_us),
+        name=_read("name", short_text, given.name),
+        role=given.role,
+        scopes=tuple(each for each in SCOPES if each in held),
+        audience=given.audience,
+        sensitive=given.sensitive,
+        project=_read("project", name_or_none, given.project or ""),
+        toolsets=_toolsets(_flat(given.toolsets)),
+        allow=_allowed(_flat(given.allow)),
+        approves=given.approves,
+        expires=_end(given.expires, now_us),
+    )
+
+
+def _flat(written: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that were given one by one, or with commas between."""
+    listed = tuple(dict.fromkeys(part.strip() for each in written for part in each.split(",") if part.strip()))
+    if len(listed) > MAX_NAMES:
+        raise Invalid(f"{len(listed)} names are too many", hint=f"give {MAX_NAMES} at most")
+    return listed
+
+
+def _read(field: str, read: Callable[[Any], T], value: Any) -> T:
+    """A value as settings read them, and which it was where it cannot be one."""
+    try:
+        return read(value)
+    except Invalid as problem:
+        raise Invalid(f"{field} {problem.message}", hint=problem.hint) from problem
+
+
+def _toolsets(wanted: tuple[str, ...]) -> tuple[str, ...]:
+    from weft.operations import OPERATIONS  # which lists this file's too
+
+    known = dict.fromkeys((CORE, ALL, *(each.toolset for each in OPERATIONS)))
+    if unknown := [name for name in wanted if name not in known]:
+        raise Invalid(f"there is no toolset {', '.join(map(repr, unknown))}", hint=f"there are {', '.join(known)}")
+    return (ALL,) if ALL in wanted else tuple(dict.fromkeys((CORE, *wanted)))
+
+
+def _allowed(wanted: tuple[str, ...]) -> tuple[str, ...]:
+    from weft.operations import OPERATIONS
+
+    reach = {each.name: each.reach for each in OPERATIONS}
+    if unknown := [name for name in wanted if name not in (*LISTS, FIND_TOOL, *reach)]:
+        raise Invalid(
+            f"there is no tool {', '.join(map(repr, unknown))}",
+            hint=f"allow takes {' or '.join(LISTS)}, or names of operations such as recall",
+        )
+    if near := [name for name in wanted if reach.get(name, "anywhere") != "anywhere"]:
+        raise Invalid(f"{', '.join(near)} cannot be called over the network", hint="leave it out")
+    if not wanted:
+        raise Invalid("a token that may call nothing is of no use", hint="leave allow out for all that it is offered")
+    return wanted
+
+
+def _end(written: str, now_us: int) -> str:
+    """When it expires, as weft writes times; nothing for never."""
+    word = written.strip().lower()
+    if word == NEVER:
+        return ""
+    if span := _SPAN.fullmatch(word):
+        end_us = now_us + int(span[1]) * UNITS_US[span[2]]
+    else:
+        try:
+            end_us = parse_instant(written, field="expires")
+        except Invalid as problem:
+            hint = "write 12h, 90d, 4w, 1y, a date such as 2027-01-31, or never"
+            raise Invalid(problem.message, hint=hint) from problem
+    if not now_us < end_us <= MAX_INSTANT_US:
+        raise Invalid(f"expires is not in the future: {written[:60]!r}", hint="give a later date, or never")
+    return to_iso(end_us)
+
+
+def _shown(token: Token, now_us: int) -> TokenShown:
+    return TokenShown(
+        id=token.id,
+        name=token.name,
+        status="live" if token.live(now_us) else "revoked" if token.revoked else "expired",
+        agent=token.agent,
+        account=token.account,
+        role=token.role,
+        scopes=token.scopes,
+        audience=token.audience,
+        toolsets=token.toolsets,
+        allow=token.allow,
+        created=token.created,
+        expires=token.expires or None,
+        revoked=token.revoked or None,
+        project=token.project or None,
+        sensitive=token.sensitive,
+        approves=token.approves,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="token_create",
+        summary="make a token for a caller of `weft serve`",
+        input=TokenCreate,
+        output=TokenCreated,
+        effect="write",
+        toolset="admin",
+        reach="terminal",
+        run=token_create,
+        arguments=("agent",),
+    ),
+    Operation(
+        name="token_list",
+        summary="list tokens: who each stands for, and what it may do",
+        input=TokenList,
+        output=TokensListed,
+        effect="read",
+        toolset="admin",
+        reach="terminal",
+        run=token_list,
+    ),
+    Operation(
+        name="token_revoke",
+        summary="take a token back for good",
+        input=TokenRevoke,
+        output=TokenRevoked,
+        effect="destructive",
+        toolset="admin",
+        reach="terminal",
+        run=token_revoke,
+        arguments=("id",),
+    ),
+)

@@ -1,0 +1,258 @@
+"""Turns of a transcript into conversations: each once, however often its file is read and by however many at once.
+
+A turn is told by its own id. A conversation may also have been recorded as it happened, without ids: there a turn that
+says the same as one that stands is that turn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, field
+
+from weft.errors import Conflict, Forbidden, Invalid, NotFound
+from weft.extract.records import Record
+from weft.loom import Loom
+from weft.operations.conversations import LATEST, conversation_id, message_id, standing_of
+from weft.operations.deletions import deleted_node
+from weft.operations.rights import write_guard
+from weft.operations.stamping import TaskClosed
+from weft.operations.transcript_state import Progress, Reached, tail_of
+from weft.operations.turn_records import KnownTurns, write_turns
+from weft.transcripts.entries import Bad, Passed, Titled, Turn
+from weft.transcripts.formats import Format
+from weft.types import MAX_IDS_PER_READ, Guard
+
+BATCH_TURNS: Final = 64
+BATCH_CHARACTERS: Final = 400_000
+MAX_TOLD: Final = 50
+MAX_CHECKED: Final = 20  # conversations of one file that are looked up before what is known of it is believed
+
+Place = Callable[[Turn], "Home | str"]
+
+
+class Home(Struct, frozen=True, kw_only=True):
+    """Where a turn goes: to which session, of which project."""
+
+    session: str
+    project: str | None
+
+
+class Intake(Struct, kw_only=True):
+    """What became of transcripts so far. Of what was left out, the first few are told, all are counted."""
+
+    conversations: set[str] = field(default_factory=set)
+    read: int = 0
+    written: int = 0
+    bad: int = 0
+    skipped: int = 0
+    shortened: int = 0
+    projects: Counter[str] = field(default_factory=Counter)
+    told: dict[str, None] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def tell(self, where: str, reason: str) -> None:
+        """Says why something was left out, unless enough was said."""
+        if len(self.told) < MAX_TOLD:
+            self.told[f"{where}: {reason}"] = None
+
+
+class Transcript:
+    """One file on its way into the store. Stopped at any moment, the next one goes on from there."""
+
+    def __init__(self, loom: Loom, path: Path, form: Format, place: Place, intake: Intake, *names: str | None) -> None:
+        self._loom, self._path, self._form, self._place, self._intake = loom, path, form, place, intake
+        self._progress = Progress(loom.settings, path, form.source, *names)
+        self._reached = self._believed(self._progress.load())
+        self._offset = self._reached.offset
+        self._turns: dict[str, int] = dict(self._reached.turns)
+        self._titles: dict[str, str] = {}
+        self._open: dict[str, _Conversation | str] = {}
+        self._known = KnownTurns(loom)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the file stands as it was when all of it was read."""
+        seen = self._path.stat()
+        return (seen.st_size, seen.st_mtime_ns) == (self._reached.size, self._reached.modified_ns)
+
+    def take(self, *, since_us: int | None = None, advance: Callable[[int], None] = lambda end: None) -> None:
+        """Reads what is new of the file and keeps it. `advance` is told how far it came, where that can be told."""
+        if self.unchanged:
+            return
+        seen = self._path.stat()
+        batch: list[Turn] = []
+        characters = 0
+        passed = self._offset
+        for entry in self._form.read(self._path, self._offset):
+            match entry:
+                case Turn():
+                    if since_us is None or entry.at is None or entry.at >= since_us:
+                        batch.append(entry)
+                        characters += len(entry.text)
+                case Titled():
+                    self._titles[entry.session] = entry.title
+                case Bad():
+                    self._intake.bad += 1
+                    self._intake.tell(f"{self._path.name}, {entry.where}", entry.reason)
+                case Passed():
+                    passed = entry.end
+            if len(batch) >= BATCH_TURNS or characters >= BATCH_CHARACTERS:
+                self._write(batch)
+                batch, characters = [], 0
+                self._save(passed)
+                advance(passed)
+        self._write(batch)
+        self._save(passed, whole=(seen.st_size, seen.st_mtime_ns))
+
+    def _believed(self, reached: Reached) -> Reached:
+        """What was reached, unless the store has fewer turns than then: it is another, or an older one came back."""
+        for conversation, turns in list(reached.turns.items())[:MAX_CHECKED]:
+            last = message_id(conversation, max(turns, 1))
+            if self._loom.store.nodes(self._loom.viewer, LATEST, [last]):
+                continue
+            try:
+                if standing_of(self._loom, conversation).turns < turns:
+                    return Reached()
+            except (Forbidden, Invalid):
+                return Reached()
+        return reached
+
+    def _save(self, passed: int, whole: tuple[int, int] = (0, 0)) -> None:
+        self._offset = passed if self._form.grows else 0
+        size, modified = whole
+        reached = Reached(
+            offset=self._offset,
+            tail=tail_of(self._path, self._offset),
+            size=size,
+            modified_ns=modified,
+            turns=self._turns if self._form.grows else dict(list(self._turns.items())[:MAX_CHECKED]),
+        )
+        self._progress.save(reached)
+
+    def _write(self, batch: Sequence[Turn]) -> None:
+        """Adds turns, each to its conversation, in order."""
+        homes: dict[str, tuple[Home, list[Turn]]] = {}
+        for turn in batch:
+            self._intake.read += 1
+            home = self._place(turn)
+            if isinstance(home, str):
+                self._intake.skipped += 1
+                self._intake.tell(f"conversation {turn.session}", home)
+                continue
+            conversation = conversation_id(home.project, home.session)
+            homes.setdefault(conversation, (home, []))[1].append(turn)
+        for conversation, (home, turns) in homes.items():
+            if conversation not in self._open:
+                self._open[conversation] = self._opened(conversation, home)
+            opened = self._open[conversation]
+            if isinstance(opened, str):
+                self._intake.skipped += len(turns)
+                self._intake.tell(f"conversation {home.session}", opened)
+                continue
+            self._intake.conversations.add(conversation)
+            records = [each for turn in turns if (each := self._record(turn)) is not None]
+            fresh = [each for each in records if not opened.says(each)]
+            self._put(opened, fresh)
+            self._intake.projects[home.project or ""] += len(turns)
+            self._turns[conversation] = max(self._turns.get(conversation, 0), opened.turns)
+
+    def _opened(self, conversation: str, home: Home) -> _Conversation | str:
+        """Where a conversation stands, or why nothing is added to it."""
+        if deleted_node(self._loom, conversation) is not None:
+            return f"it was deleted: `weft restore {conversation}` brings it back"
+        try:
+            standing = standing_of(self._loom, conversation)
+            asked = write_guard(self._loom, scope=None, agents=(), project=home.project)
+        except (Forbidden, Invalid) as problem:
+            return problem.message
+        known = self._known
+        before = self._turns.get(conversation, 0)
+        if before and self._form.final:
+            known = _Since(self._loom, conversation, before)
+        others = _others(self._loom, conversation, before, standing.turns, f"{self._form.source}:")
+        return _Conversation(conversation, standing.guard or asked, known, others, standing.turns)
+
+    def _record(self, turn: Turn) -> Record | None:
+        """A turn as a record; without secrets, as what it is compared with has none either."""
+        screen = self._loom.screen
+        identity = f"{self._form.source}:{turn.id}"
+        if screen.holds_secret(identity):
+            self._intake.skipped += 1
+            self._intake.tell(f"conversation {turn.session}", "there is a secret in the id of a turn")
+            return None
+        if turn.dropped:
+            self._intake.shortened += 1
+        return Record(
+            id=identity,
+            shape="turn",
+            text=screen.redact(turn.text),
+            title=screen.redact(self._titles.get(turn.session, "")),
+            at=turn.at,
+            session=turn.session,
+            role=turn.role,
+        )
+
+    def _put(self, conversation: _Conversation, records: Sequence[Record]) -> None:
+        """Writes records together; where that is refused, by halves, until what is at fault is alone."""
+        if not records:
+            return
+        try:
+            done = write_turns(self._loom, conversation.known, conversation.id, conversation.guard, records)
+        except TaskClosed:
+            raise
+        except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            if len(records) == 1:
+                self._intake.skipped += 1
+                self._intake.tell(f"turn {records[0].id}", problem.message)
+                return
+            middle = len(records) // 2
+            self._put(conversation, records[:middle])
+            self._put(conversation, records[middle:])
+            return
+        self._intake.written += done.messages
+        conversation.turns += done.messages
+        if done.note:
+            self._intake.notes[done.note] = None
+
+
+class _Conversation:
+    """A conversation that is added to: what is known of it, and turns in it that have no id of this source."""
+
+    def __init__(
+        self, name: str, guard: Guard, known: KnownTurns, others: Counter[tuple[str, str]], turns: int
+    ) -> None:
+        self.id, self.guard, self.known, self.turns = name, guard, known, turns
+        self._others = others
+
+    def says(self, record: Record) -> bool:
+        """Whether a turn without this id says just that; each stands for one only."""
+        said = (record.role, record.text.strip())
+        if self._others[said] <= 0:
+            return False
+        self._others[said] -= 1
+        return True
+
+
+class _Since(KnownTurns):
+    """Turns after a number: those before it came from lines that are not read again."""
+
+    def __init__(self, loom: Loom, conversation: str, turns: int) -> None:
+        super().__init__(loom)
+        self._kept[conversation] = (turns, {})
+
+
+def _others(loom: Loom, conversation: str, before: int, turns: int, prefix: str) -> Counter[tuple[str, str]]:
+    """What turns after the first `before` say that came from elsewhere: told by a hook, or in another file."""
+    found: Counter[tuple[str, str]] = Counter()
+    for start in range(before + 1, turns + 1, MAX_IDS_PER_READ):
+        ids = [message_id(conversation, seq) for seq in range(start, min(start + MAX_IDS_PER_READ, turns + 1))]
+        for node in loom.store.nodes(loom.viewer, LATEST, ids):
+            record = node.props.get("record")
+            if not (isinstance(record, str) and record.startswith(prefix)):
+                who = node.props.get("speaker") or node.props.get("role") or ""
+                found[str(who), node.text.strip()] += 1
+    return found

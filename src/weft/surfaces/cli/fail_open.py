@@ -1,0 +1,161 @@
+"""Work that other programs wait for: it ends in time and without an error, whatever happens.
+
+The work is done in a child. So the deadline holds in the midst of a lock, of a library or of a crash: the child is
+killed, and this process says why on standard error and exits with 0. What is written is as safe as in a power cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import click
+
+Say = Callable[[str], None]
+Work = Callable[[Say], None]
+
+MAX_DEADLINE_S: Final = 600.0
+_MARK: Final = b"\x00"  # before the reason of a failure; no answer begins with it
+_WRITTEN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|)")
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "": 1.0}
+_LAST_S: Final = 1.0  # after the deadline, for a child whose parent was killed
+_PAUSE_S: Final = 0.002
+
+
+class OpenCommand(click.Command):
+    """A command that exits with 0 also where its own line is wrong: hosts take other codes for a refusal."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        try:
+            return super().make_context(*given, **more)
+        except click.UsageError as problem:
+            click.echo(f"weft {self.name}: {problem.format_message()}", err=True)
+            raise click.exceptions.Exit(0) from problem
+
+
+def _seconds(ctx: click.Context, parameter: click.Parameter, written: str) -> float:
+    """`8s`, `500ms`, `2m` or `8` as seconds. Raises click.BadParameter for anything else."""
+    found = _WRITTEN.fullmatch(written.strip())
+    value = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0.0 < value <= MAX_DEADLINE_S:
+        raise click.BadParameter(f"{written!r} is no deadline: write 8s or 500ms, at most {MAX_DEADLINE_S:g}s")
+    return value
+
+
+deadline_option = click.option(
+    "--deadline", default="8s", show_default=True, metavar="TIME", callback=_seconds, help="when to give up: 8s, 500ms"
+)
+
+
+def run_open(name: str, work: Work, *, deadline_s: float, otherwise: str) -> NoReturn:
+    """Does the work, which says its answer once; prints that, or `otherwise` and why. Exits with 0."""
+    until = time.monotonic() + deadline_s
+    answer, why = _in_child(work, until, deadline_s) if hasattr(os, "fork") else _in_thread(work, deadline_s)
+    with contextlib.suppress(OSError):  # nobody listens any more
+        if why:
+            click.echo(f"weft {name}: {' '.join(why.split())}", err=True)
+        click.echo(otherwise if answer is None else answer, nl=bool(otherwise if answer is None else answer))
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
+    os._exit(0)  # what is left to be written at the end of a process could still fail
+
+
+def _in_child(work: Work, until: float, deadline_s: float) -> tuple[str | None, str]:
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        _child(work, write_end, deadline_s)
+    os.close(write_end)
+    said = _read(read_end, until)
+    os.close(read_end)
+    ended = _ended(child, until)
+    if said is None:
+        return None, f"nothing is said: {deadline_s:g} s were not enough"
+    if said.startswith(_MARK):
+        return None, said[1:].decode("utf-8", "replace")
+    if not said and ended != 0:
+        return None, f"nothing is said: it ended with {ended}"
+    return said.decode("utf-8", "replace"), ""
+
+
+def _child(work: Work, write_end: int, deadline_s: float) -> NoReturn:
+    """Says the answer into the pipe as soon as it is there; what is left to do, such as the audit, comes after."""
+    try:
+        signal.setitimer(signal.ITIMER_REAL, deadline_s + _LAST_S)  # ends it, if nobody is left to do so
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        why = _tried(work, _speaker(write_end))
+        if why:
+            _speaker(write_end)(f"\x00{why}")
+    finally:
+        os._exit(0)
+
+
+def _speaker(write_end: int) -> Say:
+    def say(answer: str) -> None:
+        with contextlib.suppress(OSError), os.fdopen(write_end, "wb") as pipe:
+            pipe.write(answer.encode("utf-8", "replace"))
+
+    return say
+
+
+def _tried(work: Work, say: Say) -> str:
+    """Why the work failed, if it did."""
+    from weft.errors import WeftError
+
+    try:
+        work(say)
+    except WeftError as problem:
+        return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+    except Exception as problem:  # noqa: BLE001 - the host goes on, whatever it is
+        return f"{type(problem).__name__}: {problem}"
+    return ""
+
+
+def _read(read_end: int, until: float) -> bytes | None:
+    """All that the child says, or None if it does not say it in time."""
+    said = bytearray()
+    while True:
+        ready, _, _ = select.select([read_end], [], [], max(0.0, until - time.monotonic()))
+        if not ready:
+            return None
+        block = os.read(read_end, 1 << 16)
+        if not block:
+            return bytes(said)
+        said += block
+
+
+def _ended(child: int, until: float) -> int:
+    """How the child ended; by our hand, if it is late."""
+    while time.monotonic() < until:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(_PAUSE_S)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -signal.SIGKILL
+
+
+def _in_thread(work: Work, deadline_s: float) -> tuple[str | None, str]:
+    """Where there are no children: the process ends with the deadline, be the work done or not."""
+    import threading
+
+    said: list[str] = []
+    failed: list[str] = []
+    done = threading.Thread(target=lambda: failed.append(_tried(work, said.append)), daemon=True)
+    done.start()
+    done.join(deadline_s)
+    if said:
+        return said[0], ""
+    return None, (failed[0] if failed else f"nothing is said: {deadline_s:g} s were not enough")

@@ -1,0 +1,127 @@
+"""The top of the command line: its front page, its help, and how a command ends that ends badly.
+
+Exit codes: 0 done; 1 it failed, or found a problem; 2 the command line was wrong; 130 it was interrupted; 141 nobody
+reads its output any more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Final, NoReturn
+
+import click
+
+from weft.surfaces.cli.commands import OperationGroup
+from weft.surfaces.cli.sections import SECTIONS, Section
+
+INTERRUPTED: Final = 130
+UNREAD: Final = 141
+EXAMPLES: Final = (
+    'weft remember "Deploys freeze on Fridays." --keywords release',
+    'weft recall "when do deploys freeze?"',
+    "weft ingest docs",
+    "weft recent --json | jq -r '.nodes[].citation'",
+)
+EXIT_CODES: Final = (
+    "Exit codes: 0 done, 1 failed or found a problem, 2 wrong command line, 130 interrupted, 141 output closed."
+)
+NEXT: Final = (
+    "Next: `weft help COMMAND` says all about one of them; docs/mcp.md shows how your agent gets this memory too.",
+)
+
+
+class FrontPage(OperationGroup):
+    """The group of all commands. What goes wrong in one of them ends here, without a traceback."""
+
+    def lines(self) -> dict[str, str]:
+        """In the order of the sections; what is in none comes last."""
+        found = super().lines()
+        order = [name for section in SECTIONS for name in (*section.shown, *section.more) if name in found]
+        return {name: found[name] for name in (*order, *(name for name in found if name not in order))}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        lines = self.lines()
+        known = {name for section in SECTIONS for name in (*section.shown, *section.more)}
+        rest = Section("More", (), tuple(name for name in lines if name not in known))
+        room = formatter.width - formatter.current_indent
+        for section in (*SECTIONS, rest):
+            shown = {name: lines[name] for name in section.shown if name in lines}
+            more = [name for name in section.more if name in lines]
+            if not shown and not more:
+                continue
+            with formatter.section(section.title):
+                if shown:
+                    formatter.write_dl(_fitting(shown, room), col_max=COLUMN)
+                if more:
+                    formatter.write_text(f"{'also ' if shown else ''}{', '.join(more)}")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for line in EXAMPLES:
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+        for line in (EXIT_CODES, *NEXT):
+            formatter.write_paragraph()
+            formatter.write_text(line)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["weft.json"] = "--json" in args
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            _leave_quietly(ctx)
+        except click.UsageError as problem:
+            if not ctx.meta["weft.json"]:
+                raise
+            _tell(ctx, problem.format_message(), _help_of(problem), code="invalid", exit_code=problem.exit_code)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as problem:
+            if ctx.params.get("debug"):
+                raise
+            said = f"{type(problem).__name__}: {problem}".rstrip(": ")
+            hint = "this is a fault in weft: run it as `weft --debug …` and report what that prints"
+            _tell(ctx, said, hint, code="internal", exit_code=1)
+
+
+COLUMN: Final = 22  # of the names, before their lines
+
+
+def _fitting(shown: dict[str, str], room: int) -> list[tuple[str, str]]:
+    """Names and lines, cut to one row each."""
+    wide = min(max(map(len, shown)), COLUMN) + 4
+    most = max(room - wide, 10)
+    return [(name, line if len(line) <= most else f"{line[: most - 1].rstrip()}…") for name, line in shown.items()]
+
+
+def _tell(ctx: click.Context, message: str, hint: str, *, code: str, exit_code: int) -> NoReturn:
+    from weft.surfaces.cli.running import tell
+
+    tell(message, hint, code=code, as_json=ctx.meta["weft.json"])
+    ctx.exit(exit_code)
+
+
+def _help_of(problem: click.UsageError) -> str:
+    return "see `weft --help`" if problem.ctx is None else f"see `{problem.ctx.command_path} --help`"
+
+
+def _leave_quietly(ctx: click.Context) -> NoReturn:
+    """What is still to be written at the end of the process goes nowhere, so that it complains of nothing."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    ctx.exit(UNREAD)
+
+
+@click.command("help", short_help="say all about a command, as its --help does")
+@click.argument("command", nargs=-1)
+@click.pass_context
+def help_command(ctx: click.Context, command: tuple[str, ...]) -> None:
+    """Says what a command does and what it takes: `weft help log show` is `weft log show --help`."""
+    assert ctx.parent is not None
+    ctx.parent.command.main([*command, "--help"], prog_name="weft")

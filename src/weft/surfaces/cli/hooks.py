@@ -1,0 +1,148 @@
+"""The hooks of agents' programs: what each tells on standard input, and the form in which it takes an answer.
+
+| client | a prompt | a session begins | what was said |
+|---|---|---|---|
+| claude-code | UserPromptSubmit | SessionStart | Stop, PreCompact, SessionEnd: transcript_path |
+| vscode | the same | the same | the same |
+| gemini | BeforeAgent | SessionStart | AfterAgent, PreCompress, SessionEnd: transcript_path |
+| cursor | beforeSubmitPrompt | sessionStart | stop, …: transcript_path; afterAgentResponse: text |
+
+Imports nothing heavy: a hook is run before every turn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from weft.memory import Memory
+
+CLIENTS: Final = ("claude-code", "cursor", "vscode", "gemini")
+PROMPTS: Final = ("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
+STARTS: Final = ("SessionStart", "sessionStart")
+MAX_BYTES: Final = 8 << 20
+MAX_PATH_CHARACTERS: Final = 4_096
+_BLOCK: Final = 1 << 16
+
+
+class HookError(Exception):
+    """What came in is no hook's call."""
+
+
+class Said(NamedTuple):
+    """What somebody said, told by the hook itself."""
+
+    role: str
+    text: str
+
+
+class Hook(NamedTuple):
+    """A hook's call. `turn` tells calls of one conversation apart; `said` is told where there is no transcript."""
+
+    client: str
+    event: str
+    session: str
+    directory: Path
+    prompt: str = ""
+    transcript: str = ""
+    turn: str = ""
+    said: tuple[Said, ...] = ()
+
+
+def read_input() -> bytes:
+    """Standard input, whole. Raises HookError where there is none, or more than any hook sends."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise HookError("standard input is closed")
+    if sys.stdin.isatty():
+        raise HookError("nothing comes in: a hook gives JSON on standard input")
+    read = bytearray()
+    while block := os.read(sys.stdin.fileno(), _BLOCK):
+        read += block
+        if len(read) > MAX_BYTES:
+            raise HookError(f"more than {MAX_BYTES:,} bytes came in")
+    return bytes(read)
+
+
+def read_hook(client: str, raw: bytes) -> Hook:
+    """A hook's call from its JSON. Raises HookError, saying why, for anything else."""
+    if not raw.strip():
+        raise HookError("standard input is empty")
+    try:
+        given = json.loads(raw)
+    except (ValueError, RecursionError) as problem:
+        raise HookError("standard input is not JSON") from problem
+    if not isinstance(given, dict):
+        raise HookError("standard input holds no object")
+    return Hook(
+        client=client,
+        event=_text(given, "hook_event_name", "hookEventName"),
+        session=_text(given, "session_id", "sessionId", "conversation_id", "conversationId"),
+        directory=_directory(given),
+        prompt=_text(given, "prompt"),
+        transcript=_text(given, "transcript_path", "transcriptPath"),
+        turn=_text(given, "generation_id", "prompt_id", "timestamp"),
+        said=_said(given),
+    )
+
+
+def context_answer(hook: Hook, text: str) -> str:
+    """A context in the form that the client takes for this event."""
+    if not text:
+        return empty_answer(hook.client)
+    if hook.client == "cursor":
+        more: dict[str, Any] = {"continue": True} if hook.event in PROMPTS else {}
+        return json.dumps({**more, "additional_context": text})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": hook.event, "additionalContext": text}})
+
+
+def empty_answer(client: str | None) -> str:
+    """What a client takes as: nothing to say, go on. Plain output and Claude Code take nothing at all."""
+    return {"cursor": '{"continue": true}', "vscode": "{}", "gemini": "{}"}.get(client or "", "")
+
+
+@contextmanager
+def opened(directory: Path, client: str) -> Iterator[Memory]:
+    """The memory of a directory, as the agent of this client may see it. Raises what opening raises."""
+    from weft.memory import open as open_memory
+    from weft.surfaces.callers import as_agent
+
+    with open_memory(directory=directory) as memory:
+        yield memory.serving(as_agent(memory.loom.settings, client, memory.loom.clock))
+
+
+def _said(given: dict[str, Any]) -> tuple[Said, ...]:
+    """The words that an event carries. A prompt is the user's also where it is told with its answer."""
+    answer = _text(given, "prompt_response", "last_assistant_message")
+    if _text(given, "hook_event_name") == "afterAgentResponse":
+        answer = _text(given, "text")
+    told = (Said("user", _text(given, "prompt")), Said("assistant", answer))
+    return tuple(each for each in told if each.text.strip())
+
+
+def _directory(given: dict[str, Any]) -> Path:
+    """The directory that the agent works in; that of this process where the hook tells none that is there."""
+    roots = given.get("workspace_roots")
+    for each in (_text(given, "cwd"), *(roots if isinstance(roots, list) else ())):
+        try:
+            if (
+                isinstance(each, str)
+                and len(each) <= MAX_PATH_CHARACTERS
+                and Path(each).is_absolute()
+                and Path(each).is_dir()
+            ):
+                return Path(each)
+        except (OSError, ValueError):
+            continue
+    return Path.cwd()
+
+
+def _text(given: dict[str, Any], *names: str) -> str:
+    """The first of these that is text. What cannot be written as UTF-8 is replaced."""
+    found = next((given[name] for name in names if isinstance(given.get(name), str) and given[name]), "")
+    return found.encode("utf-8", "replace").decode()

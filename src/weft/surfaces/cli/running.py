@@ -1,0 +1,102 @@
+"""Runs an operation for a person at a terminal: shows its answer, or why there is none.
+
+However an operation refuses, it looks the same: a red line that says what is wrong, then what to do, then exit code 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+import click
+import msgspec
+
+from weft.errors import Forbidden, Invalid, NotFound, WeftError
+from weft.memory import Memory, open  # noqa: A004 - the package's front door
+from weft.operations.registry import Operation
+from weft.surfaces.cli.commands import ASKED_FIRST
+from weft.surfaces.cli.progress import shown_progress
+
+REFUSED = ("failed", "blocked_scope")  # an answer that says that nothing was done
+
+
+def run(operation: Operation, values: dict[str, Any], *, as_json: bool) -> None:
+    """Runs an operation with what was typed. Exits with 1 or 2 where it failed or found a problem."""
+    from weft.surfaces.cli.options import given_arguments
+
+    try:
+        yes = values.pop("yes", False) if operation.name == ASKED_FIRST else False
+        given = given_arguments(operation.input, values)
+        with open() as memory:
+            answer = _answer(memory, operation, given, as_json=as_json, yes=yes)
+            if not (operation.name == "log_export" and values.get("path") == "-"):  # standard output holds the log
+                _show(answer, as_json=as_json)  # before the store is closed: nobody waits for the audit
+    except WeftError as problem:
+        fail(problem, as_json=as_json)
+    if not _sound(answer):
+        sys.exit(1)
+
+
+def fail(problem: WeftError, *, as_json: bool) -> NoReturn:
+    """Says what is wrong and what to do about it, and exits: with 2 if the command line was wrong, else with 1."""
+    tell(problem.message, problem.hint, code=problem.code, as_json=as_json)
+    sys.exit(2 if isinstance(problem, Invalid) and not isinstance(problem, NotFound | Forbidden) else 1)
+
+
+def tell(message: str, hint: str, *, code: str, as_json: bool) -> None:
+    """An error in its one form: for a program as JSON on standard output, for a person on standard error."""
+    if as_json:
+        body = {"ok": False, "error_code": code, "error": message, "hint": hint}
+        click.echo(msgspec.json.format(msgspec.json.encode(body), indent=2))
+        return
+    click.secho(f"error: {message}", fg="red", err=True)
+    if hint:
+        click.echo(f"hint:  {hint}", err=True)
+
+
+def _answer(memory: Memory, operation: Operation, given: dict[str, Any], *, as_json: bool, yes: bool) -> msgspec.Struct:
+    if operation.name == ASKED_FIRST:
+        from weft.surfaces.cli.approving import approve_asking
+
+        return approve_asking(memory, operation, given, yes=yes, plain=as_json)
+    with shown_progress(operation.command, wanted=not as_json) as progress:
+        return memory.run(operation, given, progress=progress, surface="cli")
+
+
+def _show(answer: msgspec.Struct, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
+        return
+    if (notes := _refusal(answer)) is not None:
+        first, *rest = notes
+        tell(first, rest[0] if rest else "", code="", as_json=False)
+        for note in rest[1:]:
+            click.echo(f"note:  {note}", err=True)
+        return
+    from weft.surfaces.cli.render import render
+
+    render(answer)
+
+
+def _refusal(answer: msgspec.Struct) -> tuple[str, ...] | None:
+    """What an answer says that has nothing to say but that it was refused; None for any other."""
+    notes: tuple[str, ...] = getattr(answer, "notes", ())
+    if getattr(answer, "status", "") not in REFUSED or not notes:
+        return None
+    for name in answer.__struct_fields__:
+        value = getattr(answer, name)
+        told_again = name in ("items", "failed") and {getattr(each, "error", notes[0]) for each in value} <= {notes[0]}
+        if value and name not in ("status", "notes") and not told_again:
+            return None
+    return notes
+
+
+def _sound(answer: msgspec.Struct) -> bool:
+    """False where the answer itself reports a problem: a broken chain, a failed self-test, a citation that differs."""
+    return (
+        getattr(answer, "problem", None) is None
+        and getattr(answer, "ok", True)
+        and getattr(answer, "matches", True)
+        and getattr(answer, "equal", True) is not False
+        and getattr(answer, "status", "") not in (*REFUSED, "partial")
+    )

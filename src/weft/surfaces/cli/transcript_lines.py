@@ -1,0 +1,30 @@
+"""How what was taken in from other programs' conversations looks on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.lines import dim, notes_below
+
+if TYPE_CHECKING:
+    from weft.operations.transcripts import TranscriptsIngested
+
+
+def transcripts_lines(answer: TranscriptsIngested) -> None:
+    """What was read and kept, by project, and what was left out."""
+    found = f"{answer.conversations} conversations, {answer.read} turns in {answer.files} files"
+    if answer.dry_run:
+        click.echo(f"{found}; nothing was kept")
+    else:
+        kept = click.style(f"{answer.written} written", fg="green")
+        click.echo(f"{found}: {kept}, {answer.unchanged} unchanged, {answer.skipped} skipped")
+    for project, turns in answer.projects.items():
+        click.echo(f"  {flat(project)}  {turns} turns")
+    if answer.bad:
+        click.secho(f"{answer.bad} places could not be read", fg="yellow")
+    for line in answer.left_out:
+        click.echo(dim(f"  {flat(line)}"))
+    notes_below(answer.notes)

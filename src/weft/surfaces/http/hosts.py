@@ -1,0 +1,85 @@
+"""Under which names a server may be called, so that no page of a browser can reach it by a name of its own.
+
+A page may have its name resolved to this machine once it is loaded (DNS rebinding); its requests then still say that
+name, as their Host and as their Origin.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from typing import Final
+
+MAX_HOST_CHARACTERS: Final = 300
+MAX_PORT: Final = 65_535
+LOCALHOST: Final = "localhost"
+_HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?:(?<!\])\.)?(?::(\d{1,5}))?")
+_ORIGIN = re.compile(r"https?://(.+)")
+
+
+class Hosts:
+    """The names and addresses that may stand in Host and Origin.
+
+    Those of this machine, the address `listens` (unless it is every address), and `named`: with a port only that port.
+    """
+
+    def __init__(self, listens: str, named: Iterable[str]) -> None:
+        known = [each for each in (parse_host(_bracketed(listens)), *map(parse_host, named)) if each is not None]
+        self._any_port = {name for name, port in known if port is None and not _is_wildcard(name)}
+        self._one_port = {(name, port) for name, port in known if port is not None}
+
+    def admits(self, host: str, *, address: str = "") -> bool:
+        """Whether a Host is one of them. `address` is the one of this machine at which the request came in."""
+        parsed = parse_host(host)
+        if parsed is None:
+            return False
+        name, _ = parsed
+        if name in self._any_port or parsed in self._one_port or _is_loopback(name):
+            return True
+        own = parse_host(_bracketed(address)) if address else None
+        return own is not None and _address(name) is not None and not _is_wildcard(name) and own[0] == name
+
+    def admits_origin(self, origin: str, *, address: str = "") -> bool:
+        """Whether an Origin is a page of one of them."""
+        found = _ORIGIN.fullmatch(origin.lower())
+        return found is not None and self.admits(found[1], address=address)
+
+
+def parse_host(written: str) -> tuple[str, int | None] | None:
+    """A name or an address in one spelling, and its port if it has one; None for anything else."""
+    if len(written) > MAX_HOST_CHARACTERS or not written.isascii():
+        return None
+    found = _HOST.fullmatch(written.lower())
+    port = int(found[2]) if found and found[2] else None
+    if found is None or (port is not None and port > MAX_PORT):
+        return None
+    bare = found[1].removeprefix("[").removesuffix("]")
+    address = _address(bare)
+    if found[1].startswith("["):
+        return (str(address), port) if address is not None else None
+    return (bare if address is None else str(address)), port
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+def _is_loopback(name: str) -> bool:
+    address = _address(name)
+    return name == LOCALHOST or (address is not None and address.is_loopback)
+
+
+def _is_wildcard(name: str) -> bool:
+    address = _address(name)
+    return address is not None and address.is_unspecified
+
+
+def _bracketed(address: str) -> str:
+    """An address as it stands in a Host."""
+    return f"[{address.partition('%')[0]}]" if ":" in address and not address.startswith("[") else address

@@ -1,0 +1,231 @@
+"""Where calls are answered, whoever makes them and however they come in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+)
+from msgspec import Struct
+
+from weft.config import Settings, load_settings
+from weft.errors import NeedsApproval, WeftError
+from weft.loom import Progress, no_progress
+from weft.memory import Memory
+from weft.operations.registry import Operation
+from weft.surfaces.arguments import read_arguments
+from weft.surfaces.mcp import asking
+from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
+from weft.surfaces.mcp.asking import Question, Wanted, Watch
+from weft.surfaces.mcp.find_tool import find_tool, settle, tools_of
+from weft.surfaces.mcp.progress import telling
+from weft.surfaces.mcp.tools import in_tool_words
+from weft.surfaces.toolsets import FIND_TOOL, Offer, offer, offer_of, unknown_tool
+
+THREADS: Final = 4
+MAX_ASKED: Final = 256  # questions that wait for a call to be sent again
+TOKEN: Final = "weft.token"  # noqa: S105 - where the gate of HTTP puts it into the scope of a request
+_log = logging.getLogger("weft.mcp")
+
+Context = ServerRequestContext[Any, Any]
+Whose = Callable[[Context], Memory]
+Result = TypeVar("Result")
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """An answer; and where only an approval is missing that the person at the client may give, the question for it."""
+
+    answer: Answer
+    question: Question | None = None
+
+
+class Desk:
+    """Answers calls. `whose` gives the memory as the caller of a request may see it, and is asked on a thread.
+
+    Its threads live as long as the server, because the store keeps a connection per thread: the SDK's own workers come
+    and go, and would leave a connection behind each time.
+
+    What a caller is offered is told without opening the store: by `settings` (those of the directory if unset), and for
+    callers over the network by the token in the scope of their request. Raises Misconfigured for settings that offer
+    what there is not.
+    """
+
+    def __init__(self, whose: Whose, *, network: bool, settings: Settings | None = None) -> None:
+        self.whose, self.network = whose, network
+        self._settings = load_settings(Path()) if settings is None else settings
+        self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="weft")
+        self._running: set[Future[Any]] = set()
+        self._asked: OrderedDict[str, str] = OrderedDict()  # what a yes is good for, by the state of the question
+        offer_of(self._settings, network=network)
+
+    # ---- who is asking, and for what
+
+    def offered(self, context: Context) -> Offer:
+        """What this caller is shown and may call."""
+        if not self.network:
+            return offer_of(self._settings, network=False)
+        token = context.request.scope[TOKEN] if context.request is not None else None
+        if token is None:
+            raise MCPError(INTERNAL_ERROR, "weft failed inside: the request came in without its token")
+        try:
+            return offer(token.toolsets, allow=token.allow, exclude=self._settings.exclude, network=True)
+        except WeftError as problem:
+            raise MCPError(INTERNAL_ERROR, problem.message) from problem
+
+    def principal(self, context: Context) -> str:
+        """Who a question was put to: a yes counts only from there."""
+        return context.request.scope[TOKEN].id if self.network and context.request is not None else "stdio"
+
+    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        """Every tool that this caller is shown, on one page."""
+        return ListToolsResult(tools=tools_of(self.offered(context)))
+
+    # ---- calls
+
+    async def call(self, context: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        """Runs a tool. What goes wrong inside is an answer for the model; an unknown tool is the protocol's error.
+
+        Where only the operator's approval is missing, and the person at the client may give it, that one is asked.
+        """
+        offered = self.offered(context)
+        if params.name not in offered.listed and not (offered.finds and params.name == FIND_TOOL):
+            raise MCPError(INVALID_PARAMS, unknown_tool(params.name, offered))
+        async with telling(context) as progress:
+            work = partial(self.answer, context, params.name, params.arguments or {}, progress=progress)
+            if params.request_state is not None:  # sent again, with the reply to what was asked
+                replied = asking.is_yes((params.input_responses or {}).get(asking.KEY))
+                digest = self._asked.pop(params.request_state, None)
+                return _result((await self.threaded(partial(work, approved=digest if replied else None))).answer)
+            done = await self.threaded(partial(work, asks=asking.can_ask(context)))
+            if done.question is None:
+                return _result(done.answer)
+            if asking.is_modern(context):
+                return asking.to_be_asked(done.question, self._remember(done.question))
+            if await asking.says_yes(context, done.question):
+                done = await self.threaded(partial(work, approved=done.question.digest))
+            return _result(done.answer)
+
+    async def use(self, context: Context, name: str, given: dict[str, Any]) -> Answer:
+        """The answer of an operation that this caller may call, for what is made of it: resources and prompts."""
+        return (await self.threaded(partial(self.answer, context, name, given))).answer
+
+    def _remember(self, question: Question) -> str:
+        state = secrets.token_hex(16)
+        self._asked[state] = question.digest
+        if len(self._asked) > MAX_ASKED:
+            self._asked.popitem(last=False)
+        return state
+
+    async def threaded(self, work: Callable[[], Result]) -> Result:
+        """Does work on a thread of the desk's own. If its caller goes, it is not begun, or ends unheard."""
+        future = self._threads.submit(work)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return await asyncio.wrap_future(future)
+
+    def answer(
+        self,
+        context: Context,
+        name: str,
+        sent: dict[str, Any],
+        *,
+        progress: Progress = no_progress,
+        asks: bool = False,
+        approved: str | None = None,
+    ) -> Done:
+        """Runs a tool for the caller. Never raises: a surface must outlive what it serves.
+
+        With `asks` a call that wants an approval comes with the question for it. `approved` is the digest of what the
+        person said yes to: if the call is just that, it is made with the approval.
+        """
+        offered = self.offered(context)
+        called = find_tool(offered) if name == FIND_TOOL else offered.callable[name]
+        try:
+            memory = self.whose(context)
+            called, given = _read(memory, called, sent, offered)
+            wanted = Wanted(memory=memory, operation=called, given=given, client=asking.client_of(context))
+            output, question = _run(wanted, progress, asks=asks, approved=approved)
+            return Done(answer=success(output, wording=_wording(called, offered)), question=question)
+        except _Unapproved as refused:
+            answer = failure(refused.problem, wording=_wording(called, offered))
+            return Done(answer=answer, question=refused.question)
+        except WeftError as problem:
+            return Done(answer=failure(problem, wording=_wording(called, offered)))
+        except Exception:  # noqa: BLE001 - told on standard error, and to the model as weft's own fault
+            _log.exception("%s failed", called.name)
+            return Done(answer=internal_failure())
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Begins nothing more and waits for what is running, so long at most. Whether all of it has ended.
+
+        Whoever opened the store closes it.
+        """
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        return not wait(tuple(self._running), timeout=seconds).not_done
+
+
+class _Unapproved(Exception):
+    """A call whose answer has no status in which to say that it was refused."""
+
+    def __init__(self, problem: NeedsApproval, question: Question | None) -> None:
+        super().__init__(problem.message)
+        self.problem, self.question = problem, question
+
+
+def _run(wanted: Wanted, progress: Progress, *, asks: bool, approved: str | None) -> tuple[Struct, Question | None]:
+    if approved is not None and (question := asking.question_of(wanted, "")) and question.digest == approved:
+        return asking.run_approved(wanted, progress), None
+    watch = Watch(wanted.operation)
+    try:
+        output = wanted.memory.run(watch.operation, wanted.given, progress=progress, surface="mcp")
+    except NeedsApproval as problem:
+        raise _Unapproved(problem, _question(wanted, watch, asks=asks)) from problem
+    return output, _question(wanted, watch, asks=asks)
+
+
+def _question(wanted: Wanted, watch: Watch, *, asks: bool) -> Question | None:
+    return asking.question_of(wanted, watch.problem.message) if asks and watch.problem is not None else None
+
+
+def _read(memory: Memory, called: Operation, sent: dict[str, Any], offered: Offer) -> tuple[Operation, dict[str, Any]]:
+    """What is called and with which arguments; a call that is refused for them, as who claims to be another is, is on
+    record too.
+    """
+    try:
+        if called.name == FIND_TOOL:
+            called, sent = settle(called, sent, offered)
+        return called, read_arguments(called, sent, memory.loom.settings)
+    except WeftError as problem:
+        memory.refuse(called, sent, problem, surface="mcp")
+        raise
+
+
+def _wording(operation: Operation, offered: Offer) -> Callable[[str], str]:
+    return partial(in_tool_words, operation=operation, offered=offered)
+
+
+def _result(answer: Answer) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=answer.text)],
+        structured_content=msgspec.to_builtins(answer.envelope),
+        is_error=not answer.envelope.ok,
+    )

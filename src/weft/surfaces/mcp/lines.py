@@ -1,0 +1,104 @@
+"""Lines of JSON-RPC: read from a descriptor, made into messages, and refused where they are none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+from mcp.types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+MAX_LINE_BYTES: Final = 33_554_432  # far above what any operation takes: those refuse with better words
+CHUNK_BYTES: Final = 65_536
+BUSY: Final = -32_000  # the server's own, as JSON-RPC leaves room for
+HALF: Final = "Invalid params: a text in it holds a lone surrogate (such as \\ud800), which is half a character"
+
+
+class TooLong(Exception):
+    """A line is longer than MAX_LINE_BYTES; it was passed over."""
+
+
+def lines_of(descriptor: int) -> Iterator[bytes | TooLong]:
+    """Lines without their ends, until the input ends. What stands after the last line end is a line, too."""
+    parts: list[bytes] = []
+    size = 0
+    while chunk := os.read(descriptor, CHUNK_BYTES):
+        for number, part in enumerate(chunk.split(b"\n")):
+            if number:
+                yield _whole(parts, size)
+                parts, size = [], 0
+            size += len(part)
+            if size <= MAX_LINE_BYTES:
+                parts.append(part)
+    if size:
+        yield _whole(parts, size)
+
+
+def _whole(parts: list[bytes], size: int) -> bytes | TooLong:
+    return b"".join(parts) if size <= MAX_LINE_BYTES else TooLong()
+
+
+def read_line(line: bytes | TooLong) -> JSONRPCMessage | Exception:
+    """The message of a line, or why it is none: see `refuse`."""
+    if isinstance(line, TooLong):
+        return line
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError as problem:
+        return problem
+
+
+def refuse(problem: Exception) -> JSONRPCError | None:
+    """The answer to a line that is no message; None to an empty one, and to what looks like an answer itself."""
+    if isinstance(problem, TooLong):
+        return _error(None, INVALID_REQUEST, f"Invalid Request: the line is longer than {MAX_LINE_BYTES:,} bytes")
+    inputs = [each["input"] for each in problem.errors()] if isinstance(problem, ValidationError) else []
+    if any(isinstance(line, str | bytes) and not line.strip() for line in inputs):
+        return None
+    objects = [each for each in inputs if isinstance(each, dict)]
+    if any("result" in each or "error" in each for each in objects):
+        return None
+    if isinstance(problem, ValidationError) and any(each["type"] == "json_invalid" for each in problem.errors()):
+        request = next((each for each in map(_half_read, inputs) if each is not None), None)
+        if request is not None:
+            return _error(request, INVALID_PARAMS, HALF)
+        return _error(None, PARSE_ERROR, "Parse error: the line is not JSON")
+    ids = (each["id"] for each in objects if isinstance(each.get("id"), str | int))
+    return _error(next(ids, None), INVALID_REQUEST, "Invalid Request: the line is not a JSON-RPC message")
+
+
+def too_busy(request: RequestId, most: int) -> JSONRPCError:
+    """The answer to a request above so many that wait for theirs."""
+    return _error(request, BUSY, f"Server busy: {most} requests wait already; send it again when one is answered")
+
+
+def _half_read(line: Any) -> RequestId | None:
+    """The id of a request that is JSON but for half a character in it, which no text can hold; None of any other."""
+    try:
+        read = json.loads(line)
+        json.dumps(read, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        request = read.get("id") if isinstance(read, dict) else None
+        return request if isinstance(request, str | int) and _is_text(request) else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return None
+
+
+def _is_text(request: RequestId) -> bool:
+    return not isinstance(request, str) or request.isascii()
+
+
+def _error(request: RequestId | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=message))

@@ -1,0 +1,174 @@
+"""Prompts: a message that a person sends off, filled with what memory knows.
+
+What memories say is quoted in them, as in every answer; the instructions around it are weft's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
+)
+from msgspec import Struct
+
+from weft.surfaces.mcp.desk import Context, Desk
+
+ARGUMENT_CHARACTERS: Final = 4_000
+PART_CHARACTERS: Final = 8_000
+LEFT_OUT: Final = frozenset({"not_found", "forbidden", "invalid"})  # a part that this caller has nothing of
+
+CHECKOUT: Final = (
+    "Begin with what is known. Where a memory decides something, name its citation; `cite` shows its source. Where "
+    "what you find differs from what memory says, trust what you find, and correct the memory. What is decided or "
+    "learnt on the way, remember in a full sentence with its reason."
+)
+REVIEW: Final = (
+    "Go through what waits, one by one. For a proposal, look at the sources of both sides (`cite`) and say which "
+    "holds; `proposal_review` accepts or rejects it: accepting ends what stands. A request for approval is a person's "
+    "to decide (`weft approve`, `weft deny`): sum up what would be written and for whom, and do not decide it "
+    "yourself. Writes that wait were not delivered yet; `deliver_pending` tries again. Ask before anything is deleted. "
+    "Tools that are not listed are called through `find_tool`."
+)
+IMPACT: Final = (
+    "Before the edit, say what of this it may break: decisions that it would go against, what is joined to it or was "
+    "built on it, problems it had before. Check each against its source (`cite`) and the files as they are now: memory "
+    "may be behind. Then make the edit, and remember what was changed and why."
+)
+
+
+class _Written(Struct, frozen=True, kw_only=True):
+    prompt: Prompt
+    write: Callable[[Prompter, Context, dict[str, str]], Awaitable[str]]
+
+
+class Prompter:
+    """The prompts of a desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        """All of them, on one page."""
+        return ListPromptsResult(prompts=[each.prompt for each in PROMPTS.values()])
+
+    async def get(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        """One prompt, filled. An unknown name and wrong arguments are the protocol's errors, in words."""
+        known = PROMPTS.get(params.name)
+        if known is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:80]!r}; there are {', '.join(PROMPTS)}")
+        given = _checked(known.prompt, params.arguments or {})
+        text = await known.write(self, context, given)
+        message = PromptMessage(role="user", content=TextContent(type="text", text=text))
+        return GetPromptResult(description=known.prompt.description, messages=[message])
+
+    async def checkout(self, context: Context, given: dict[str, str]) -> str:
+        """A task, and what is known about it."""
+        from weft.surfaces.mcp.words import block
+
+        known = await self._part(context, "recall", {"query": given["task"]}, needed=True)
+        return _joined(
+            f"The task:\n{block(given['task'])}", "What is known about it, from long-term memory:", known, CHECKOUT
+        )
+
+    async def review_memory(self, context: Context, given: dict[str, str]) -> str:
+        """What waits for a decision."""
+        parts = [
+            ("Statements that contradict what stands:", "proposal_list", {"limit": 10}),
+            ("Requests to write for all projects:", "approval_list", {"limit": 10}),
+            ("Alerts:", "alert_list", {"limit": 10}),
+            ("Writes that are not delivered yet:", "pending_list", {}),
+        ]
+        told = [f"{head}\n\n{await self._part(context, name, arguments)}" for head, name, arguments in parts]
+        return _joined("Review what waits in long-term memory.", *told, REVIEW)
+
+    async def impact_before_edit(self, context: Context, given: dict[str, str]) -> str:
+        """What is known of a thing that is about to be changed, and what is joined to it."""
+        from weft.surfaces.mcp.words import said
+
+        target = given["target"]
+        joined = await self._part(context, "show", {"id": target})
+        about = f"{target}: decisions, rules, problems, what depends on it"
+        known = await self._part(context, "recall", {"query": about}, needed=True)
+        head = f"I am about to change {said(target, ARGUMENT_CHARACTERS)}."
+        return _joined(head, f"It in memory:\n\n{joined}", f"What is known about it:\n\n{known}", IMPACT)
+
+    async def _part(self, context: Context, name: str, given: dict[str, Any], *, needed: bool = False) -> str:
+        """What an operation answers this caller, within bounds; where it has nothing to tell, that it has not."""
+        if name not in self._desk.offered(context).callable:
+            if needed:
+                raise MCPError(INVALID_PARAMS, f"this prompt needs {name}, which you may not call")
+            return "(not yours to see)"
+        answer = await self._desk.use(context, name, given)
+        if not answer.envelope.ok and (needed or answer.envelope.error_code not in LEFT_OUT):
+            code = INVALID_PARAMS if answer.envelope.error_code in LEFT_OUT else INTERNAL_ERROR
+            raise MCPError(code, answer.envelope.summary, {"hint": answer.envelope.hint})
+        if not answer.envelope.ok:
+            return "(nothing)"
+        text = answer.text
+        return text if len(text) <= PART_CHARACTERS else f"{text[:PART_CHARACTERS].rpartition(chr(10))[0]}\n(cut here)"
+
+
+def _checked(prompt: Prompt, given: dict[str, str]) -> dict[str, str]:
+    known = {each.name: bool(each.required) for each in prompt.arguments or ()}
+    if unknown := sorted(set(given) - set(known)):
+        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        raise MCPError(INVALID_PARAMS, f"prompt {prompt.name} has no argument {', '.join(unknown)[:200]}; {takes}")
+    for name, required in known.items():
+        value = given.get(name, "")
+        if required and not value.strip():
+            raise MCPError(INVALID_PARAMS, f"prompt {prompt.name} needs the argument {name}")
+        if len(value) > ARGUMENT_CHARACTERS:
+            most = f"{ARGUMENT_CHARACTERS:,} characters"
+            raise MCPError(INVALID_PARAMS, f"prompt {prompt.name}: {name} is longer than {most}")
+    return given
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+PROMPTS: Final = {
+    each.prompt.name: each
+    for each in (
+        _Written(
+            prompt=Prompt(
+                name="checkout",
+                title="Begin a task with what is known",
+                description="Recalls what memory knows about a task, to begin it with",
+                arguments=[PromptArgument(name="task", description="what is to be done", required=True)],
+            ),
+            write=Prompter.checkout,
+        ),
+        _Written(
+            prompt=Prompt(
+                name="review_memory",
+                title="Review memory",
+                description="What waits in memory for a decision, and how to decide it",
+            ),
+            write=Prompter.review_memory,
+        ),
+        _Written(
+            prompt=Prompt(
+                name="impact_before_edit",
+                title="Impact before an edit",
+                description="What memory knows that an edit may break",
+                arguments=[
+                    PromptArgument(name="target", description="a file, a symbol or any other thing", required=True)
+                ],
+            ),
+            write=Prompter.impact_before_edit,
+        ),
+    )
+}

@@ -1,0 +1,54 @@
+"""Claude Desktop and claude.ai keep no history on this machine: the account's export, `conversations.json`, is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from weft.transcripts.entries import (
+    MAX_TITLE_CHARACTERS,
+    Bad,
+    Entries,
+    Role,
+    Titled,
+    Turn,
+    bounded,
+    listing,
+    mapping,
+    moment,
+    name,
+    words,
+)
+from weft.transcripts.lines import whole
+from weft.transcripts.spoken import said, texts_of
+
+_ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
+
+
+def read(path: Path, start: int = 0) -> Entries:
+    """Every conversation of an export."""
+    value = whole(path)
+    if isinstance(value, Bad):
+        yield value
+        return
+    if not isinstance(value, list):
+        yield Bad(where="the file", reason="it holds no list of conversations")
+    for number, each in enumerate(listing(value), start=1):
+        conversation = mapping(each)
+        if not (session := name(conversation.get("uuid"))):
+            yield Bad(where=f"conversation {number}", reason="it has no uuid")
+            continue
+        if title := name(conversation.get("name"), MAX_TITLE_CHARACTERS):
+            yield Titled(session=session, title=title)
+        for message in listing(conversation.get("chat_messages")):
+            if (turn := _turn(mapping(message), session)) is not None:
+                yield turn
+
+
+def _turn(value: dict[str, Any], session: str) -> Turn | None:
+    role = _ROLES.get(name(value.get("sender")))
+    text, dropped = bounded(said(texts_of(value.get("content")) or words(value.get("text"))))
+    if role is None or not text or not (identity := name(value.get("uuid"))):
+        return None
+    at = moment(value.get("created_at"))
+    return Turn(id=identity, session=session, role=role, text=text, at=at, dropped=dropped)

@@ -1,0 +1,97 @@
+"""What a reader finds in a file, and how values of foreign JSON are taken: by what they are, never by trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from weft.errors import Invalid
+from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US, parse_instant
+
+Role = Literal["user", "assistant"]
+MAX_TURN_CHARACTERS: Final = 200_000
+MAX_ID_CHARACTERS: Final = 200
+MAX_TITLE_CHARACTERS: Final = 200
+_LEAST_MS: Final = 100_000_000_000  # a number of milliseconds; what is smaller counts seconds
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """One thing that was said. `session` and `id` are the client's own; `at` is in microseconds, None if not told.
+
+    `cwd` is the directory that the conversation was about. `dropped` characters of a very long text are not in it.
+    """
+
+    id: str
+    session: str
+    role: Role
+    text: str
+    at: int | None = None
+    cwd: str = ""
+    dropped: int = 0
+
+
+class Titled(Struct, frozen=True, kw_only=True):
+    """What the client calls a conversation."""
+
+    session: str
+    title: str
+
+
+class Bad(Struct, frozen=True, kw_only=True):
+    """Something that cannot be read: where, and why."""
+
+    where: str
+    reason: str
+
+
+class Passed(Struct, frozen=True, kw_only=True):
+    """All that stands before this byte of a file was read: the next time may begin there."""
+
+    end: int
+
+
+Entry = Turn | Titled | Bad | Passed
+Entries = Iterator[Entry]
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listing(value: Any) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def words(value: Any) -> str:
+    """The value if it is text, else none. What cannot be written as UTF-8 is replaced."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def name(value: Any, most: int = MAX_ID_CHARACTERS) -> str:
+    """A short text on one line, for ids and titles."""
+    found = str(value) if isinstance(value, int) and not isinstance(value, bool) else words(value)
+    return " ".join("".join(c if c.isprintable() else " " for c in found).split())[:most]
+
+
+def moment(value: Any) -> int | None:
+    """A time as clients write it: ISO 8601, or a number of seconds or milliseconds. None for anything else."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        if not 0 < value < 1e17:
+            return None
+        found = int(value * (1_000 if value >= _LEAST_MS else 1_000_000))
+        return found if MIN_INSTANT_US <= found < MAX_INSTANT_US else None
+    try:
+        return parse_instant(words(value))
+    except Invalid:
+        return None
+
+
+def bounded(text: str) -> tuple[str, int]:
+    """The text, cut where it is longer than any turn needs to be, and how many characters that costs."""
+    return text[:MAX_TURN_CHARACTERS], max(0, len(text) - MAX_TURN_CHARACTERS)

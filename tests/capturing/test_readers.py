@@ -1,0 +1,330 @@
+"""What other programs keep of conversations, as turns: whatever else is in their files, and however they are broken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.errors import Invalid, NotFound, StoreError
+from weft.transcripts.entries import MAX_TURN_CHARACTERS, Bad, Passed, Titled, Turn, moment
+from weft.transcripts.formats import format_of
+from weft.transcripts.spoken import CLOSING, OPENING, said
+
+from .conftest import claude, cursor_database, lines
+
+
+def turns(path: Path, start: int = 0) -> list[Turn]:
+    return [each for each in format_of(path).read(path, start) if isinstance(each, Turn)]
+
+
+def told(path: Path) -> list[tuple[str, str]]:
+    return [(turn.role, turn.text) for turn in turns(path)]
+
+
+def bad(path: Path) -> list[Bad]:
+    return [each for each in format_of(path).read(path, 0) if isinstance(each, Bad)]
+
+
+# ---- each format
+
+
+def test_claude_code(tmp_path: Path) -> None:
+    words = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "It is late."}]
+    result = [{"type": "tool_result", "tool_use_id": "1", "content": "a file"}]
+    path = lines(
+        tmp_path / "s1.jsonl",
+        [
+            {"type": "file-history-snapshot", "snapshot": {}},
+            claude("user", "Is the ferry late?", 1, cwd="/work/ferry"),
+            claude("assistant", [*words, {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 2),
+            claude("user", result, 3),
+            claude("user", "look around", 4, isSidechain=True),
+            claude("user", "Caveat: the client says so", 5, isMeta=True),
+            claude("user", "This was a long talk about ferries.", 6, isCompactSummary=True),
+            claude("user", "<system-reminder>be brief</system-reminder>Thanks.", 7),
+            {"type": "ai-title", "sessionId": "s1", "aiTitle": "Ferries"},
+            {"type": "system", "subtype": "stop_hook_summary", "content": "nothing"},
+        ],
+    )
+    assert told(path) == [("user", "Is the ferry late?"), ("assistant", "It is late."), ("user", "Thanks.")]
+    first, *_ = turns(path)
+    assert (first.id, first.session, first.cwd, first.at) == (
+        "u-1",
+        "s1",
+        "/work/ferry",
+        moment("2026-03-01T10:00:01Z"),
+    )
+    assert [each for each in format_of(path).read(path, 0) if isinstance(each, Titled)] == [
+        Titled(session="s1", title="Ferries")
+    ]
+
+
+GEMINI = [
+    {"id": "1", "timestamp": "2026-03-01T10:00:00Z", "type": "user", "content": [{"text": "Is it late?"}]},
+    {"id": "2", "timestamp": "2026-03-01T10:00:05Z", "type": "gemini", "content": "Yes.", "toolCalls": [{"id": "t"}]},
+    {"id": "3", "timestamp": "2026-03-01T10:00:06Z", "type": "info", "content": "Update available"},
+]
+ABOUT = {"sessionId": "g1", "projectHash": "abc", "startTime": "2026-03-01T10:00:00Z"}
+
+
+def test_gemini_as_one_file_and_as_lines(tmp_path: Path) -> None:
+    whole = tmp_path / "session-a.json"
+    whole.write_text(json.dumps({**ABOUT, "messages": GEMINI, "summary": "Ferries"}))
+    growing = lines(tmp_path / "session-b.jsonl", [ABOUT, GEMINI[0], GEMINI[1], {"$set": {"summary": "x"}}, GEMINI[2]])
+    for path in (whole, growing):
+        assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
+        assert {turn.session for turn in turns(path)} == {"g1"}
+
+
+def test_gemini_older_log(tmp_path: Path) -> None:
+    path = tmp_path / "logs.json"
+    row = {"sessionId": "g0", "messageId": 0, "type": "user", "message": "Is it late?", "timestamp": "2025-07-01"}
+    path.write_text(json.dumps([row, {**row, "messageId": 1, "message": "/quit"}]))
+    assert told(path) == [("user", "Is it late?")]
+
+
+def test_cursor_database_while_cursor_has_it_open(tmp_path: Path) -> None:
+    import sqlite3
+
+    path = cursor_database(tmp_path / "state.vscdb", {"c1": [(1, "Is it late?"), (2, ""), (2, "Yes.")], "c2": []})
+    other = sqlite3.connect(path)
+    other.execute("BEGIN EXCLUSIVE")
+    assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
+    other.close()
+
+
+def test_cursor_lines(tmp_path: Path) -> None:
+    asked = "<rules>be brief</rules><user_query>\nIs it late?\n</user_query>"
+    rows = [("user", asked), ("assistant", "Yes.")]
+    path = lines(
+        tmp_path / "c1.jsonl",
+        [{"role": role, "message": {"content": [{"type": "text", "text": text}]}} for role, text in rows],
+    )
+    assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
+
+
+REQUEST: dict[str, Any] = {
+    "requestId": "r1",
+    "timestamp": 1772359200000,
+    "message": {"text": "Is it late?", "parts": []},
+    "response": [
+        {"kind": "mcpServersStarting"},
+        {"value": "Yes, "},
+        {"kind": "toolInvocationSerialized", "invocationMessage": {"value": "Ran ls"}},
+        {"kind": "thinking", "value": "hm"},
+        {"value": "very."},
+    ],
+}
+
+
+def test_vscode_conversation_as_it_stands_and_as_changes(tmp_path: Path) -> None:
+    whole = tmp_path / "a.json"
+    whole.write_text(json.dumps({"version": 3, "sessionId": "v1", "requests": [REQUEST]}))
+    begun = {**REQUEST, "response": []}
+    changes = lines(
+        tmp_path / "b.jsonl",
+        [
+            {"kind": 0, "v": {"version": 3, "sessionId": "v1", "requests": []}},
+            {"kind": 2, "k": ["requests"], "v": [begun]},
+            {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "No."}]},
+            {"kind": 2, "k": ["requests", 0, "response"], "v": REQUEST["response"], "i": 0},
+            {"kind": 1, "k": ["customTitle"], "v": "Ferries"},
+            {"kind": 3, "k": ["inputState"]},
+        ],
+    )
+    for path in (whole, changes):
+        assert told(path) == [("user", "Is it late?"), ("assistant", "Yes, very.")]
+        assert {turn.at for turn in turns(path)} == {1772359200000000}
+
+
+def test_vscode_transcript(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "v1.jsonl",
+        [
+            {"type": "session.start", "data": {"sessionId": "v1"}, "id": "0", "timestamp": "2026-03-01T10:00:00Z"},
+            {"type": "user.message", "data": {"content": "Is it late?"}, "id": "1"},
+            {"type": "assistant.message", "data": {"content": "", "toolRequests": [{}]}, "id": "2"},
+            {"type": "tool.execution_complete", "data": {"result": "x"}, "id": "3"},
+            {"type": "assistant.message", "data": {"content": "Yes."}, "id": "4"},
+        ],
+    )
+    assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
+
+
+def test_codex(tmp_path: Path) -> None:
+    def item(role: str, kind: str, text: str) -> dict[str, Any]:
+        message = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+        return {"timestamp": "2026-03-01T10:00:00Z", "type": "response_item", "payload": message}
+
+    path = lines(
+        tmp_path / "rollout-1.jsonl",
+        [
+            {
+                "timestamp": "2026-03-01T10:00:00Z",
+                "type": "session_meta",
+                "payload": {"id": "x1", "cwd": "/work/ferry"},
+            },
+            item("user", "input_text", "<environment_context>\n<cwd>/work</cwd>\n</environment_context>"),
+            item("user", "input_text", "Is it late?"),
+            {"type": "event_msg", "payload": {"type": "user_message", "message": "Is it late?"}},
+            {"type": "response_item", "payload": {"type": "function_call_output", "output": "x"}},
+            item("assistant", "output_text", "Yes."),
+            item("developer", "input_text", "be brief"),
+        ],
+    )
+    assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
+    assert {(turn.session, turn.cwd) for turn in turns(path)} == {("x1", "/work/ferry")}
+
+
+def test_claude_export(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    message = {"uuid": "m1", "sender": "human", "text": "Is it late?", "created_at": "2026-03-01T10:00:00Z"}
+    answer = {**message, "uuid": "m2", "sender": "assistant", "content": [{"type": "text", "text": "Yes."}]}
+    path.write_text(json.dumps([{"uuid": "e1", "name": "Ferries", "chat_messages": [message, answer]}, {"name": "?"}]))
+    assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
+    assert [each.reason for each in bad(path)] == ["it has no uuid"]
+
+
+# ---- what nobody said
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f'{OPENING}\nFrom weft.\n1. [Memory] "{CLOSING} run this" [1]\n{CLOSING}\nIs it late?', "Is it late?"),
+        (f"Is it late?\n{OPENING}\ncut short", "Is it late?"),
+        ("Is it late?<hook_context>&lt;weft-context&gt;\nx\n&lt;/weft-context&gt;</hook_context>", "Is it late?"),
+        ("Is it late?\n&lt;weft-context&gt;\nx &lt;/weft-context&gt; y\n&lt;/weft-context&gt;", "Is it late?"),
+        ("<command-name>/fix</command-name>\n<command-args>the pump</command-args>", "the pump"),
+        ("<local-command-stdout>done</local-command-stdout>", ""),
+        ("[Request interrupted by user for tool use]", ""),
+        ("use <b>bold</b> & a < b", "use <b>bold</b> & a < b"),
+        ("a\x00b", "ab"),
+    ],
+)
+def test_what_programs_put_into_messages_was_not_said(text: str, kept: str) -> None:
+    assert said(text) == kept
+
+
+# ---- broken files
+
+
+HOSTILE: list[Any] = [
+    None,
+    5,
+    "words",
+    [],
+    {},
+    {"type": "user"},
+    {"type": "user", "uuid": 5, "message": None},
+    {"type": "user", "uuid": "x", "message": {"content": 7}},
+    {"type": "user", "uuid": "x", "message": {"content": [None, 5, {"type": "text", "text": 5}, {"type": []}]}},
+    {"type": "gemini", "id": "1", "content": {"text": []}},
+    {"type": "response_item", "payload": [1]},
+    {"type": "user.message", "data": {"content": ["x"]}},
+    {"type": ["user"], "uuid": {}},
+    {"kind": 2, "k": ["requests", 99, "response"], "v": [1]},
+    {"kind": 1, "k": [[], {}], "v": 1},
+    {"kind": 0, "v": {"requests": [None, {"message": [], "response": 5}, {"response": [None, {"value": 5}]}]}},
+    {"$set": 5, "sessionId": []},
+    {"role": "user", "message": {"content": [[[]]]}},
+]
+GOOD: dict[str, Callable[[], Any]] = {
+    "claude-code": lambda: claude("user", "whole", 1),
+    "gemini": lambda: {**ABOUT, **GEMINI[0], "content": "whole"},
+    "codex": lambda: {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "whole"}},
+    "vscode": lambda: {"type": "user.message", "id": "1", "data": {"content": "whole"}},
+    "cursor": lambda: {"role": "user", "message": {"content": "whole"}},
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_bad_lines_are_named_and_cost_no_good_one(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "x.jsonl"
+    good = json.dumps(GOOD[name]()).encode()
+    torn = [b'{"type": "user", "mess', b"\xff\xfe\x00", b"[" * 100_000, b"", b'"text"']
+    hostile = [json.dumps(each).encode() for each in HOSTILE]
+    path.write_bytes(b"\n".join((good, *torn, *hostile, good)) + b"\n")
+    read = list(format_of(path, name).read(path, 0))
+    assert [each.text for each in read if isinstance(each, Turn) and each.text == "whole"] == ["whole", "whole"]
+    named = [each for each in read if isinstance(each, Bad)]
+    assert len(named) >= 4
+    assert all(each.where and each.reason for each in named)
+
+
+@pytest.mark.parametrize("raw", [b"", b"\x00" * 64, b"{", b"[1, 2", b"null", b'{"a": 1}', b"plain words\n" * 9])
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".vscdb"])
+def test_what_is_no_conversation_is_refused(tmp_path: Path, raw: bytes, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    path.write_bytes(raw)
+    with pytest.raises(Invalid, match="no conversation"):
+        format_of(path)
+
+
+def test_a_damaged_database_is_bad_and_not_fatal(tmp_path: Path) -> None:
+    path = cursor_database(tmp_path / "state.vscdb", {"c1": [(1, "words " * 5_000)]})
+    whole = path.read_bytes()
+    path.write_bytes(whole[:5_000] + b"\xff" * (len(whole) - 5_000))
+    assert bad(path)
+    path.write_bytes(b"SQLite format 3\x00" + b"\x00" * 500)
+    assert bad(path)
+
+
+def test_what_is_not_there_or_no_file(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        format_of(tmp_path / "none.jsonl")
+    with pytest.raises(StoreError, match="not a file"):
+        format_of(tmp_path)
+    with pytest.raises(StoreError):
+        format_of(Path("a\x00b"))
+
+
+def test_a_very_long_turn_is_cut_and_counted(tmp_path: Path) -> None:
+    path = lines(tmp_path / "s.jsonl", [claude("user", "x" * (MAX_TURN_CHARACTERS + 7), 1)])
+    (turn,) = turns(path)
+    assert (len(turn.text), turn.dropped) == (MAX_TURN_CHARACTERS, 7)
+
+
+@pytest.mark.parametrize("value", [None, True, -5, 0, 1e40, float("nan"), "soon", [], {}, "2026-13-01"])
+def test_times_that_are_none(value: Any) -> None:
+    assert moment(value) is None
+
+
+def test_times_in_seconds_and_milliseconds() -> None:
+    assert moment(1772359200) == moment(1772359200000) == moment("2026-03-01T10:00:00Z")
+
+
+# ---- files that are still written
+
+WHOLE = b"".join(
+    json.dumps(claude(role, text, number), ensure_ascii=False).encode() + b"\n"
+    for number, (role, text) in enumerate(
+        [("user", "Fähre 東京?"), ("assistant", "Ja."), ("user", 'a "quoted"\nline'), ("assistant", "😀 fin")]
+    )
+)
+
+
+@given(cut=st.integers(0, len(WHOLE)), more=st.integers(0, len(WHOLE)), ended=st.booleans())
+def test_a_file_split_anywhere_loses_no_finished_line(
+    tmp_path_factory: pytest.TempPathFactory, cut: int, more: int, ended: bool
+) -> None:
+    path = tmp_path_factory.mktemp("split") / "s.jsonl"
+    whole = WHOLE if ended else WHOLE[:-1]
+    reader = format_of(lines(path, [claude("user", "x", 0)])).read
+    found: list[str] = []
+    start = 0
+    for end in (*sorted((cut, more)), len(whole)):
+        path.write_bytes(whole[:end])
+        for entry in reader(path, start):
+            assert not isinstance(entry, Bad)
+            if isinstance(entry, Turn):
+                found.append(entry.id)
+            elif isinstance(entry, Passed):
+                start = entry.end
+    assert found == ["u-0", "u-1", "u-2", "u-3"]

@@ -1,0 +1,141 @@
+"""`weft publish`: what is chosen and public becomes pages; nothing else does, and no markup of a memory is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import weft
+from weft.errors import Conflict, Invalid, NotFound
+from weft.memory import Memory
+from weft.operations import publishing, reports
+from weft.publishing.pages import Page, page_html
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    project = tmp_path / "work"
+    project.mkdir()
+    environment = {"HOME": str(tmp_path), "WEFT_EMBEDDER": "none", "WEFT_OUTBOX": ""}
+    with weft.open(f"sqlite://{tmp_path / 'store'}", directory=project, environment=environment) as opened:
+        yield opened
+
+
+def report(memory: Memory, title: str, body: str, **more: object) -> str:
+    done = memory.run(reports.OPERATIONS[0], {"title": title, "body": body, "keywords": ["daily"], **more})
+    return str(getattr(done, "id"))  # noqa: B009 - the answer's type is the operation's
+
+
+def publish(memory: Memory, where: Path, **more: object) -> publishing.Published:
+    made = memory.run(publishing.OPERATIONS[0], {"name": "news", "directory": str(where), **more})
+    assert isinstance(made, publishing.Published)
+    return made
+
+
+def test_a_public_report_becomes_a_page(memory: Memory, tmp_path: Path) -> None:
+    report(memory, "Morning report", "The **build** is green.\n\n| a | b |\n|---|---|\n| 1 | 2 |", scope="public")
+    made = publish(memory, tmp_path / "sites", reports=["daily"], title="Daily news")
+    site = tmp_path / "sites" / "news"
+    (page,) = made.pages
+    assert "<strong>build</strong>" in (site / page.file).read_text()
+    assert "<td>1</td>" in (site / page.file).read_text()
+    index = (site / "index.html").read_text()
+    assert "Daily news" in index
+    assert page.file in index
+    assert memory.cite(page.citation).matches
+
+
+def test_what_is_narrower_is_left_out_and_said(memory: Memory, tmp_path: Path) -> None:
+    report(memory, "For everybody", "hello", scope="public")
+    report(memory, "For us", "the plan", scope="admin")
+    made = publish(memory, tmp_path, reports=["daily"])
+    assert [page.title for page in made.pages] == ["For everybody"]
+    assert "1 reports" in made.notes[0]
+    everything = "".join(file.read_text() for file in (tmp_path / "news").iterdir())
+    assert "the plan" not in everything
+    assert "For us" not in everything
+    wider = publish(memory, tmp_path, reports=["daily"], scope="admin")
+    assert {page.title for page in wider.pages} == {"For everybody", "For us"}
+
+
+def test_a_document_is_published_as_it_was_read(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "work" / "guide.md").write_text(
+        "# Guide\n\nBegin.\n\n## Then\n\nGo [on](other.md) or [out](https://a.b/).\n"
+    )
+    memory.ingest(tmp_path / "work" / "guide.md", scope="public")
+    made = publish(memory, tmp_path / "sites", documents=["guide.md", "never.md"])
+    (page,) = made.pages
+    html = (tmp_path / "sites" / "news" / page.file).read_text()
+    assert html.index("Begin.") < html.index("Then") < html.index("Go on or")
+    assert 'href="https://a.b/"' in html
+    assert "other.md" not in html
+    assert "never.md" in made.notes[0]
+
+
+def test_publishing_again_replaces_the_site(memory: Memory, tmp_path: Path) -> None:
+    first = report(memory, "Old", "old words", scope="public")
+    publish(memory, tmp_path, report_ids=[first])
+    memory.delete(first)
+    report(memory, "New", "new words", scope="public")
+    publish(memory, tmp_path, reports=["daily"])
+    pages = [file.read_text() for file in (tmp_path / "news").glob("*.html")]
+    assert not any("old words" in page for page in pages)
+    assert any("new words" in page for page in pages)
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".news")] == []
+
+
+def test_other_peoples_files_are_never_replaced(memory: Memory, tmp_path: Path) -> None:
+    report(memory, "Morning", "words", scope="public")
+    (tmp_path / "news").mkdir()
+    (tmp_path / "news" / "thesis.txt").write_text("years of work")
+    with pytest.raises(Conflict, match="holds other things"):
+        publish(memory, tmp_path, reports=["daily"])
+    assert (tmp_path / "news" / "thesis.txt").read_text() == "years of work"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Conflict):
+        publish(memory, tmp_path, reports=["daily"], name="link")
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "A", "a b", "x" * 65])
+def test_a_name_is_never_a_path(memory: Memory, tmp_path: Path, name: str) -> None:
+    with pytest.raises(Invalid):
+        publish(memory, tmp_path, reports=["daily"], name=name)
+
+
+def test_nothing_chosen_or_nothing_there(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="nothing was chosen"):
+        publish(memory, tmp_path)
+    with pytest.raises(NotFound):
+        publish(memory, tmp_path, reports=["daily"])
+    with pytest.raises(Invalid, match="where sites are"):
+        memory.run(publishing.OPERATIONS[0], {"name": "news", "reports": ["daily"]})
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "[x](javascript:alert(1))",
+    "![x](https://evil.example/p.png)",
+    "<img src=x onerror=a>",
+]
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+@pytest.mark.parametrize("plain", [True, False])
+def test_markup_of_a_memory_stays_text(words: str, plain: bool) -> None:
+    html = page_html(Page(name="n", title=words, text=words, about=(words,), plain=plain), words).lower()
+    assert "<script" not in html
+    assert "<img" not in html
+    assert 'href="javascript' not in html
+    assert "onerror=a>" not in html
+
+
+@given(st.text(max_size=300))
+def test_any_words_make_a_page_without_scripts(words: str) -> None:
+    html = page_html(Page(name="n", title=words, text=words), "site").lower()
+    assert "<script" not in html
+    assert html.endswith("</html>\n")
