@@ -5,10 +5,17 @@ Everything happens in a temporary directory: your own memories are not touched.
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import weft
@@ -55,6 +62,7 @@ def main() -> None:
             ask(memory)
             prove(memory)
             forget(memory)
+        serve(scratch, project)
     what_next()
 
 
@@ -130,6 +138,43 @@ def forget(memory: weft.Memory) -> None:
     print(f"  the log: {next(check.detail for check in verified if check.name == 'log')}")
 
 
+def serve(scratch: str, project: Path) -> None:
+    say("11. The same memory for an agent elsewhere: a server, a token, MCP and HTTP")
+    weft_command = str(Path(sys.executable).with_name("weft"))
+    environment = {"HOME": scratch, "WEFT_STORE": f"sqlite://{scratch}/store", "PATH": os.environ["PATH"]}
+    create = [weft_command, "token", "create", "--agent", "harbour-bot", "--project", "ferry", "--json"]
+    made = subprocess.run(create, env=environment, cwd=project, check=True, capture_output=True, text=True)
+    token = json.loads(made.stdout)["token"]
+    command = [weft_command, "serve", "--port", "0"]
+    server = subprocess.Popen(command, env=environment, cwd=project, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    address = next(found[0] for line in server.stdout if (found := re.findall(r"http://\S+\d", line)))
+    try:
+        asyncio.run(call_over_mcp(address, token))
+        request = urllib.request.Request(f"{address}/api/recall", data=b'{"query": "which ferry is fastest?"}')
+        request.add_header("Content-Type", "application/json")
+        try:
+            urllib.request.urlopen(request)
+        except urllib.error.HTTPError as refused:
+            print(f"  without the token: {refused.code}, {json.load(refused)['error']}")
+    finally:
+        server.terminate()
+        print(f"  told to stop, it drains and leaves with {server.wait()}")
+
+
+async def call_over_mcp(address: str, token: str) -> None:
+    import httpx2
+    from mcp.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"})
+    async with Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client:
+        tools = await client.list_tools()
+        print(f"  tools: {', '.join(tool.name for tool in tools.tools)}")
+        answer = await client.call_tool("recall", {"query": "Why could nobody book a crossing?", "limit": 5})
+        print(textwrap.indent(str(getattr(answer.content[0], "text", "")), "  "))
+
+
 def what_next() -> None:
     say("What to do next")
     print(
@@ -137,6 +182,8 @@ def what_next() -> None:
           . .venv/bin/activate
           weft remember "Deploys freeze on Fridays." && weft recall "when do deploys freeze?" --explain
           weft ingest docs                          # read documents, cited by file and line
+          weft mcp install claude-code              # or cursor, vscode, gemini, claude-desktop: shows the change first
+          weft serve                                # MCP and HTTP for agents elsewhere, with tokens
           weft log verify && weft doctor            # prove that nothing was changed
           weft --help                               # the rest""")
     )
