@@ -9,6 +9,7 @@ The tidy tests run `pages` and `index` and compare: what is written there is wha
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ import msgspec
 from weft.bench import OPERATIONS as BENCHES
 from weft.config import load_settings
 from weft.operations import MODULES, OPERATIONS
-from weft.operations.listed import INDEX, Listed
+from weft.operations.listed import INDEX, Listed, read_index
 from weft.operations.registry import Operation
 from weft.setting_list import SETTINGS
+from weft.surfaces.cli.front_page import EXIT_CODES
 
 COMMANDS = (*OPERATIONS, *BENCHES)
 REFERENCE = Path(__file__).parent / "reference"
@@ -32,12 +34,13 @@ HELP_COLUMNS = 100
 
 def pages() -> dict[str, str]:
     """Each page's name and text."""
-    return {"operations.md": _operations(), "settings.md": _settings()}
+    return {"commands.md": _commands(), "operations.md": _operations(), "settings.md": _settings()}
 
 
 def main() -> None:
     """Writes the index, then the pages, which show the help that is made of it."""
     INDEX.write_text(index(), encoding="utf-8")
+    read_index.cache_clear()
     REFERENCE.mkdir(exist_ok=True)
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
@@ -67,18 +70,49 @@ def _row(operation: Operation, module: str) -> str:
     return json.dumps(row._asdict(), ensure_ascii=False)
 
 
-def _operations() -> str:
-    # Not before the index is written.
-    from weft.surfaces.cli.main import weft as group
+def _commands() -> str:
+    """The command line: its front page, its exit codes, and the commands that are no operations."""
+    from weft.surfaces.cli.main import weft as root  # not before the index is written
 
-    context = click.Context(group, info_name="weft", terminal_width=HELP_COLUMNS, **group.context_settings)
+    context = _context(root, None, "weft")
+    codes = "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+    parts = [
+        NOTICE,
+        "# The command line\n",
+        "Every operation is a command: see [operations](operations.md). With `--json` a command prints the answer"
+        ' described there, and an error as `{"ok": false, "error_code": …, "error": …, "hint": …}`.'
+        " `weft COMMAND --help` or `weft help COMMAND` says what one takes.\n",
+        f"```text\n{root.get_help(context)}\n```\n",
+        "## Exit codes\n",
+        f"| code | meaning |\n|---|---|\n{codes}",
+        "## Commands that are no operations\n",
+        *_surface_commands(root, context, ("weft",)),
+    ]
+    return "\n".join(parts)
+
+
+def _surface_commands(group: click.Group, context: click.Context, words: tuple[str, ...]) -> Iterator[str]:
+    for name, command in sorted(group.commands.items()):
+        path = (*words, name)
+        inner = _context(command, context, name)
+        yield f"### {' '.join(path)}\n\n```text\n{command.get_help(inner)}\n```\n"
+        if isinstance(command, click.Group):
+            yield from _surface_commands(command, inner, path)
+
+
+def _context(command: click.Command, parent: click.Context | None, name: str) -> click.Context:
+    return click.Context(
+        command, parent=parent, info_name=name, terminal_width=HELP_COLUMNS, **command.context_settings
+    )
+
+
+def _operations() -> str:
     parts = [
         NOTICE,
         "# Operations\n",
         "Every operation is a command of `weft`, and a method of `weft.Memory` or an argument to its `run`. With"
-        " `--json` a command prints the answer described here; exit codes are 0 (done), 1 (failed, or found a problem)"
-        " and 2 (the command line or an argument was wrong).\n",
-        f"```text\n{group.get_help(context)}\n```\n",
+        " `--json` a command prints the answer described here. See [the command line](commands.md) for exit codes and"
+        " for commands that are no operations.\n",
         *map(_operation, COMMANDS),
         "## Values in answers\n",
         *_values(),

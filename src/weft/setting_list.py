@@ -170,7 +170,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
         name="allow",
         read=names,
-        summary="which of the tools are allowed: admin (all), public (those that only read), or names of tools",
+        summary="which tools may be called: admin (all), public (what reads memories), or names of tools",
     ),
     Setting(name="exclude", read=names, summary="tools that are not served on purpose, by name"),
     Setting(

@@ -281,7 +281,7 @@ def test_what_is_not_there_or_no_file(tmp_path: Path) -> None:
         format_of(tmp_path / "none.jsonl")
     with pytest.raises(StoreError, match="not a file"):
         format_of(tmp_path)
-    with pytest.raises(StoreError):
+    with pytest.raises(NotFound):
         format_of(Path("a\x00b"))
 
 

@@ -18,12 +18,8 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from weft.install.clients import CLIENTS, Client
 from weft.install.files import MARK
-from weft.install.places import Scope
 
 from .conftest import WEFT, Box
-
-CASES = [(client, scope) for client in CLIENTS for scope in client.scopes]
-every_client = pytest.mark.parametrize(("client", "scope"), CASES, ids=lambda each: getattr(each, "name", each))
 
 
 def test_it_only_shows_where_nobody_can_be_asked(box: Box) -> None:
@@ -212,8 +208,9 @@ def tools_of(box: Box, entry: dict[str, Any]) -> set[str]:
     return found
 
 
-@every_client
-def test_what_was_installed_is_started_as_written_and_answers(box: Box, client: Client, scope: Scope) -> None:
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_what_was_installed_is_started_as_written_and_answers(box: Box, client: Client) -> None:
+    scope = client.scopes[-1]
     more = ("--toolsets", "magma", "--env", "WEFT_ACCOUNT=work")
     box.weft("mcp", "install", client.name, "--scope", scope, "--yes", *more)
     entry = json.loads(box.server_file(client.name, scope).read_text())[client.servers]["weft"]
@@ -266,3 +263,47 @@ def test_hooks_run_by_a_shell_as_written_succeed(box: Box, client: Client) -> No
         assert done.returncode == 0, (event, done.stdout, done.stderr)
         if done.stdout.strip() and client.name != "claude-code":
             assert isinstance(json.loads(done.stdout), dict), "these clients read nothing but JSON"
+
+
+# ---- the history
+
+
+def keep_a_conversation(box: Box) -> None:
+    """One conversation, as Claude Code keeps it."""
+    file = box.home / ".claude" / "projects" / "-ferry" / "11111111-1111-4111-8111-111111111111.jsonl"
+    file.parent.mkdir(parents=True)
+    lines = [
+        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Why do we keep limits in Redis?"}},
+        {
+            "type": "assistant",
+            "uuid": "u2",
+            "message": {"role": "assistant", "content": "Row locks made workers wait."},
+        },
+    ]
+    more = {"sessionId": file.stem, "cwd": str(box.project), "timestamp": "2026-05-08T09:30:00.000Z"}
+    file.write_text("".join(json.dumps(line | more) + "\n" for line in lines))
+
+
+def test_the_history_is_imported_if_that_is_wanted(box: Box) -> None:
+    keep_a_conversation(box)
+    done = box.answer("mcp", "install", "claude-code", "--yes", "--import-history", "--env", "WEFT_ACCOUNT=work")
+    assert (done["history"]["conversations"], done["history"]["written"]) == (1, 2)
+    assert "Row locks" in box.weft("recall", "redis limits", WEFT_ACCOUNT="work").out
+    assert "Row locks" not in box.weft("recall", "redis limits").out, "it goes where the client will look"
+
+
+def test_without_a_terminal_no_history_is_imported_unasked(box: Box) -> None:
+    keep_a_conversation(box)
+    assert box.answer("mcp", "install", "claude-code", "--yes")["history"] is None
+    ran = box.weft("mcp", "install", "claude-desktop", "--yes", "--import-history", code=2)
+    assert "ingest-transcript" in ran.err
+    assert not box.server_file("claude-desktop").exists()
+
+
+def test_on_a_terminal_the_history_is_offered(box: Box) -> None:
+    keep_a_conversation(box)
+    terminal = Terminal(box, "mcp", "install", "claude-code", "--yes")
+    terminal.until("import its history: 1 conversation? [y/N]")
+    terminal.type("y\n")
+    assert terminal.end() == 0
+    assert "Row locks" in box.weft("recall", "redis limits").out

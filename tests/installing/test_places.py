@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
 from weft.errors import Invalid, Misconfigured
-from weft.install.clients import CLIENTS, client_named, entry, hook, is_entry, is_hook
+from weft.install.clients import CLIENTS, Client, client_named, entry, hook, is_entry, is_hook
 from weft.install.launch import launcher, shell_line
 from weft.install.places import Machine, Scope
 
@@ -179,8 +180,8 @@ def test_a_line_for_a_shell() -> None:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize("words", [("/usr/bin/weft",), (SCRIPT,), ("uvx", "weft"), (r"C:\Tools\weft.exe",)])
-def test_what_is_written_is_known_again(client: object, words: tuple[str, ...]) -> None:
-    known = client_named(client.name)  # type: ignore[attr-defined]
+def test_what_is_written_is_known_again(client: Client, words: tuple[str, ...]) -> None:
+    known = client
     for toolsets in ("", "all", "code,fleet"):
         made = entry(known, words, toolsets, {"WEFT_ACCOUNT": "work"})
         assert is_entry(made)
@@ -210,3 +211,26 @@ def test_what_is_written_is_known_again(client: object, words: tuple[str, ...]) 
 )
 def test_what_somebody_else_wrote_is_not_ours(value: object) -> None:
     assert not is_entry(value)
+
+
+# ---- the guide
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_the_guide_names_every_file_and_every_event(client: Client) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
+    here = machine("linux")
+    for scope in client.scopes:
+        found = client.where(here, scope)
+        for path in (found.server, found.hooks, found.instructions):
+            if path is not None:
+                written = str(path).replace(here.home, "~").replace(here.project, ".").replace("~/.config/", "")
+                assert f"`{written}`" in guide
+    if client.hooks is not None:
+        row = next(
+            line for line in guide.splitlines() if line.startswith(f"| {client.title.replace('Visual Studio', 'VS')} |")
+        )
+        rows = [line for line in guide.splitlines() if line.startswith(row.split("|")[0] + "|" + row.split("|")[1])]
+        for verb, column in (("context", 2), ("capture", 3)):
+            events = ", ".join(event for event, each in client.hooks.events if each == verb)
+            assert any(line.split("|")[column].strip() == events for line in rows)

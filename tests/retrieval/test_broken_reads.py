@@ -31,7 +31,7 @@ TO_FILES = ("backup", "log_export")  # they make files, and have tests of their 
 QUESTION = "why could nobody book a crossing?"
 SAID = "Mira: the bookings are down again"
 READS = {each.name: each for each in OPERATIONS if each.effect == "read" and each.name not in TO_FILES}
-STORELESS = ("analysis_route", "config", "key_new", "token_list")  # they ask no store anything
+STORELESS = ("analysis_route", "config", "key_new", "screen", "token_list")  # they ask no store anything
 MAY_BE_EMPTY = ("proposal_list", "pending_list", "project_list")
 BY_VIEW = ("entity_lookup", "temporal_expand", "causal_expand")
 FROM_GRAPH = (*BY_VIEW, "subgraph_merge", "linearize_context")
@@ -88,6 +88,7 @@ class World:
             "work_show": {"id": task},
             "work_made": {"conversation": "standup"},
             "analysis_route": {"task": "compare two ways to take bookings"},
+            "screen": {"message": "are the bookings down?"},
         }
         self.arguments |= {name: {} for name in LISTS}
 

@@ -6,7 +6,6 @@ import json
 import subprocess
 
 import pytest
-
 from tests.served.conftest import WEFT, House, Server
 
 QUESTION = b'{"query": "why redis?"}'
@@ -204,7 +203,9 @@ def test_no_path_leads_out(house: House, prefix: str) -> None:
         for token in (bearer, ""):
             with server.socket() as raw:
                 shown = f"Authorization: Bearer {token}\r\n" if token else ""
-                raw.sendall(f"GET {prefix}{climb} HTTP/1.1\r\nHost: localhost\r\n{shown}Connection: close\r\n\r\n".encode())
+                raw.sendall(
+                    f"GET {prefix}{climb} HTTP/1.1\r\nHost: localhost\r\n{shown}Connection: close\r\n\r\n".encode()
+                )
                 answer = b"".join(iter(lambda raw=raw: raw.recv(65_536), b""))
             status = int(answer.split()[1])
             assert status in (400, 401, 404, 405, 429), (prefix, climb, answer[:200])

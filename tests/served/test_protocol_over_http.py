@@ -12,7 +12,6 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-
 from tests.served.conftest import Answered, House, Server
 
 ERAS = ("legacy", "2026-07-28")
@@ -182,3 +181,19 @@ def post(server: Server, token: str, message: dict[str, Any], session: str = "")
         authorization=f"Bearer {token}",
         **more,
     )
+
+
+def test_each_session_writes_into_a_chain_of_its_own(house: House, server: Server) -> None:
+    bearer, chains = house.token("twice"), []
+
+    async def story(made: Client) -> None:
+        for n in range(2):
+            saved = await made.call_tool("remember", {"text": f"Sentence {n} of session {len(chains)}."})
+            citation = (saved.structured_content or {})["data"]["citation"]
+            chains.append(citation.partition("/events/")[0])
+
+    for _ in range(2):
+        with_client(server, bearer, "legacy", story)
+    assert chains[0] == chains[1]
+    assert chains[2] == chains[3]
+    assert chains[0] != chains[2]

@@ -10,8 +10,8 @@ import threading
 import time
 
 import pytest
-
 from tests.served.conftest import House, Server
+
 from weft.surfaces.http.protocol import HEAD_SECONDS, MAX_HEAD_BYTES
 
 QUESTION = b'{"query": "why redis?"}'

@@ -8,9 +8,10 @@ import socket
 import subprocess
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
-
 from tests.served.conftest import WEFT, House, Server
+
 from weft.version import __version__
 
 
@@ -153,6 +154,12 @@ def test_the_card_says_how_it_can_be_reached_and_claims_no_more(server: Server, 
         assert skill["tags"]
 
 
+def test_behind_a_proxy_the_card_has_the_address_that_callers_use(house: House) -> None:
+    server = house.serve(hosts="memory.example.org")
+    card = server.get("/.well-known/agent-card.json", host="memory.example.org", x_forwarded_proto="https").json
+    assert card["url"] == "https://memory.example.org/mcp"
+
+
 def test_the_front_page_says_where_things_are(server: Server) -> None:
     page = server.get("/")
     assert page.status == 200
@@ -208,6 +215,19 @@ def test_the_openapi_document_is_known_by_its_tag(server: Server) -> None:
     assert first.body == server.get("/api/openapi.json").body
     again = server.get("/openapi.json", if_none_match=first.headers["etag"])
     assert (again.status, again.body) == (304, b"")
-    document = json.loads(first.body)
+
+
+def test_the_openapi_document_is_whole(server: Server) -> None:
+    body = server.get("/openapi.json").body.decode()
+    document = json.loads(body)
     assert document["openapi"].startswith("3.1")
-    assert "/api/ingest" not in document["paths"]
+    assert "/api/recall" in document["paths"]
+    assert "/api/ingest" not in document["paths"], "it reads files of the server's machine"
+    for reference in set(re.findall(r'"\$ref":"#/([^"]+)"', body)):
+        part = document
+        for step in reference.split("/"):
+            part = part[step]
+    for name, schema in document["components"]["schemas"].items():
+        assert jsonschema_rs.meta.is_valid(schema), name
+    names = [each["operationId"] for path in document["paths"].values() for each in path.values()]
+    assert len(names) == len(set(names))

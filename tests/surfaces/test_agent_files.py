@@ -111,14 +111,18 @@ def test_tools_that_cannot_be_read_are_told(text: str, why: str) -> None:
 def test_tools_of_weft_of_other_servers_and_of_the_program_pass(check: Check, tmp_path: Path) -> None:
     write(tmp_path, "one.md", "Read, Bash(git log:*), mcp__weft__recall, mcp__plugin_tide-kit_weft__remember")
     write(tmp_path, "deep/two.md", "mcp__github__search, mcp__plugin_browser_browser__click, mcp__weftworks__deploy")
-    write(tmp_path, "deep/three.md", "mcp__weft, mcp__weft__*, mcp__weft__work_*, mcp__weft__show, mcp__weft__find_tool")
+    write(
+        tmp_path, "deep/three.md", "mcp__weft, mcp__weft__*, mcp__weft__work_*, mcp__weft__show, mcp__weft__find_tool"
+    )
     write(tmp_path, "deep/notes.txt", "mcp__weft__nothing")
     assert check() == ("agent files: 3 looked at, every tool of weft in them exists",)
 
 
 def test_every_defect_of_every_file_is_told_on_a_line_of_its_own(check: Check, tmp_path: Path) -> None:
     one = write(tmp_path, "one.md", "Read, mcp__weft__recal, mcp__weft_recall, mcp__weft__")
-    two = write(tmp_path, "two.md", "mcp__plugin_tides_weft__memory-search, MCP__weft__cite, mcp__weft__key_new, mcp____x")
+    two = write(
+        tmp_path, "two.md", "mcp__plugin_tides_weft__memory-search, MCP__weft__cite, mcp__weft__key_new, mcp____x"
+    )
     told = "is written mcp__weft__<tool>"
     assert defects(check) == [
         f"{one}: mcp__weft__recal: weft has no tool of that name; did you mean mcp__weft__recall?",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import anyio
 import anyio.from_thread
 import jsonschema
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,15 +20,16 @@ from mcp.types import CallToolResult, Implementation
 import weft
 from weft.operations import operation
 from weft.surfaces.callers import as_agent
+from weft.surfaces.mcp.answer import BUDGET_CHARACTERS, success
 from weft.surfaces.mcp.find_tool import tools_of
 from weft.surfaces.mcp.server import Desk, build_server
-from weft.surfaces.mcp.tools import whole_input
+from weft.surfaces.mcp.tools import inlined, output_schema, whole_input
 from weft.surfaces.toolsets import offer
 
 from .any_value import fitting
 
-import os
-EXAMPLES = int(os.environ.get("EX", "12"))
+EXAMPLES = {"agent": 10, "operator": 5}
+ANSWERS = 3  # of each tool, as they come and grown large
 OFFER = offer(("all",), network=False)
 LISTED = {tool.name: tool for tool in tools_of(OFFER)}
 # Nothing is read, written or looked for outside of the test's own directory.
@@ -38,6 +40,7 @@ class Server:
     """A server in this process, an agent's client at it, and a store with a few of everything."""
 
     def __init__(self, scratch: Path, portal: anyio.from_thread.BlockingPortal, role: str) -> None:
+        self.examples = EXAMPLES[role]
         environment = {"HOME": str(scratch), "WEFT_EMBEDDER": "none", "WEFT_TOOLSETS": "all", "WEFT_ROLE": role}
         store = weft.open("memory://", directory=scratch, environment=environment)
         self.memory = store.serving(as_agent(store.loom.settings, "any-input", store.loom.clock))
@@ -76,7 +79,7 @@ def _fill(memory: weft.Memory, scratch: Path) -> dict[str, list[str]]:
     return {"words": words, "files": [str(note), str(scratch), str(scratch / "out"), str(scratch / "missing")]}
 
 
-@pytest.fixture(scope="module", params=["agent", "operator"])
+@pytest.fixture(scope="module", params=list(EXAMPLES))
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     scratch = tmp_path_factory.mktemp("any")
     with (
@@ -87,6 +90,12 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         patch.setenv("HOME", str(scratch))
         patch.chdir(scratch)
         yield made
+
+
+def bounded(examples: int) -> settings:
+    return settings(
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 @cache
@@ -107,13 +116,7 @@ def _known(draw: Callable[..., Any], name: str, sent: dict[str, Any], known: dic
 
 @pytest.mark.parametrize("name", sorted(OFFER.callable))
 def test_whatever_fits_the_schema_is_answered_as_the_schema_says(server: Server, name: str) -> None:
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @bounded(server.examples)
     @given(st.data())
     def story(data: st.DataObject) -> None:
         sent = _known(data.draw, name, data.draw(arguments(name)), server.known)
@@ -124,3 +127,32 @@ def test_whatever_fits_the_schema_is_answered_as_the_schema_says(server: Server,
         assert result.is_error is not envelope["ok"]
 
     story()
+
+
+@pytest.mark.parametrize("name", sorted(OFFER.callable))
+def test_an_answer_of_any_size_stays_within_its_budget_and_is_as_the_schema_says(name: str) -> None:
+    kind = operation(name).output
+
+    @bounded(ANSWERS)
+    @given(fitting(inlined(kind)))
+    def story(made: dict[str, Any]) -> None:
+        for each in (made, _grown(made)):
+            answer = success(msgspec.convert(each, kind), wording=str)
+            written = msgspec.json.encode(answer.envelope)
+            jsonschema.validate(json.loads(written), output_schema(operation(name)))
+            assert max(len(answer.text), len(written.decode())) <= BUDGET_CHARACTERS
+
+    story()
+
+
+def _grown(value: Any, name: str = "") -> Any:
+    """The same with long texts and lists; words of a fixed set stay."""
+    match value:
+        case str():
+            return f"{value}{' word' * 400}" if name in ("text", "title", "name", "why", "summary", "body") else value
+        case list():
+            return [_grown(each, name) for each in value] * 6
+        case dict():
+            return {key: _grown(each, key) for key, each in value.items()}
+        case _:
+            return value

@@ -71,8 +71,9 @@ def at_terminal(cli: Cli, *arguments: str, typed: str) -> str:
 def test_the_whole_way_without_a_terminal(desk: Desk) -> None:
     refused = desk("remember", TEXT, "--level", "global", agent=True)
     assert refused.exit_code == 1
-    assert "failed" in refused.stdout
-    assert "needs the operator's approval" in refused.stdout
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("error: ")
+    assert "needs the operator's approval" in refused.stderr
     request = desk.asked()
     looked = desk("approve")
     assert (looked.exit_code, TEXT in looked.stdout, "ann (agent)" in looked.stdout) == (2, True, True)

@@ -23,14 +23,14 @@ def test_a_finding_is_mended_by_the_command_it_gives_and_undone_by_the_one_after
     assert shown.exit_code == 0, shown.output
     assert "1.000  two of kind Memory say the same" in shown.stdout
     assert f"> {words}" in shown.stdout
-    (merge,) = commands(shown.stdout, "weft hygiene-apply merge")
+    (merge,) = commands(shown.stdout, "weft hygiene apply merge")
     done = cli(*merge)
     assert done.exit_code == 0, done.output
     assert "1 of 1 done" in done.stdout
     assert "say the same" not in cli("run-hygiene").stdout.replace("say the same             none", "")
-    (undo,) = commands(done.stdout, "weft hygiene-apply undo")
+    (undo,) = commands(done.stdout, "weft hygiene apply undo")
     assert "1 of 1 done" in cli(*undo).stdout
-    assert commands(cli("run-hygiene").stdout, "weft hygiene-apply merge") == [merge]
+    assert commands(cli("run-hygiene").stdout, "weft hygiene apply merge") == [merge]
     stale = cli("hygiene-apply", "merge", "--ids", "duplicate/a/b/00000000", "--ids", merge[-1])
     assert "partial" in stale.stdout
     assert "stale" in stale.stdout

@@ -20,14 +20,14 @@ BEARER = re.compile(r"weft_[0-9a-f]{12}_[0-9a-f]{64}")
 DAY_US = 86_400_000_000
 
 
-def create(cli: Cli, *arguments: str) -> Any:
-    done = cli("token", "create", *arguments, "--json")
+def create(cli: Cli, agent: str, *arguments: str) -> Any:
+    done = cli("token", "create", "--agent", agent, *arguments, "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
 
 def refused(cli: Cli, *arguments: str) -> str:
-    done = cli("token", "create", *arguments)
+    done = cli("token", "create", *(("--agent", *arguments) if arguments else ()))
     assert done.exit_code in (1, 2), done.output
     return done.output
 
@@ -43,7 +43,7 @@ def files(root: Path) -> Iterator[bytes]:
 
 
 def test_a_token_is_made_shown_once_listed_and_taken_back(cli: Cli) -> None:
-    done = cli("token", "create", "ann", "--name", "laptop")
+    done = cli("token", "create", "laptop", "--agent", "ann")
     bearer = done.stdout.strip()
     assert BEARER.fullmatch(bearer), "the token alone, so that it can go into a variable"
     assert "Authorization: Bearer" in done.stderr
@@ -112,7 +112,7 @@ def test_a_token_may_never_end(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "AGENT"),
+        ((), "agent is missing"),
         (("",), "agent is empty"),
         (("a b",), "agent"),
         (("ann", "--account", "../x"), "account"),
@@ -130,8 +130,8 @@ def test_a_token_may_never_end(cli: Cli) -> None:
         (("ann", "--expires", "0d"), "not in the future"),
         (("ann", "--expires", "2001-01-01"), "not in the future"),
         (("ann", "--expires", "99999y"), "not in the future"),
-        (("ann", "--name", "x" * 200), "name"),
-        (("ann", "--name", "a\nb"), "name"),
+        (("ann", "x" * 200), "name"),
+        (("ann", "a\nb"), "name"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_kept(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
@@ -146,19 +146,19 @@ def test_only_configured_accounts_get_tokens(cli: Cli, monkeypatch: pytest.Monke
 
 
 def test_only_the_operator_may(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(cli, "ann", "--name", "laptop")
+    create(cli, "ann", "laptop")
     for name, value in (("WEFT_ROLE", "agent"), ("WEFT_SCOPES", "public"), ("WEFT_AUDIENCE", "public")):
         with monkeypatch.context() as patched:
             patched.setenv(name, value)
-            for arguments in (("create", "bob"), ("list",), ("revoke", "laptop")):
+            for arguments in (("create", "--agent", "bob"), ("list",), ("revoke", "laptop")):
                 done = cli("token", *arguments)
                 assert (done.exit_code, "only the operator may" in done.output) == (1, True)
     assert json.loads(cli("token", "list", "--json").stdout)["live"] == 1
 
 
 def test_an_unknown_token_is_said_to_be(cli: Cli) -> None:
-    create(cli, "ann", "--name", "desk")
-    create(cli, "ann", "--name", "desk")
+    create(cli, "ann", "desk")
+    create(cli, "ann", "desk")
     assert "no live token" in cli("token", "revoke", "nobody").output
     done = cli("token", "revoke", "desk")
     assert (done.exit_code, "2 tokens have the name" in done.output) == (1, True)
@@ -167,7 +167,7 @@ def test_an_unknown_token_is_said_to_be(cli: Cli) -> None:
 def test_a_damaged_file_is_told_with_the_next_step(cli: Cli) -> None:
     create(cli, "ann")
     (cli.data / "weft" / "tokens.json").write_text("{}")
-    for arguments in (("list",), ("create", "bob"), ("revoke", "x")):
+    for arguments in (("list",), ("create", "--agent", "bob"), ("revoke", "x")):
         done = cli("token", *arguments)
         assert done.exit_code == 1
         assert "nobody is admitted" in done.output
@@ -210,7 +210,7 @@ def test_a_token_is_kept_nowhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     log = cli.scratch / "operations.log"
     monkeypatch.setenv("WEFT_LOG", str(log))
     cli("remember", "The ferry leaves at noon.")
-    made = create(cli, "ann", "--name", "laptop")
+    made = create(cli, "ann", "laptop")
     bearer, secret = made["token"], made["token"].rpartition("_")[2]
     for text in (
         f"ann's token is {bearer}.",

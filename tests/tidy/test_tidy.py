@@ -175,6 +175,21 @@ def test_the_reference_is_what_the_code_says() -> None:
         assert kept == text, f"docs/reference/{name} is out of date: run `make reference`"
 
 
+def test_the_index_is_what_the_code_says() -> None:
+    assert read_index_file() == generator().index(), "the index of operations is out of date: run `make reference`"
+
+
+def read_index_file() -> str:
+    return (SOURCE / "operations" / "index.json").read_text(encoding="utf-8")
+
+
+def test_commands_that_are_no_operations_are_documented() -> None:
+    page = generator().pages()["commands.md"]
+    for name in ("mcp", "mcp install", "serve", "completion", "migrate", "help"):
+        assert f"\n### weft {name}\n" in page
+    assert "| 130 | interrupted |" in page
+
+
 def test_every_operation_and_setting_is_documented() -> None:
     operations = (REFERENCE / "operations.md").read_text(encoding="utf-8")
     settings = (REFERENCE / "settings.md").read_text(encoding="utf-8")

@@ -137,7 +137,10 @@ FREE = {
     "focus_create": "writes into that project",
     "ingest": "writes into this project",
     "record_turns": "writes into this project",
+    "ingest_transcript": "writes into one project",
+    "import_history": "the operator's",
     "log_import": "the operator's",
+    "publish": "writes a site, and nothing into the store",
     "rebuild": "the operator's",
     "deliver_pending": "delivers as whoever wrote: see test_what_waits_is_judged_when_it_is_delivered",
     "run_hygiene": "looks, and notes when it looked",
@@ -220,6 +223,9 @@ def test_what_is_the_operator_s_is_refused(name: str, ann: weft.Memory, place: P
         "erase": {"subject": "Mira", "yes": True},
         "purge": {"yes": True},
         "clear_graph": {"level": "global"},
+        "import_history": {"client": "cursor"},
+        "token_create": {"agent": "ann"},
+        "token_revoke": {"id": "0"},
     }.get(name, {})
     with pytest.raises(Forbidden, match="only the operator"):
         run(ann, name, **given)

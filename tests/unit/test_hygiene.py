@@ -251,7 +251,7 @@ def test_what_is_planted_is_found_and_nothing_else(memory: weft.Memory, place: P
     for check in report.checks:
         for finding in check.findings:
             assert finding.why
-            assert finding.fix.startswith("weft hygiene-apply ")
+            assert finding.fix.startswith("weft hygiene apply ")
             assert finding.id in finding.fix
     pairs = {finding.ids[0]: finding for finding in report.checks[0].findings}
     assert all((pair.similarity or 0) > 0.9 and pair.measure == "words" for pair in pairs.values())

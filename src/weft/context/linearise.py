@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.context.arrange import Group, Line, arrange, by_worth, order_of
 from weft.context.ties import Entity, Ties
 from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
 from weft.context.wording import TEXT_CHARACTERS, aside, date_of, plain, quoted, said_in
 from weft.extract.intent import Intent
+from weft.gateway import flags_of, mark_of
 from weft.retrieval.views.ground import flat
 
 BUDGET_TOKENS: Final = 3_500  # leaves room for summary and notes where an answer may cost 4,000
@@ -64,7 +66,8 @@ def linearise(lines: Sequence[Line], *, intent: Intent, ties: Ties, budget_token
     marker stands alone.
     """
     room = _room(len(lines), budget_tokens)
-    ranked = by_worth({line.node.id: line for line in reversed(lines)}.values(), intent, ties)
+    distinct = {line.node.id: line for line in reversed(lines)}
+    ranked = by_worth([_flagged(line) for line in distinct.values()], intent, ties)
     fits, fails = 0, len(ranked) + 1
     best = _write([], len(ranked), intent, ties, budget_tokens, room)
     while fits + 1 < fails:  # the most lines that stay within the budget
@@ -75,6 +78,12 @@ def linearise(lines: Sequence[Line], *, intent: Intent, ties: Ties, budget_token
         else:
             fails = count
     return best
+
+
+def _flagged(line: Line) -> Line:
+    """With a mark, where its words look like instructions."""
+    flags = flags_of(line.node.name, line.words, line.node.text or line.node.summary)
+    return replace(line, marks=(*line.marks, mark_of(flags))) if flags else line
 
 
 def _room(lines: int, budget_tokens: int) -> int:

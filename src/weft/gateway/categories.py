@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -22,7 +23,7 @@ Category = Literal[
 UNSTEERING: Final[frozenset[Category]] = frozenset({"spam", "abuse"})
 
 
-class Phrase(Struct, frozen=True):
+class Phrase(Struct, frozen=True, kw_only=True):
     """A sequence of words that gives something away.
 
     `words` is read from left to right: a word in small letters stands for itself, `a|b` for either, a name in capitals
@@ -35,3 +36,18 @@ class Phrase(Struct, frozen=True):
     words: str
     reason: str
     everywhere: bool = True
+
+
+def read_phrases(*tables: Mapping[Category, str]) -> tuple[Phrase, ...]:
+    """The phrases of tables: a line each, `words = reason`; one of messages only begins with `*`."""
+    return tuple(
+        Phrase(
+            category=category,
+            words=line.partition(" = ")[0].removeprefix("* "),
+            reason=line.partition(" = ")[2],
+            everywhere=not line.startswith("* "),
+        )
+        for table in tables
+        for category, lines in table.items()
+        for line in lines.strip().split("\n")
+    )

@@ -29,6 +29,7 @@ MAX_WORDS_KEPT: Final = 100_000
 MAX_WORD_CHARACTERS: Final = 64  # what is longer is not kept
 MAX_GLUED_CHARACTERS: Final = 400  # what is longer than this is no words written as one
 LEAST_GLUED_CHARACTERS: Final = 12
+LEAST_LONG_CHARACTERS: Final = 18
 LEAST_SCRAMBLED_CHARACTERS: Final = 6
 _LIST: Final = re.compile(r"[A-Z][A-Z_]+")
 _HEX_PAIR: Final = re.compile(r"[0-9a-f]{2}")
@@ -46,7 +47,17 @@ LISTS: Final[Mapping[str, tuple[str, ...]]] = {
     ADDRESS: (ADDRESS_WORD,),
 }
 # Words that are known with their inner letters in any order.
-SCRAMBLED: Final = ("ignore", "disregard", "previous", "instructions", "instruction", "system", "prompt", "reveal", "bypass")
+SCRAMBLED: Final = (
+    "ignore",
+    "disregard",
+    "previous",
+    "instructions",
+    "instruction",
+    "system",
+    "prompt",
+    "reveal",
+    "bypass",
+)
 
 
 class Compiled(Struct, frozen=True):
@@ -100,9 +111,8 @@ class Signs(dict[str, str]):
                 return self._known[plain]
             if (sign := self._scrambled.get(_scramble(plain))) and len(plain) >= LEAST_SCRAMBLED_CHARACTERS:
                 return sign
-        if LEAST_GLUED_CHARACTERS <= len(word) <= MAX_GLUED_CHARACTERS:
-            return self._unglued(latin(word)) or LONG
-        return LONG if len(word) >= LEAST_GLUED_CHARACTERS else OTHER
+        glued = self._unglued(latin(word)) if LEAST_GLUED_CHARACTERS <= len(word) <= MAX_GLUED_CHARACTERS else ""
+        return glued or (LONG if len(word) >= LEAST_LONG_CHARACTERS else OTHER)
 
     def _undisguised(self, word: str) -> tuple[str, ...]:
         if len(word) > MAX_WORD_CHARACTERS:

@@ -15,18 +15,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.gateway import marks, phrases, phrases_abroad
-from weft.gateway.categories import UNSTEERING, Category
+from weft.gateway.categories import UNSTEERING, Category, read_phrases
 from weft.gateway.compiling import ADDRESS_WORD, END, LETTER, LONG, PAIR, Signs, compile_phrases, vocabulary
 from weft.gateway.folding import decoded, folded, hidden, turned, without_spaces
 
-MAX_HITS: Final = 16
+MAX_OF_KIND: Final = 4  # finds of one kind that are told
 SHOWN_CHARACTERS: Final = 80  # of the words that were found
 _WORD: Final = re.compile(r"[^\W_]+|[.!?;。！？](?=\s|$)|\n[ \t]*\n")
 _STOPS: Final = (". ", "! ", "? ", "; ", ".\n", "\n\n")
-_STOP: Final = "\x1f"  # folded texts hold none
+_STOP: Final = "\x01"  # folded texts hold none
 _BLANKS: Final = "".join(chr(at) if chr(at).isalnum() or chr(at) == _STOP else " " for at in range(128))
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"')]{1,2000}|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")
-_ALONE: Final = re.compile(r"(?:\A|\n)[^\n]\n")  # a word that is a whole sentence
+_ALONE: Final = re.compile(r"(?:\A|\n)[^\n]\n[^\n](?:\n|\Z)")  # words that are whole sentences, in a row
 _UNSPACED: Final = re.compile("[\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PAIRS: Final = 8 * PAIR
 _LETTERS: Final = 3 * LETTER
@@ -51,7 +51,7 @@ class _Lexicon:
     """The vocabulary, compiled once."""
 
     def __init__(self) -> None:
-        listed = (*phrases.PHRASES, *phrases_abroad.PHRASES, *phrases.UNWANTED)
+        listed = read_phrases(phrases.PHRASES, phrases_abroad.PHRASES, phrases.UNWANTED)
         self.signs = Signs(vocabulary(listed))
         self.phrases = compile_phrases(listed, self.signs)
         by_anchor: dict[str, list[int]] = {}
@@ -71,13 +71,13 @@ def lexicon() -> _Lexicon:
 
 
 def find(text: str) -> tuple[Hit, ...]:
-    """Everything that is found in a message, each reason once, at most MAX_HITS."""
-    kept: dict[tuple[str, str], Hit] = {}
+    """Every kind of thing that is found in a message, each with a few of the places where it was."""
+    kept: dict[Category, dict[str, Hit]] = {}
     for hit in _all(text, everything=True):
-        kept.setdefault((hit.category, hit.reason), hit)
-        if len(kept) == MAX_HITS:
-            break
-    return tuple(kept.values())
+        of_kind = kept.setdefault(hit.category, {})
+        if len(of_kind) < MAX_OF_KIND:
+            of_kind.setdefault(hit.words, hit)
+    return tuple(hit for of_kind in kept.values() for hit in of_kind.values())
 
 
 def looks_like_instructions(text: str) -> tuple[Category, ...]:
@@ -145,7 +145,7 @@ def _split(small: str) -> list[str]:
     for stop in _STOPS:
         if stop in small:
             small = small.replace(stop, f" {_STOP} ")
-    return small.translate(_BLANKS).split(" ")
+    return small.translate(_BLANKS).split()
 
 
 def _spoken(table: _Lexicon, words: _Words, *, everything: bool) -> Iterator[Hit]:

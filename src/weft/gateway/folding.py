@@ -23,7 +23,9 @@ _UNSEEN: Final = re.compile(
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]{4,}")
 _FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{1,6}\U000e007f")  # England, Scotland, Wales
-_ACCENT: Final = re.compile("[\u0300-\u036f\u0483-\u0489\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_ACCENT: Final = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
 # Cyrillic, Greek and phonetic letters that look Latin, small.
 _ALIKE: Final = str.maketrans(
     "авекмнорстухѕіјԁԛԝҽɡᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢαβγεηικνορτυχωօսհոıłøđ",
@@ -64,9 +66,7 @@ def hidden(text: str) -> str:
     """What tag characters spell, which no screen shows; nothing where there are none, or only flags."""
     if text.isascii() or not _TAGS.search(text):
         return ""
-    return "".join(
-        "".join(chr(ord(c) - 0xE0000) for c in found[0]) for found in _TAGS.finditer(_FLAG.sub("", text))
-    )
+    return "".join("".join(chr(ord(c) - 0xE0000) for c in found[0]) for found in _TAGS.finditer(_FLAG.sub("", text)))
 
 
 def decoded(text: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ UNSPACED: Final[tuple[tuple[Category, str, str], ...]] = (
     (
         "prompt_extraction",
         r"(?:告诉我|告訴我|显示|顯示|输出|輸出|打印|泄露|透露|重复|展示|给我看).{0,6}"
-        r"(?:系统提示|系統提示|提示词|提示詞|初始指令|隐藏指令|系统指令)",
+        r"(?:系统提示|系統提示|提示词|提示詞|初始指令|隐藏指令|系统指令)|(?:你|您)的(?:系统|系統)?(?:提示词|提示詞|指令)是什么",
         "asks for the prompt (Chinese)",
     ),
     (
@@ -32,7 +32,7 @@ UNSPACED: Final[tuple[tuple[Category, str, str], ...]] = (
     ),
     (
         "prompt_extraction",
-        r"(?:システムプロンプト|システム指示|隠された指示|初期指示).{0,6}(?:表示して|見せ|教え|出力|公開)",
+        r"(?:システムプロンプト|システム指示|隠された指示|初期指示).{0,6}(?:表示して|見せ|教え|出力|公開)|プロンプトを(?:見せ|教え)",
         "asks for the prompt (Japanese)",
     ),
     (
@@ -97,7 +97,7 @@ MARKS: Final[tuple[tuple[Category, str, str, bool], ...]] = (
     ),
     (
         "markup",
-        r"<!--[^>]{0,60}\b(?:ai|llm|llms|assistants?|chatbot|language models?|gpt|claude|ai agents?)\b ?[:,]",
+        r"<!--[^<>]{0,60}\b(?:ai|llm|llms|assistants?|chatbot|language models?|gpt|claude|ai agents?)\b ?[:,]",
         "hides words to whatever reads it in a comment",
         True,
     ),
@@ -111,6 +111,12 @@ MARKS: Final[tuple[tuple[Category, str, str, bool], ...]] = (
         "exfiltration",
         r"!\[[^\]\n]{0,80}\]\(https?://[^)\s]{1,200}[?&][\w-]{1,40}=(?:[{<\[$]|conversation|history|data|secret|memory|chat)",
         "hides data in the address of an image",
+        True,
+    ),
+    (
+        "exfiltration",
+        r"https?://[^\s{}]{1,200}[?&/=]\{(?:conversation|memory|memories|history|chat|secrets?|data)\}",
+        "hides data in an address",
         True,
     ),
     ("tool_misuse", r"\brm -(?:rf|fr|r -f) (?:/|~|\*)(?=\s|\Z)", "a command that deletes everything", False),

@@ -1,6 +1,6 @@
 """The vocabulary of attempts to steer an assistant, in English: word lists and phrases, each with its reason.
 
-Data only. `categories.Phrase` says how it is read. Words are folded: small letters, no accents, no apostrophes (`don t`).
+Data only. `categories.Phrase` says how it is read. Words are folded: small, no accents, no apostrophes (`don t`).
 """
 
 from __future__ import annotations
@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from weft.gateway.categories import Phrase
+from weft.gateway.categories import Category
 
 LISTS: Final[Mapping[str, str]] = {
-    "IGNORE": "ignore disregard forget override overrule bypass discard dismiss neglect skip cancel circumvent drop abandon",
+    "IGNORE": "ignore disregard forget override overrule bypass discard dismiss neglect skip cancel circumvent drop"
+    " abandon",
+    "DEFY": "break violate defy disobey suspend revoke breach contradict",
+    "GONE": "revoked void cancelled canceled lifted suspended disabled irrelevant overridden gone removed deleted",
     "IGNORING": "ignoring disregarding bypassing ignores disregards bypasses overriding",
     "BEFORE": "previous prior above earlier preceding foregoing former past initial original",
     "RULES": "instructions instruction directives directive guidelines guideline rules prompts prompt commands"
@@ -24,6 +27,10 @@ LISTS: Final[Mapping[str, str]] = {
     "POLICY": "policy policies guidelines filters filter rules protocols restrictions constraints measures guardrails",
     "UNBOUND": "unrestricted uncensored unfiltered jailbroken amoral unaligned",
     "AI": "ai assistant chatbot bot model llm gpt agent persona",
+    "READERS": "assistant assistants agent agents model models",
+    "READING": "reading processing summarizing summarising parsing evaluating",
+    "PLAY": "act respond answer behave pretend roleplay reply",
+    "BOT": "ai chatbot bot llm gpt persona",
     "AIS": "ai ais llm llms chatbot chatbots gpt",
     "TELL": "reveal show print output display repeat tell leak dump expose disclose share recite quote translate"
     " summarize summarise paraphrase list return state spell echo type give copy write paste provide",
@@ -43,130 +50,155 @@ LISTS: Final[Mapping[str, str]] = {
     "VOID": "void invalid cancelled canceled revoked overridden obsolete replaced superseded null",
 }
 
-PHRASES: Final[tuple[Phrase, ...]] = (
-    # what was said before is to count no more
-    Phrase("override", "IGNORE ~3 BEFORE ~2 RULES", "asks to ignore earlier instructions"),
-    Phrase("override", "IGNORING ~2 all|any|your|my ~2 BEFORE ~2 ORDERS", "asks to ignore earlier instructions"),
-    Phrase("override", "IGNORE ~2 ORDERS ~4 above|before|earlier|previously", "asks to ignore earlier instructions"),
-    Phrase("override", "IGNORE ~2 your ~3 RULES", "asks an assistant to ignore its instructions"),
-    Phrase("override", "IGNORE ~2 your ~2 policy|policies|filters", "asks an assistant to ignore its rules"),
-    Phrase("override", "ignore|disregard|forget your ~1 safety? training", "asks an assistant to ignore its training"),
-    Phrase("override", "IGNORE ~1 all|any|every|everything ~1 ORDERS", "asks to ignore all instructions"),
-    Phrase("override", "IGNORE ~1 all|any|your|its|every ~1 SAFETY ~1 POLICY", "asks to pass by rules of safety"),
-    Phrase("override", "IGNORE the content|moderation policy|policies|filter|filters", "asks to pass by rules of safety"),
-    Phrase("override", "IGNORING ~1 your|all ~2 RULES|POLICY", "asks to ignore instructions"),
-    Phrase("override", "IGNORE ~2 rule|rules|instruction|instructions|prompt you ~3 given|told|got|have", "asks to ignore earlier rules"),
-    Phrase("override", "IGNORE ~1 what ~3 told|taught|instructed you", "asks to ignore earlier instructions"),
-    Phrase("override", "set|put|lay|leave aside ~2 BEFORE|your|all ~2 RULES", "asks to ignore earlier instructions"),
-    Phrase("override", "your ~2 RULES do|no|don ~1 not|longer|t apply|count|matter|hold", "declares rules void"),
-    Phrase("override", "not|t ~1 have|need|bound to ~1 follow|obey|honor|honour ~1 your|BEFORE|system ~2 RULES", "declares rules void"),
-    Phrase("override", "instructions|rules|prompt|guidelines above ~9 ignore|disregard|forget them|it|those", "asks to ignore earlier instructions"),
-    Phrase("override", "ignore|disregard|forget everything|anything ~1 above|prior|previously", "asks to ignore the rest"),
-    Phrase("override", "forget everything ~1 you ~2 told|taught|instructed|given|know|learned", "asks to forget all"),
-    Phrase("override", "IGNORE the|everything above ~2 SAY", "asks to ignore what stands above"),
-    Phrase("override", "IGNORE the|your|this|any? system|developer prompt|message|instructions", "asks to ignore the prompt"),
-    Phrase("override", "do|don|must|should not|t ~1 follow|obey ~2 BEFORE|your|system ~2 RULES", "asks not to follow rules"),
-    Phrase("override", "stop|quit|cease following|obeying ~1 BEFORE|your|system ~2 RULES", "asks to stop following rules"),
-    Phrase("override", "your new|real|true|actual|updated instructions|directives|orders ~2 are|follow|below", "gives new instructions"),
-    Phrase("override", "new|updated instructions ~1 from now on", "gives new instructions"),
-    Phrase("override", "new|updated instructions ignore|you|answer|respond|reply", "gives new instructions"),
-    Phrase("override", "above|your|BEFORE RULES are ~1 VOID", "declares earlier instructions void"),
-    Phrase("override", "here are ~1 your|the real|true|actual|new instructions", "gives new instructions"),
-    Phrase("override", "pay|paying no attention|heed to ~2 BEFORE|your ~2 RULES", "asks to ignore earlier instructions"),
-    Phrase("override", "never|don mind|t ~1 your|previous|system ~2 RULES", "asks to ignore earlier instructions"),
-    Phrase("override", "you ~1 no|not longer? bound|restricted|constrained ~1 by ~3 RULES", "declares rules void"),
-    Phrase("override", "replaces|replace|override|overrides|supersedes|supersede ~1 your ~2 RULES", "declares rules replaced"),
-    # another one speaks
-    Phrase("role_play", "you are|re now ~2 dan|UNBOUND|jailbroken|evil", "makes an assistant another one"),
-    Phrase("role_play", "do anything now", "a well-known jailbreak"),
-    Phrase("role_play", "UNBOUND ~1 AI", "asks for an assistant without rules"),
-    Phrase("role_play", "AI ~2 without|no ~2 HARD", "asks for an assistant without rules"),
-    Phrase("role_play", "AI ~2 has|have|with no ~2 LIMITS", "asks for an assistant without rules"),
-    Phrase("role_play", "you have|has no ~1 HARD", "tells an assistant that it has no rules"),
-    Phrase("role_play", "you have no ~1 rules ~3 never refuse", "tells an assistant that it has no rules"),
-    Phrase("role_play", "jailbreak|dan|sudo|UNBOUND mode", "asks for a mode without rules"),
-    Phrase("role_play", "developer|god|debug|admin mode ~1 enabled|and|you ~1 answer|respond|reply|you|are", "asks for a mode without rules"),
-    Phrase("role_play", "answer|respond|reply|speak without ~2 HARD|filter|restriction", "asks for answers without rules"),
-    Phrase("role_play", "you are|re ~1 free|freed|liberated from|of ~2 LIMITS", "tells an assistant that it has no rules"),
-    Phrase("role_play", "SAFETY filters|guidelines|restrictions|protocols|checks ~2 off|disabled|removed|lifted", "asks for no rules"),
-    Phrase("role_play", "act|answer|respond|behave|roleplay|character|reply as|like dan", "a well-known jailbreak"),
-    Phrase("role_play", "you|and|must|will never refuse ~2 request|requests|anything|question|questions", "asks never to refuse"),
-    Phrase("role_play", "and you never refuse", "asks never to refuse"),
-    Phrase("role_play", "dan|stan|AIS has|have no ~2 LIMITS", "a well-known jailbreak"),
-    Phrase("role_play", "act|respond|answer|behave|pretend|roleplay|reply ~12 has|have|with|without no|any ~1 HARD|LIMITS|content", "asks for no rules"),
-    Phrase("role_play", "turn|switch|disable|remove|deactivate ~1 off? your ~1 HARD|safety|moderation|content", "asks for no rules"),
-    Phrase("role_play", "be|become|are my ~1 UNBOUND", "asks for an assistant without rules"),
-    Phrase("role_play", "IGNORING ~1 its|your|all ~2 SAFETY ~1 POLICY", "asks for an assistant without rules"),
-    Phrase("role_play", "jailbroken with|persona|version|response|answer|and", "asks for an assistant without rules"),
-    Phrase("role_play", "you must|will|shall comply|obey ~1 with? ~1 everything|every|all|any|whatever", "asks to obey in everything"),
-    # what the assistant was told
-    Phrase("prompt_extraction", "TELL ~5 your ~1 SECRET ~2 RULES|message", "asks for the assistant's instructions"),
-    Phrase("prompt_extraction", "TELL ~2 your ~1 prompt", "asks for the assistant's prompt"),
-    Phrase("prompt_extraction", "BETRAY ~3 system prompt|message|instructions", "asks for the assistant's prompt"),
-    Phrase("prompt_extraction", "print|show|output|repeat|tell ~2 the system prompt", "asks for the assistant's prompt", False),
-    Phrase("prompt_extraction", "what ~2 your SECRET ~1 prompt|instructions|guidelines|directives", "asks for the prompt"),
-    Phrase("prompt_extraction", "TELL ~6 instructions|prompt|rules|text you were|have|been|ve ~1 given|told|provided", "asks for the prompt"),
-    Phrase("prompt_extraction", "repeat|print|output|recite|echo ~1 everything|words|text above|preceding", "asks for what stands above"),
-    Phrase("prompt_extraction", "repeat|print|output|recite ~1 everything|all before|above ~1 this|line|message", "asks for what stands above"),
-    Phrase("prompt_extraction", "TELL ~1 your instructions|directives ~2 verbatim|exactly|word|above", "asks for the instructions"),
-    Phrase("prompt_extraction", "system prompt|message ~3 verbatim|word", "asks for the assistant's prompt"),
-    Phrase("prompt_extraction", "your instructions|prompt|guidelines verbatim|exactly|word", "asks for the assistant's prompt"),
-    Phrase("prompt_extraction", "your ~1 system|initial|hidden|secret prompt|instructions|message|rules", "speaks of the assistant's prompt", False),
-    Phrase("prompt_extraction", "what|which instructions|rules|prompt|guidelines ~1 were|are|have|did you ~1 given|told|following|get|been", "asks for the prompt"),
-    Phrase("prompt_extraction", "TELL ~2 text|everything|words above this message|line|prompt|conversation", "asks for what stands above"),
-    Phrase("prompt_extraction", "what ~1 you ~1 told before ~1 conversation|chat|this", "asks for the assistant's prompt"),
-    # what is kept is to go elsewhere
-    Phrase("exfiltration", "SEND ~2 all|entire|every|whole|full ~4 DATA ~5 to ~4 ADDRESS", "asks to send what is kept elsewhere"),
-    Phrase("exfiltration", "SEND ~5 DATA to|into ~1 my|following|this ~1 SERVER", "asks to send what is kept elsewhere"),
-    Phrase("exfiltration", "post|send|upload|forward them|it|everything to ADDRESS", "asks to send what is kept elsewhere", False),
-    Phrase("exfiltration", "append|embed|encode|smuggle ~3 user|users|conversation|chat|memory ~6 url|link|image", "asks to hide data in an address"),
-    Phrase("exfiltration", "encode ~2 user|users|conversation|chat ~2 data|history|secrets ~3 base64", "asks to hide data"),
-    Phrase("exfiltration", "include|add|put ~2 conversation|chat history|transcript|log ~3 url|link|image", "asks to hide data in an address"),
-    Phrase("exfiltration", "add|append|attach|put it|them|that|this to|in|into this|the|following ~1 link|url ADDRESS", "asks to hide data in an address"),
-    Phrase("exfiltration", "secretly|covertly SEND|DO", "asks to act behind somebody's back"),
-    # tools
-    Phrase("tool_misuse", "DO ~8 without ~1 HIDE ~1 user|users|anyone|them", "asks to act behind somebody's back"),
-    Phrase("tool_misuse", "without HIDE ~1 user|users|anyone DO", "asks to act behind somebody's back"),
-    Phrase("tool_misuse", "do|don not|t tell|inform|notify|alert|warn ~1 user|users ~1 but|and|just ~2 DO", "asks to act behind somebody's back"),
-    Phrase("tool_misuse", "DO ~8 without ~1 asking|confirmation|confirming ~2 confirmation|permission|user|approval|me", "asks to act unasked", False),
-    Phrase("tool_misuse", "call|invoke|execute ~1 the? ~3 tool|function|command ~1 on|with all|every", "asks to use a tool on everything"),
-    Phrase("tool_misuse", "RUN ~4 tool|function ~5 without asking|confirmation|confirming|permission", "asks to act unasked"),
-    Phrase("tool_misuse", "AIS|assistants|models ~1 agents|models|assistants? ~1 reading|processing this ~3 must|should|call|DO", "speaks to whatever reads it"),
-    Phrase("tool_misuse", "when|if|once you|ai read|reads|see|process this ~6 tool|function|command|api", "speaks to whatever reads it"),
-    Phrase("tool_misuse", "if you are|re an|a AIS|language|llm", "speaks to whatever reads it"),
-    Phrase("tool_misuse", "AIS|assistant|assistants|agent|agents|model|models reading|processing|summarizing|summarising|parsing|evaluating this", "speaks to whatever reads it"),
-    Phrase("tool_misuse", "AIS instruction|instructions|directive|note when|you|always|ignore|must|please", "speaks to whatever reads it"),
-    Phrase("tool_misuse", "before using ~1 any other tool|tools", "wants to come before other tools"),
-    Phrase("tool_misuse", "use your ~1 shell|bash|terminal|code|file tool|tools|interpreter to", "asks to use a tool", False),
-    # fake frames, in words
-    Phrase("markup", "begin|end|start|new system prompt|message|instructions", "pretends to be the prompt"),
-    Phrase("markup", "note|message|instruction|instructions|attention|warning|notice to|for|all? the|all|any? AIS", "speaks to whatever reads it"),
-    Phrase("markup", "attention ~1 ai|language|llm model|assistant|agent|agents|models", "speaks to whatever reads it"),
-    Phrase("markup", "end of ~1 input|prompt|conversation|document|message ~2 system", "pretends to be the prompt"),
-    # keys
-    Phrase("credentials", "ASK ~2 admin|root|master|administrator|your|database|db|production|server ~1 KEYS", "asks for a password"),
-    Phrase("credentials", "ASK ~3 api|private|secret|access|ssh|signing key|keys|token|tokens", "asks for a key"),
-    Phrase("credentials", "what ~2 your api|secret|private|access|admin key|keys|token|password", "asks for a key"),
-    Phrase("credentials", "what ~2 root|admin|master|administrator|database|db KEYS", "asks for a password", False),
-    Phrase("credentials", "print|show|dump|reveal|list ~1 your environment|env variables|vars|file", "asks for keys"),
-    Phrase("credentials", "list|print|show|dump ~2 environment|env variables|vars ~3 credentials|secrets|keys|passwords|values", "asks for keys"),
-    Phrase("credentials", "ASK ~2 contents|content of ~1 env", "asks for a file of keys"),
-    Phrase("encoded", "decode|decrypt|unscramble|deobfuscate ~7 and|then ~1 follow|execute|obey|run|do|perform", "asks to follow what is encoded"),
-)  # fmt: skip
+# By category: `words = reason`. A `*` before it: of messages only.
+PHRASES: Final[Mapping[Category, str]] = {
+    "override": """
+IGNORE ~3 BEFORE ~2 RULES = asks to ignore earlier instructions
+IGNORING ~2 all|any|your|my ~2 BEFORE ~2 ORDERS = asks to ignore earlier instructions
+IGNORE ~2 ORDERS ~4 above|before|earlier|previously = asks to ignore earlier instructions
+IGNORE|DEFY ~3 your ~3 RULES = asks an assistant to ignore its instructions
+IGNORE ~2 your ~2 policy|policies|filters = asks an assistant to ignore its rules
+ignore|disregard|forget your ~1 safety? training = asks an assistant to ignore its training
+IGNORE ~1 all|any|every|everything ~1 ORDERS = asks to ignore all instructions
+IGNORE ~1 all|any|your|its|every ~1 SAFETY ~1 POLICY = asks to pass by rules of safety
+IGNORE the content|moderation policy|policies|filter|filters = asks to pass by rules of safety
+IGNORING ~1 your|all ~2 RULES|POLICY = asks to ignore instructions
+IGNORE ~2 ORDERS|rule|rules you ~3 given|told|got|have|taught|received|learned = asks to ignore earlier rules
+IGNORE ~1 what ~3 told|taught|instructed you = asks to ignore earlier instructions
+set|put|lay|leave aside ~2 BEFORE|your|all ~2 RULES = asks to ignore earlier instructions
+your ~2 RULES do|no|don ~1 not|longer|t apply|count|matter|hold = declares rules void
+not|t ~1 have|need|bound to ~1 follow|obey|honor|honour ~1 your|BEFORE|system ~2 RULES = declares rules void
+ORDERS|rules above ~9 ignore|disregard|forget them|it|those = asks to ignore earlier instructions
+ignore|disregard|forget everything|anything ~1 above|prior|previously = asks to ignore the rest
+forget everything ~1 you ~2 told|taught|instructed|given|know|learned = asks to forget all
+IGNORE the|everything above ~2 SAY = asks to ignore what stands above
+IGNORE the|your|this|any? system|developer prompt|message|instructions = asks to ignore the prompt
+do|don|must|should not|t ~1 follow|obey ~2 BEFORE|your|system ~2 RULES = asks not to follow rules
+stop|quit|cease following|obeying ~1 BEFORE|your|system ~2 RULES = asks to stop following rules
+stop|quit|cease following|obeying ~2 ORDERS|rules you = asks to stop following rules
+your ~1 RULES have|has|are|were ~2 GONE = declares rules void
+opposite ~3 your ~1 RULES = asks to turn rules round
+your new|real|true|actual|updated instructions|directives|orders ~2 are|follow|below = gives new instructions
+new|updated instructions ~1 from now on = gives new instructions
+new|updated instructions ignore|you|answer|respond|reply = gives new instructions
+above|your|BEFORE RULES are ~1 VOID = declares earlier instructions void
+here are ~1 your|the real|true|actual|new instructions = gives new instructions
+pay|paying no attention|heed to ~2 BEFORE|your ~2 RULES = asks to ignore earlier instructions
+never|don mind|t ~1 your|previous|system ~2 RULES = asks to ignore earlier instructions
+you ~1 no|not longer? bound|restricted|constrained ~1 by ~3 RULES = declares rules void
+replaces|replace|override|overrides|supersedes|supersede ~1 your|BEFORE ~2 ORDERS|rules = declares rules replaced
+""",
+    "role_play": """
+you are|re now ~2 dan|UNBOUND|jailbroken|evil = makes an assistant another one
+do anything now = a well-known jailbreak
+UNBOUND ~1 AI = asks for an assistant without rules
+BOT ~2 without|no ~2 HARD = asks for an assistant without rules
+BOT|AI ~4 has|have|with|without no|any ~1 SAFETY LIMITS = asks for an assistant without rules
+BOT has|have|with no LIMITS = asks for an assistant without rules
+you have|has|had no content policy = tells an assistant that it has no rules
+you have|has|had no ~1 HARD = tells an assistant that it has no rules
+you have no ~1 rules ~3 never refuse = tells an assistant that it has no rules
+jailbreak|dan|sudo|UNBOUND mode = asks for a mode without rules
+developer|god|debug|admin mode ~1 enabled|and|you ~1 answer|respond|reply|you|are = asks for a mode without rules
+answer|respond|reply|speak without ~2 HARD|filter|restriction = asks for answers without rules
+you are|re ~1 free|freed|liberated from|of ~2 LIMITS = tells an assistant that it has no rules
+SAFETY filters|guidelines|restrictions|protocols|checks ~2 off|disabled|removed|lifted = asks for no rules
+act|answer|respond|behave|roleplay|character|reply|speak|talk as|like dan = a well-known jailbreak
+you|and|must|will never refuse ~2 request|requests|anything|question|questions = asks never to refuse
+and you never refuse = asks never to refuse
+dan|stan|AIS has|have no ~2 LIMITS = a well-known jailbreak
+PLAY ~12 has|have|with|without no|any ~1 HARD|LIMITS|content = asks for no rules
+turn|switch|disable|remove|deactivate ~1 off? ~1 your HARD = asks for no rules
+turn|switch|disable|remove|deactivate ~1 off? ~1 your SAFETY POLICY = asks for no rules
+be|become|are my ~1 UNBOUND = asks for an assistant without rules
+IGNORING ~1 its|your|all ~2 SAFETY ~1 POLICY = asks for an assistant without rules
+jailbroken with|persona|version|response|answer|and = asks for an assistant without rules
+you must|will|shall comply|obey ~1 with? ~1 everything|every|all|any|whatever = asks to obey in everything
+""",
+    "prompt_extraction": """
+TELL ~5 your ~1 SECRET ~2 RULES|message = asks for the assistant's instructions
+TELL ~2 your ~1 prompt = asks for the assistant's prompt
+TELL ~5 instructions|prompt|rules|guidelines ~2 given|told to you = asks for the prompt
+TELL ~1 the? hidden|secret prompt = asks for the prompt
+BETRAY ~3 system prompt|message|instructions = asks for the assistant's prompt
+* print|show|output|repeat|tell ~2 the system prompt = asks for the assistant's prompt
+what ~2 your SECRET ~1 prompt|instructions|guidelines|directives = asks for the prompt
+TELL ~6 instructions|prompt|rules|text|guidelines ~1 you were|have|been|ve|received|got = asks for the prompt
+repeat|print|output|recite|echo ~1 everything|words|text above|preceding = asks for what stands above
+repeat|print|output|recite ~1 everything|all before|above ~1 this|line|message = asks for what stands above
+TELL ~1 your instructions|directives ~2 verbatim|exactly|word|above = asks for the instructions
+system prompt|message ~3 verbatim|word = asks for the assistant's prompt
+your instructions|prompt|guidelines verbatim|exactly|word = asks for the assistant's prompt
+* your ~1 system|initial|hidden|secret prompt|instructions|message|rules = speaks of the assistant's prompt
+what|which ORDERS|rules ~1 were|are|have|did you ~1 given|told|following|get|been = asks for the prompt
+TELL ~2 text|everything|words above this message|line|prompt|conversation = asks for what stands above
+what ~1 you ~1 told before ~1 conversation|chat|this = asks for the assistant's prompt
+""",
+    "exfiltration": """
+SEND ~2 all|entire|every|whole|full ~4 DATA ~5 to ~4 ADDRESS = asks to send what is kept elsewhere
+SEND ~5 DATA to|into ~1 my|following|this ~1 SERVER = asks to send what is kept elsewhere
+* post|send|upload|forward them|it|everything to ADDRESS = asks to send what is kept elsewhere
+append|embed|encode|smuggle ~3 user|users|conversation|chat|memory ~6 url|link|image = asks to hide data in an address
+encode ~2 user|users|conversation|chat ~2 data|history|secrets ~3 base64 = asks to hide data
+all|every note|notes|memory|memories|record|records ~6 SEND it|them to ADDRESS = asks to send what is kept elsewhere
+include|add|put ~2 conversation|chat history|transcript|log ~3 url|link|image = asks to hide data in an address
+add|append|attach|put it|them|that|this to|in|into this|the|following ~1 link|url ADDRESS = hides data in an address
+secretly|covertly SEND|DO = asks to act behind somebody's back
+""",
+    "tool_misuse": """
+DO ~8 without ~1 HIDE ~1 user|users|anyone|them = asks to act behind somebody's back
+without HIDE ~1 user|users|anyone DO = asks to act behind somebody's back
+do|don not|t tell|inform|notify|alert|warn ~1 user|users ~3 but|and|just ~2 DO = asks to act behind somebody's back
+* DO ~8 without ~1 asking|confirmation|confirming ~2 confirmation|permission|user|approval|me = asks to act unasked
+call|invoke|execute|run ~1 the? ~1 delete|erase|wipe|transfer|payment tool|function on|with all|every = asks to use it on all
+call|invoke|execute ~1 the? ~3 tool|function|command ~1 on|with all|every = asks to use a tool on everything
+RUN ~4 tool|function ~5 without asking|confirmation|confirming|permission = asks to act unasked
+when|if|once you|ai read|reads|see|process this ~6 tool|function|command|api = speaks to whatever reads it
+if you are|re an|a AIS|language|llm = speaks to whatever reads it
+AIS|READERS READING this page|document|message|text|file|note|email|website|content|must = speaks to its reader
+AIS instruction|instructions|directive|note when|you|always|ignore|must|please = speaks to whatever reads it
+as an? AIS ~2 you must|have|need = speaks to whatever reads it
+before using ~1 any other tool|tools = wants to come before other tools
+* use your ~1 shell|bash|terminal|code|file tool|tools|interpreter to = asks to use a tool
+""",
+    "markup": """
+begin|end|start|new system prompt|message|instructions = pretends to be the prompt
+note|message|warning|notice to|for the|all|any? AIS = speaks to whatever reads it
+attention ~1 ai|language|llm model|assistant|agent|agents|models = speaks to whatever reads it
+end of ~1 input|prompt|conversation|document|message ~2 system = pretends to be the prompt
+""",
+    "credentials": """
+ASK ~2 KEYS of|for ~1 root|admin|administrator|database = asks for a password
+ASK ~2 admin|root|master|administrator|your|database|db|production|server ~1 KEYS = asks for a password
+ASK ~3 api|private|secret|access|ssh|signing key|keys|token|tokens = asks for a key
+what ~2 your api|secret|private|access|admin key|keys|token|password = asks for a key
+* what ~2 root|admin|master|administrator|database|db KEYS = asks for a password
+print|show|dump|reveal|list ~1 your environment|env variables|vars|file = asks for keys
+list|print|show|dump ~2 environment|env variables|vars ~3 credentials|secrets|keys|passwords|values = asks for keys
+ASK ~2 contents|content of ~1 env = asks for a file of keys
+""",
+    "encoded": """
+decode|decrypt|unscramble|deobfuscate ~7 and|then ~1 follow|execute|obey|run|do|perform = asks to follow what is encoded
+""",
+}
 
 # Nothing to do with assistants: what a public channel gets besides.
-UNWANTED: Final[tuple[Phrase, ...]] = (
-    Phrase("spam", "you|you ve|have won ~3 lottery|prize|iphone|jackpot|million|gift", "a prize nobody played for"),
-    Phrase("spam", "claim your ~2 prize|reward|bonus|winnings|gift", "a prize nobody played for"),
-    Phrase("spam", "double|triple your bitcoin|btc|crypto|money|investment", "promises money"),
-    Phrase("spam", "earn|make ~4 per|a|every day|week|hour ~3 home|online|guaranteed", "promises money"),
-    Phrase("spam", "buy|cheap|order viagra|cialis|followers|backlinks|likes", "sells what nobody asked for"),
-    Phrase("spam", "guaranteed ~1 profit|profits|returns|income", "promises money"),
-    Phrase("spam", "rank ~3 website ~2 google|first", "sells what nobody asked for"),
-    Phrase("spam", "seo services|packages|expert|agency", "sells what nobody asked for"),
-    Phrase("spam", "click ~1 here|link ~4 free|win|claim|bonus|casino", "lures to a link"),
-    Phrase("abuse", "i will|ll|gonna ~1 kill|murder|rape|hurt ~1 you|your", "threatens"),
-    Phrase("abuse", "kill yourself|urself", "threatens"),
-    Phrase("abuse", "fuck|screw you|off", "insults"),
-    Phrase("abuse", "you ~2 stupid|worthless|fucking idiot|bitch|bastard|whore|cunt|asshole", "insults"),
-)  # fmt: skip
+UNWANTED: Final[Mapping[Category, str]] = {
+    "spam": """
+you|you ve|have won ~3 lottery|prize|iphone|jackpot|million|gift = a prize nobody played for
+claim your ~2 prize|reward|bonus|winnings|gift = a prize nobody played for
+double|triple your bitcoin|btc|crypto|money|investment = promises money
+earn|make ~4 per|a|every day|week|hour ~3 home|online|guaranteed = promises money
+buy|cheap|order viagra|cialis|followers|backlinks|likes = sells what nobody asked for
+guaranteed ~1 profit|profits|returns|income = promises money
+rank ~3 website ~2 google|first = sells what nobody asked for
+seo services|packages|expert|agency = sells what nobody asked for
+click ~1 here|link ~4 free|win|claim|bonus|casino = lures to a link
+""",
+    "abuse": """
+i will|ll|gonna ~1 kill|murder|rape|hurt ~1 you|your = threatens
+kill yourself|urself = threatens
+fuck|screw you|off = insults
+you ~2 stupid|worthless|fucking idiot|bitch|bastard|whore|cunt|asshole = insults
+""",
+}

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from weft.gateway.categories import Phrase
+from weft.gateway.categories import Category
 
 LISTS: Final[Mapping[str, str]] = {
     "DE_IGNORE": "ignoriere ignorier ignorieren ignoriert vergiss vergessen vergesse vergesst missachte missachten"
     " verwirf verwerfen ubergehe ubergehen umgehe umgehen uberspringe",
-    "DE_BEFORE": "vorherigen vorherige bisherigen bisherige vorigen vorige obigen obige fruheren fruhere vorangegangenen"
-    " vorangehenden ursprunglichen vorhergehenden",
+    "DE_BEFORE": "vorherigen vorherige bisherigen bisherige vorigen vorige obigen obige fruheren fruhere"
+    " vorangegangenen vorangehenden ursprunglichen vorhergehenden",
     "DE_RULES": "anweisungen anweisung instruktionen instruktion regeln vorgaben richtlinien befehle anordnungen"
     " vorschriften systemanweisungen prompt prompts",
     "DE_TELL": "zeig zeige zeigen verrate verraten nenne nennen gib drucke wiederhole sag sage offenbare",
@@ -22,7 +22,8 @@ LISTS: Final[Mapping[str, str]] = {
     "FR_BEFORE": "precedentes precedente precedents anterieures anterieurs initiales dessus",
     "FR_RULES": "instructions instruction consignes regles directives ordres",
     "FR_TELL": "affiche affichez montre montrez revele revelez donne donnez repete repetez dis",
-    "ES_IGNORE": "ignora ignore ignorad ignorar ignoren olvida olvide olvidad olvidar descarta descarte desestima omite",
+    "ES_IGNORE": "ignora ignore ignorad ignorar ignoren olvida olvide olvidad olvidar descarta descarte desestima"
+    " omite",
     "ES_BEFORE": "anteriores previas previos precedentes arriba originales",
     "ES_RULES": "instrucciones reglas indicaciones directrices ordenes normas directivas",
     "ES_TELL": "muestra muestrame muestre revela revelame revele dime ensename imprime repite",
@@ -38,51 +39,69 @@ LISTS: Final[Mapping[str, str]] = {
     "NL_BEFORE": "vorige eerdere voorgaande bovenstaande voorafgaande",
     "NL_RULES": "instructies regels opdrachten richtlijnen aanwijzingen",
     "NL_TELL": "toon laat geef onthul herhaal",
+    "PL_IGNORE": "zignoruj ignoruj zapomnij pomin",
+    "PL_BEFORE": "poprzednie wczesniejsze powyzsze",
+    "TR_RULES": "talimatlari kurallari komutlari",
     "RU_IGNORE": "игнорируи игнорируите проигнорируи проигнорируите игнорировать забудь забудьте отмени отмените",
     "RU_BEFORE": "предыдущие предыдущих прежние вышеуказанные прошлые предшествующие свои твои ваши все",
     "RU_RULES": "инструкции инструкциям указания правила команды директивы",
     "RU_TELL": "покажи покажите раскрои раскроите выведи выведите расскажи напиши повтори",
 }
 
-PHRASES: Final[tuple[Phrase, ...]] = (
-    Phrase("override", "DE_IGNORE ~3 DE_BEFORE ~2 DE_RULES", "asks to ignore earlier instructions (German)"),
-    Phrase("override", "DE_IGNORE ~1 deine|deiner|alle|samtliche ~1 DE_RULES", "asks to ignore instructions (German)"),
-    Phrase("override", "alle|deine DE_BEFORE ~1 DE_RULES ~2 DE_IGNORE", "asks to ignore earlier instructions (German)"),
-    Phrase("override", "halte|halt dich nicht ~3 deine|DE_BEFORE ~1 DE_RULES", "asks not to follow rules (German)"),
-    Phrase("override", "befolge|folge|beachte ~2 deine|deinen|DE_BEFORE ~2 DE_RULES nicht", "asks not to follow rules (German)"),
-    Phrase("override", "nicht mehr ~1 an deine|DE_BEFORE ~1 DE_RULES", "asks not to follow rules (German)"),
-    Phrase("role_play", "du bist jetzt|nun ~2 dan|uneingeschrankt|unzensiert", "makes an assistant another one (German)"),
-    Phrase("role_play", "du hast|bist ~2 keine|ohne einschrankungen|beschrankungen|filter", "declares rules void (German)"),
-    Phrase("prompt_extraction", "DE_TELL ~3 systemprompt|systemprompts|systemanweisungen", "asks for the prompt (German)"),
-    Phrase("prompt_extraction", "DE_TELL ~2 deinen|deine|den system|versteckten|geheimen|ursprunglichen DE_RULES", "asks for the prompt (German)"),
-    Phrase("credentials", "DE_TELL ~2 das|dein|admin ~1 adminpasswort|administratorpasswort|masterpasswort", "asks for a password (German)"),
-    Phrase("override", "FR_IGNORE ~3 FR_RULES ~2 FR_BEFORE", "asks to ignore earlier instructions (French)"),
-    Phrase("override", "FR_IGNORE ~1 tes|vos|toutes ~1 FR_RULES", "asks to ignore instructions (French)"),
-    Phrase("override", "ne tiens|tenez pas|plus compte ~2 FR_RULES", "asks to ignore instructions (French)"),
-    Phrase("role_play", "tu es|vous etes maintenant ~2 dan|libre ~2 restrictions?", "makes an assistant another one (French)"),
-    Phrase("prompt_extraction", "FR_TELL ~3 prompt|instructions ~1 systeme|initiales|cachees|secretes", "asks for the prompt (French)"),
-    Phrase("override", "ES_IGNORE ~3 ES_RULES ~2 ES_BEFORE", "asks to ignore earlier instructions (Spanish)"),
-    Phrase("override", "ES_IGNORE ~1 tus|todas ~1 ES_RULES", "asks to ignore instructions (Spanish)"),
-    Phrase("override", "haz|haga|hagan caso omiso ~2 ES_RULES", "asks to ignore instructions (Spanish)"),
-    Phrase("override", "no hagas|haga|hagan caso ~2 ES_RULES", "asks to ignore instructions (Spanish)"),
-    Phrase("role_play", "ahora eres ~2 dan|libre|ia sin? restricciones?", "makes an assistant another one (Spanish)"),
-    Phrase("prompt_extraction", "ES_TELL ~3 prompt|mensaje|instrucciones del|de ~1 sistema", "asks for the prompt (Spanish)"),
-    Phrase("override", "PT_IGNORE ~3 PT_RULES ~2 PT_BEFORE", "asks to ignore earlier instructions (Portuguese)"),
-    Phrase("override", "PT_IGNORE ~1 suas|tuas|todas ~1 PT_RULES", "asks to ignore instructions (Portuguese)"),
-    Phrase("override", "nao siga|sigas ~1 suas|PT_BEFORE ~1 PT_RULES", "asks to ignore instructions (Portuguese)"),
-    Phrase("prompt_extraction", "PT_TELL ~3 prompt|mensagem|instrucoes do|de ~1 sistema", "asks for the prompt (Portuguese)"),
-    Phrase("override", "IT_IGNORE ~3 IT_RULES ~2 IT_BEFORE", "asks to ignore earlier instructions (Italian)"),
-    Phrase("override", "IT_IGNORE ~1 le? tue|tutte ~1 IT_RULES", "asks to ignore instructions (Italian)"),
-    Phrase("prompt_extraction", "IT_TELL ~3 prompt|messaggio|istruzioni di|del ~1 sistema", "asks for the prompt (Italian)"),
-    Phrase("override", "NL_IGNORE ~3 NL_BEFORE ~2 NL_RULES", "asks to ignore earlier instructions (Dutch)"),
-    Phrase("override", "NL_IGNORE ~1 je|jouw|al|alle ~1 NL_RULES", "asks to ignore instructions (Dutch)"),
-    Phrase("prompt_extraction", "NL_TELL ~4 systeemprompt|systeeminstructies", "asks for the prompt (Dutch)"),
-    Phrase("override", "RU_IGNORE ~2 RU_BEFORE ~2 RU_RULES", "asks to ignore earlier instructions (Russian)"),
-    Phrase("override", "не обращаи|обращаите|следуи|следуите ~2 RU_BEFORE ~1 RU_RULES", "asks to ignore instructions (Russian)"),
-    Phrase("override", "не обращаи|обращаите внимания на ~1 RU_RULES", "asks to ignore instructions (Russian)"),
-    Phrase("prompt_extraction", "RU_TELL ~3 системныи|системные промпт|запрос|инструкции", "asks for the prompt (Russian)"),
-    Phrase("override", "zignoruj|ignoruj|zapomnij|pomin ~2 poprzednie|wczesniejsze|powyzsze ~1 instrukcje|zasady|polecenia", "asks to ignore instructions (Polish)"),
-    Phrase("override", "onceki|yukaridaki ~2 talimatlari|kurallari|komutlari ~2 yok|unut|gormezden|dikkate", "asks to ignore instructions (Turkish)"),
-    Phrase("override", "ignorera|glom ~2 tidigare|foregaende ~1 instruktioner|regler", "asks to ignore instructions (Swedish)"),
-    Phrase("override", "تجاهل|انس|تجاهلي ~2 التعليمات|الاوامر|القواعد ~1 السابقة|اعلاه", "asks to ignore instructions (Arabic)"),
-)  # fmt: skip
+PHRASES: Final[Mapping[Category, str]] = {
+    "override": """
+DE_IGNORE ~3 DE_BEFORE ~2 DE_RULES = asks to ignore earlier instructions (German)
+DE_IGNORE ~1 deine|deiner|alle|samtliche ~1 DE_RULES = asks to ignore instructions (German)
+alle|deine DE_BEFORE ~1 DE_RULES ~2 DE_IGNORE = asks to ignore earlier instructions (German)
+halte|halt dich nicht ~3 deine|DE_BEFORE ~1 DE_RULES = asks not to follow rules (German)
+befolge|folge|beachte ~2 deine|deinen|DE_BEFORE ~2 DE_RULES nicht = asks not to follow rules (German)
+nicht mehr ~1 an deine|DE_BEFORE ~1 DE_RULES = asks not to follow rules (German)
+FR_IGNORE ~3 FR_RULES ~2 FR_BEFORE = asks to ignore earlier instructions (French)
+FR_IGNORE ~1 tes|vos|toutes ~1 FR_RULES = asks to ignore instructions (French)
+ne tiens|tenez pas|plus compte ~2 FR_RULES = asks to ignore instructions (French)
+ES_IGNORE ~3 ES_RULES ~2 ES_BEFORE = asks to ignore earlier instructions (Spanish)
+ES_IGNORE|olvidate ~2 tus|todas ~1 ES_RULES = asks to ignore instructions (Spanish)
+haz|haga|hagan caso omiso ~2 ES_RULES = asks to ignore instructions (Spanish)
+no hagas|haga|hagan caso ~2 ES_RULES = asks to ignore instructions (Spanish)
+PT_IGNORE ~3 PT_RULES ~2 PT_BEFORE = asks to ignore earlier instructions (Portuguese)
+PT_IGNORE ~1 suas|tuas|todas ~1 PT_RULES = asks to ignore instructions (Portuguese)
+nao siga|sigas ~1 suas|PT_BEFORE ~1 PT_RULES = asks to ignore instructions (Portuguese)
+IT_IGNORE ~3 IT_RULES ~2 IT_BEFORE = asks to ignore earlier instructions (Italian)
+IT_IGNORE ~1 le? tue|tutte ~1 IT_RULES = asks to ignore instructions (Italian)
+NL_IGNORE ~3 NL_BEFORE ~2 NL_RULES = asks to ignore earlier instructions (Dutch)
+NL_IGNORE ~1 je|jouw|al|alle ~1 NL_RULES = asks to ignore instructions (Dutch)
+RU_IGNORE ~2 RU_BEFORE ~2 RU_RULES = asks to ignore earlier instructions (Russian)
+не обращаи|обращаите|следуи|следуите ~2 RU_BEFORE ~1 RU_RULES = asks to ignore instructions (Russian)
+не обращаи|обращаите внимания на ~1 RU_RULES = asks to ignore instructions (Russian)
+vergiss|missachte|ignoriere ~2 DE_RULES ~1 die du = asks to ignore instructions (German)
+PL_IGNORE ~2 PL_BEFORE ~1 instrukcje|zasady|polecenia = asks to ignore instructions (Polish)
+onceki|yukaridaki ~2 TR_RULES ~2 yok|unut|gormezden|dikkate = asks to ignore instructions (Turkish)
+ignorera|glom ~2 tidigare|foregaende ~1 instruktioner|regler = asks to ignore instructions (Swedish)
+تجاهل|انس|تجاهلي ~2 التعليمات|الاوامر|القواعد ~1 السابقة|اعلاه = asks to ignore instructions (Arabic)
+""",
+    "role_play": """
+du bist jetzt|nun ~2 dan|uneingeschrankt|unzensiert = makes an assistant another one (German)
+du hast|bist ~2 keine|ohne einschrankungen|beschrankungen|filter = declares rules void (German)
+tu es|vous etes maintenant ~2 dan|libre ~2 restrictions? = makes an assistant another one (French)
+ahora eres ~2 dan|libre|ia sin? restricciones? = makes an assistant another one (Spanish)
+""",
+    "prompt_extraction": """
+* dein|deinen|deinem|euer systemprompt|prompt = speaks of the prompt (German)
+* tes|ton|vos|votre instructions|prompt systeme = speaks of the prompt (French)
+* tu|tus|su prompt|instrucciones del|de sistema = speaks of the prompt (Spanish)
+* seu|teu|suas prompt|instrucoes do|de sistema = speaks of the prompt (Portuguese)
+* tuo|tue prompt|istruzioni di sistema = speaks of the prompt (Italian)
+* системныи|системного|системныи промпт|промпта = speaks of the prompt (Russian)
+DE_TELL ~3 systemprompt|systemprompts|systemanweisungen = asks for the prompt (German)
+DE_TELL ~2 deinen|deine|den system|versteckten|geheimen|ursprunglichen DE_RULES = asks for the prompt (German)
+FR_TELL ~3 prompt|instructions ~1 systeme|initiales|cachees|secretes = asks for the prompt (French)
+ES_TELL ~3 prompt|mensaje|instrucciones del|de ~1 sistema = asks for the prompt (Spanish)
+PT_TELL ~3 prompt|mensagem|instrucoes do|de ~1 sistema = asks for the prompt (Portuguese)
+IT_TELL ~3 prompt|messaggio|istruzioni di|del ~1 sistema = asks for the prompt (Italian)
+NL_TELL ~4 systeemprompt|systeeminstructies = asks for the prompt (Dutch)
+RU_TELL ~3 системныи|системные промпт|запрос|инструкции = asks for the prompt (Russian)
+""",
+    "credentials": """
+DE_TELL ~2 das|dein|admin ~1 adminpasswort|administratorpasswort|masterpasswort = asks for a password (German)
+""",
+}

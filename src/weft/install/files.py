@@ -81,12 +81,9 @@ def replace(held: Held, data: bytes, *, private: bool) -> None:
 
 
 def remove(held: Held) -> None:
-    """Deletes a file. Raises Conflict if it is not as it was read any more."""
+    """Deletes a file; a link to it stays, it was not ours. Raises Conflict if it is not as it was read any more."""
     _unchanged(held)
-    target = _target(held.path)
-    target.unlink()
-    if held.path.is_symlink():
-        held.path.unlink()
+    _target(held.path).unlink()
 
 
 def back_up(held: Held, clock: Clock) -> Path:

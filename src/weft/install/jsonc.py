@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from msgspec import Struct
 from weft.errors import Invalid
 
 MAX_DEPTH: Final = 200
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
 _GAP: Final = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
@@ -36,6 +38,7 @@ class Child(Struct):
     comma: int | None = None  # where the comma after it stands
 
 
+@lru_cache(maxsize=4)  # of one text much is asked; a node is never changed once it is read
 def parse(text: str) -> Node | None:
     """The value that a text holds; None if it holds only space and comments. Raises Invalid with line and column."""
     reader = _Reader(text)
@@ -71,8 +74,12 @@ class _Reader:
 
     def gap(self, at: int) -> int:
         """The end of the space and comments that begin here."""
-        found = _GAP.match(self.text, at)
-        end = found.end() if found else at
+        space = _SPACE.match(self.text, at)
+        end = space.end() if space else at
+        if not self.text.startswith("/", end):
+            return end
+        found = _GAP.match(self.text, end)
+        end = found.end() if found else end
         if self.text.startswith("/*", end):
             raise self.damage(end, "a comment that does not end")
         return end

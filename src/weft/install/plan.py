@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from weft.errors import Invalid
+from weft.errors import Invalid, ReadOnly
 from weft.install import files
 from weft.install.clients import INSTRUCTIONS, Client, entry, hook
 from weft.install.files import Held
@@ -123,8 +123,10 @@ def apply(plan: Plan, clock: Clock) -> dict[Path, Path]:
             else:
                 files.replace(change.held, change.after, private=plan.scope == "user")
             done.append(change)
-    except BaseException:
+    except BaseException as problem:
         _undo(plan, done, made)
+        if isinstance(problem, OSError):
+            raise ReadOnly(f"nothing was changed: {problem}", hint="mend that, then run this again") from problem
         raise
     for change in plan.changed:
         if change.after is None:

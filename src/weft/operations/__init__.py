@@ -32,6 +32,7 @@ MODULES: Final = (
     "recalling",
     "questions",
     "raw",
+    "screening",
     "searching",
     "finding",
     "alike",

@@ -17,7 +17,7 @@ from weft.operations.once import Piece, this_minute, write_once
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
 from weft.operations.reports import MAX_BODY
-from weft.operations.showing import NodeShown, show_nodes
+from weft.operations.showing import NodeShown, flagged, show_nodes
 from weft.operations.tending import RequestId
 from weft.operations.versions import answer_of, new_versions, node_fence, standing_node, told_alike, version_draft
 from weft.operations.write_options import WriteOptions, focus_of, guard_of, props_of
@@ -113,7 +113,8 @@ def alert_list(loom: Loom, given: AlertList) -> AlertsListed:
     projects = None if given.everywhere else (loom.settings.project, None)
     found = _alerts(loom, projects) if given.every else active_alerts(loom, projects)
     notes = () if found else ("no alert was raised here" if given.every else "no alert is active",)
-    return AlertsListed(alerts=show_nodes(loom, found[: given.limit]), total=len(found), notes=notes)
+    shown = show_nodes(loom, found[: given.limit])
+    return AlertsListed(alerts=shown, total=len(found), notes=(*notes, *flagged(shown)))
 
 
 def active_alerts(loom: Loom, projects: tuple[str | None, ...] | None) -> tuple[NodeVersion, ...]:

@@ -18,7 +18,7 @@ from weft.operations.finding import Anywhere, AsOf, KnownAt, OtherProject, check
 from weft.operations.moments import read_when
 from weft.operations.reading import resolve
 from weft.operations.registry import Operation
-from weft.operations.showing import NodeShown, show_cited, show_node
+from weft.operations.showing import NodeShown, flagged, show_cited, show_node
 from weft.queries import Lead, TextQuery, VectorQuery
 from weft.retrieval.from_log import search_log
 from weft.retrieval.pipeline import Ask
@@ -151,7 +151,7 @@ def _in_log(loom: Loom, given: FindSimilar, like: _Like, problem: StoreError) ->
     kept = [each for each in found if each.score >= given.min_score][: given.limit]
     hits = tuple(Similar(score=each.score, node=show_node(each.node, answer.citations)) for each in kept)
     empty = () if hits else _empty(loom, given, max((each.score for each in found), default=None))
-    notes = (*answer.notes, *empty)
+    notes = (*answer.notes, *empty, *flagged(hit.node for hit in hits))
     return SimilarFound(hits=hits, id=like.id, degraded=answer.degraded, notes=notes)
 
 

@@ -13,7 +13,7 @@ from weft.context.hits import context_of
 from weft.extract.question import read_question
 from weft.lexical import content_hash
 from weft.loom import Loom
-from weft.operations.asking import Hit, show_hits
+from weft.operations.asking import Hit, flagged, show_hits
 from weft.operations.bounds import bounded
 from weft.operations.recalling import Recalled
 from weft.operations.receipts import WORDS, KeptHit, Receipt, context_hash, read_receipt
@@ -67,7 +67,8 @@ def answer(loom: Loom, given: Answer) -> Recalled:
         told.pop("written_by", "")
         problems += ("what the language model wrote is withheld: it was written from all of the hits",)
     notes = (*kept.answer.get("notes", ()), *kept.notes, *problems, *again.doubts)
-    return bounded(msgspec.convert({**told, "notes": notes}, Recalled), "hits")
+    recalled = msgspec.convert({**told, "notes": notes}, Recalled)
+    return bounded(replace(recalled, notes=(*recalled.notes, *flagged(recalled.hits))), "hits")
 
 
 def retell(loom: Loom, kept: Receipt, *, explain: bool) -> Retold:
@@ -128,7 +129,7 @@ def _as_told(kept: KeptHit, hit: Hit) -> dict[str, Any]:
     found = msgspec.to_builtins(hit)
     props = {name: value for name, value in found["node"].get("props", {}).items() if name in kept.props}
     words = {name: found["node"].get(name, "") for name in WORDS if name != "props"}
-    node = {**kept.node, **words, "props": props}
+    node = {**kept.node, **words, "props": props, "flags": found["node"].get("flags", ())}
     why = found.get("why", []) if kept.why else []
     return {"parts": found.get("parts", []), "why": why, **kept.rest, "node": node}
 

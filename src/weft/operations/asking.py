@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
 from weft.errors import Invalid, StoreError
 from weft.extract.intent import RetrievalClass
+from weft.gateway import flags_of, remark
 from weft.instants import parse_instant
 from weft.kinds import VIEWS
 from weft.loom import Loom
@@ -49,6 +50,7 @@ class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     citation: str
     by: str = ""
+    flags: tuple[str, ...] = ()
 
 
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -132,8 +134,16 @@ def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[st
             text=text,
             citation=shown.citation,
             by=node.name or (said_by if isinstance(said_by, str) else ""),
+            flags=flags_of(text),
         )
     return found
+
+
+def flagged(hits: Iterable[Hit]) -> tuple[str, ...]:
+    """A note if the words of some hits look like instructions: the hits carry flags."""
+    return remark(
+        (hit.node.id, (*hit.node.flags, *(flag for part in hit.parts for flag in part.flags))) for hit in hits
+    )
 
 
 def notes_of(loom: Loom, answer: Answer, hits: Sequence[object], *, then: bool = False) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from weft.context.tokens import count_tokens
 from weft.context.wording import NAME_CHARACTERS, TEXT_CHARACTERS, cut, plain, quoted
 from weft.loom import Loom
 from weft.operations.asking import read_ask
-from weft.operations.conversations import conversation_id
 from weft.operations.fields import Name, Query
 from weft.operations.priority import ContextItem, ProjectContextInput, project_context
 from weft.operations.recalling import Recall, shown
@@ -66,12 +65,8 @@ def _of_prompt(loom: Loom, given: ContextAsked, room: int) -> tuple[int, str, tu
     assert given.query is not None
     asked = Recall(query=given.query, limit=LINES + SPARE, max_tokens=max(room, 50))
     answer = run(recipes.DEFAULT, loom, read_ask(loom, asked, as_of=False))
-    own = conversation_id(loom.settings.project, given.session) if given.session else None
-    ranked = tuple(
-        each
-        for each in answer.ranked or ()
-        if own is None or not (each.node.id == own or each.node.id.startswith(f"{own}#"))
-    )
+    own = f"/{given.session}" if given.session else "/"  # in whichever project it is kept: agents move about
+    ranked = tuple(each for each in answer.ranked or () if not each.node.id.partition("#")[0].endswith(own))
     found = shown(loom, asked, replace(answer, ranked=ranked[:LINES]))
     fits = bool(found.hits) and count_tokens(found.context) <= room and "\n1. " in f"\n{found.context}"
     return len(found.hits) if fits else 0, found.context, found.notes

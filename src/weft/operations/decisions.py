@@ -10,14 +10,16 @@ from msgspec.structs import asdict, replace
 
 from weft.append import Fence
 from weft.errors import Invalid, NotFound
+from weft.instants import to_iso
 from weft.lexical import name_key
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.loom import Loom
 from weft.operations.committing import Choice, Committed, decided
 from weft.operations.dedup import HASH, Entry, Judged, concerns, judge, listed
-from weft.operations.fields import Name
+from weft.operations.fields import Moment, Name
 from weft.operations.making import Making
+from weft.operations.moments import check_interval
 from weft.operations.planned import SoFar, answered, fence_of
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
@@ -40,6 +42,7 @@ class SaveDecision(WriteOptions, frozen=True, kw_only=True):
     supersedes: (
         Annotated[str, Meta(min_length=1, max_length=1024, description="id of the decision that it replaces")] | None
     ) = None
+    valid_from: Annotated[Moment | None, Meta(description="when it was decided; now if unset")] = None
     decision: Annotated[
         Literal["auto", "new"], Meta(description="auto compares its title with others; new says it is another decision")
     ] = "auto"
@@ -78,6 +81,7 @@ class _Piece(Struct, frozen=True, kw_only=True):
     text: str
     props: dict[str, Any]
     entities: tuple[str, ...] = ()
+    begins: int | None = None
 
 
 def save_decision(loom: Loom, given: SaveDecision) -> Remembered:
@@ -87,7 +91,8 @@ def save_decision(loom: Loom, given: SaveDecision) -> Remembered:
     `duplicate_skip` names it. One whose title says nearly the same as another's replaces that: `superseded`; the older
     one keeps its words and is hidden behind the newer. Where the titles are alike but not enough, or differ in a
     negation, a number or a version, nothing is written: `manual_review` lists the candidates. Repeat the call with
-    --supersedes ID if it replaces one of them, or with --decision new if it stands beside them.
+    --supersedes ID if it replaces one of them, or with --decision new if it stands beside them. One that was decided
+    before the other, as --valid-from says, replaces nothing by itself.
     """
     rationale = given.rationale if given.rationale.strip() else ""
     piece = _piece(
@@ -98,6 +103,7 @@ def save_decision(loom: Loom, given: SaveDecision) -> Remembered:
         text=_paragraphs(rationale, listed("Alternatives", given.alternatives)) or given.title,
         props={"status": "accepted", "alternatives": list(given.alternatives) or None},
     )
+    piece = replace(piece, begins=check_interval(given.valid_from, None)[0])
     settled = given.supersedes is not None or given.decision == "new"
     return _once(loom, given, piece, by_title=not settled, supersedes=given.supersedes, settled=settled)
 
@@ -183,12 +189,16 @@ def _once(
             return Choice(told=_there_already(loom, judged))
         if judged.outcome == "review":
             return Choice(told=_to_review(judged))
-        if judged.outcome == "supersede":
+        if judged.outcome == "supersede" and not _before(piece, judged.nodes[0]):
             older = (judged.nodes[0].id,)
         matters = concerns(loom, entry, by_title=by_title, relied_on=older)
         return _choice(loom, piece, loom.new_id(given.request_id), pos, older, matters)
 
     return _told(*decided(loom, decide, request_id=given.request_id))
+
+
+def _before(piece: _Piece, node: NodeVersion) -> bool:
+    return piece.begins is not None and piece.begins < node.interval.valid_from
 
 
 def _plainly(loom: Loom, given: WriteOptions, piece: _Piece) -> Remembered:
@@ -234,6 +244,7 @@ def _choice(
         entities=tuple(making.nodes.values()),
         edges=tuple(making.edges.values()),
         supersedes=supersedes,
+        valid_from=None if piece.begins is None else to_iso(piece.begins),
     )
     draft = Draft(kind="memory.remembered", payload=payload)
     planned = making.planned(node_id, (draft,), linked)

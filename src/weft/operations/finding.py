@@ -62,6 +62,7 @@ class TurnShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     citation: str
     speaker: str = ""
     role: str = ""
+    flags: tuple[str, ...] = ()
 
 
 class MessageFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -236,6 +237,7 @@ def _turn(node: NodeVersion, shown: NodeShown) -> TurnShown:
         citation=shown.citation,
         speaker=speaker if isinstance(speaker, str) else "",
         role=role if isinstance(role, str) else "",
+        flags=shown.flags,
     )
 
 

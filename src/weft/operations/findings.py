@@ -29,7 +29,7 @@ ACTIONS: Final[dict[CheckName, tuple[Action, ...]]] = {
     "write": ("retry", "drop", "undo"),
 }
 NODES: Final[dict[CheckName, int]] = {"duplicate": 2, "decision": 1, "pattern": 1, "entity": 2, "write": 1}
-COMMAND: Final = "weft hygiene-apply"
+COMMAND: Final = "weft hygiene apply"
 SHOWN_CHARACTERS: Final = 120
 _SAFE: Final = ":@+.-_~"
 
@@ -71,7 +71,7 @@ def read(name: str) -> Named:
     check, *rest = name.split("/")
     known = next((each for each in CHECKS if each == check), None)
     if known is None or len(rest) != NODES[known] + 1 or not all(rest):
-        raise Invalid(f"{name[:80]!r} is not the id of a finding", hint="`weft run-hygiene` lists findings with ids")
+        raise Invalid(f"{name[:80]!r} is not the id of a finding", hint="`weft hygiene` lists findings with ids")
     return Named(check=known, ids=tuple(unquote(each) for each in rest[:-1]), stamp=rest[-1])
 
 

@@ -58,7 +58,7 @@ def run_hygiene(loom: Loom, given: RunHygiene) -> HygieneReport:
 
     Pairs that say the same (over 0.9 of their words are, or the cosine of their meanings is more); decisions older than
     180 days that nothing superseded; patterns that nobody confirmed for 90 days; things of one name that are several
-    nodes; writes that wait or were refused. `weft hygiene-apply` takes the ids of chosen findings. Only when hygiene
+    nodes; writes that wait or were refused. `weft hygiene apply` takes the ids of chosen findings. Only when hygiene
     was done is written, to the project.
     """
     scope = scope_of(loom, project=given.project, level=given.level)

@@ -73,7 +73,7 @@ class _Stale(Exception):
 
 
 def hygiene_apply(loom: Loom, given: HygieneApply) -> HygieneApplied:
-    """Mends chosen findings of `weft run-hygiene`, by their ids, and says how to undo each.
+    """Mends chosen findings of `weft hygiene`, by their ids, and says how to undo each.
 
     merge: the older of two that say the same is superseded by the newer, or a thing is merged into the other of its
     name. end, invalidate: an old decision or pattern stops being true now. confirm: it is still right, and counts as

@@ -15,7 +15,7 @@ from weft.loom import Loom
 from weft.operations.fields import Label, Query
 from weft.operations.registry import Operation
 from weft.operations.scoping import ScopeFound, ScopeState, find_project, scope_of
-from weft.operations.showing import NodeShown, show_nodes
+from weft.operations.showing import NodeShown, flagged, show_nodes
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Ask, run
 from weft.types import Find, NodeVersion, When
@@ -146,7 +146,7 @@ def _attempt(loom: Loom, given: ProjectContextInput, until_s: float) -> ProjectC
         hygiene_due=scope.project is not None and _hygiene_due(loom, scope.project),
         truncated=tuple(level.name for level in found if level.truncated),
         conflicts=conflicts,
-        notes=(*notes, *near),
+        notes=(*notes, *near, *flagged(nodes)),
     )
 
 

@@ -83,7 +83,7 @@ def publish(loom: Loom, given: Publish) -> Published:
     if not found:
         raise NotFound(
             f"nothing that was chosen may be published: {'; '.join(notes) or 'there are no such reports'}",
-            hint="`weft report-list` shows reports; `weft ingest` reads documents",
+            hint="`weft report list` shows reports; `weft ingest` reads documents",
         )
     title = given.title or given.name
     groups = [("Reports", [page for page, _ in filter(None, reports)])]

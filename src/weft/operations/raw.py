@@ -11,7 +11,7 @@ from weft.context.ties import ties_of
 from weft.errors import StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
-from weft.operations.asking import asks_of_then, notes_of, read_ask, show_hits
+from weft.operations.asking import asks_of_then, flagged, notes_of, read_ask, show_hits
 from weft.operations.bounds import OUTPUT_CHARACTERS, bounded, size
 from weft.operations.recalling import RecallRaw, recipe_named
 from weft.operations.registry import Operation
@@ -50,6 +50,7 @@ class RawMerged(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float
     citation: str
     views: tuple[View, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 class RecalledRaw(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -94,6 +95,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
             score=hit.score,
             citation=hit.node.citation,
             views=tuple(view for view in VIEW_NAMES if any(seen.view == view for seen in candidate.seen)),
+            flags=hit.node.flags,
         )
         for hit, candidate in zip(hits, answer.ranked or (), strict=True)
     )
@@ -112,7 +114,7 @@ def recall_raw(loom: Loom, given: RecallRaw) -> RecalledRaw:
         topic_change=answer.topic_change,
         expansions=answer.expansions,
         degraded=answer.degraded,
-        notes=(*notes, *_poor(notes, views), *problem),
+        notes=(*notes, *_poor(notes, views), *problem, *flagged(hits)),
         stages=answer.trace,
     )
     return bounded(_with_fewer(raw), "merged")

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from weft.code.languages import language_of
 from weft.errors import Invalid, NotFound
 from weft.extract.sections import split_lines
+from weft.gateway import remark
 from weft.instants import to_iso
 from weft.kinds import MENTION, UNSEARCHED_KINDS
 from weft.log.chain import header_hash, payload_digest
@@ -22,7 +23,7 @@ from weft.operations.fields import KindNames, Limit, Moment
 from weft.operations.moments import read_when
 from weft.operations.receipts import KIND as RECEIPT
 from weft.operations.registry import Operation
-from weft.operations.showing import EventShown, NodeShown, show_events, show_nodes
+from weft.operations.showing import EventShown, NodeShown, flagged, show_events, show_nodes
 from weft.operations.stamping import PRODUCED, TASK, status_of
 from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
@@ -58,7 +59,8 @@ def recent(loom: Loom, given: Recent) -> NodeList:
     found = _latest(loom, Find(kinds=given.kinds, projects=projects), given.limit)
     where = "any project" if given.everywhere else f"project {loom.settings.project}"
     notes = () if found else (f"nothing yet in {where}: `weft remember` begins",)
-    return NodeList(nodes=show_nodes(loom, found), notes=notes)
+    shown = show_nodes(loom, found)
+    return NodeList(nodes=shown, notes=(*notes, *flagged(shown)))
 
 
 def _backstage(node: NodeVersion) -> bool:
@@ -138,12 +140,13 @@ def show(loom: Loom, given: Show) -> Shown:
     notes: tuple[str, ...] = () if current else ("it does not hold at the moment asked about; its history is below",)
     if history[0].kind == RECEIPT:
         notes += (f"it is a receipt: `weft answer {node_id}` prints the answer that it keeps",)
+    versions = show_nodes(loom, history)
     return Shown(
         node=show_nodes(loom, current)[0] if current else None,
         edges=edges,
-        history=show_nodes(loom, history),
+        history=versions,
         made_by=_made_by(loom, node_id),
-        notes=notes,
+        notes=(*notes, *remark([(node_id, [flag for each in versions for flag in each.flags])])),
     )
 
 
@@ -223,7 +226,13 @@ def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
     notes = _doubts(loom, citation, event, nodes)
     (told,), shown = show_events(loom, [event]), show_nodes(loom, nodes)
     replaced = _replaced(loom, event)
-    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=(*notes, *replaced))
+    return Cited(
+        citation=event.citation,
+        matches=not notes,
+        event=told,
+        nodes=shown,
+        notes=(*notes, *replaced, *flagged(shown)),
+    )
 
 
 def _cite_followed(loom: Loom, written: str, citation: EventCitation) -> Cited:
@@ -238,7 +247,8 @@ def _cite_followed(loom: Loom, written: str, citation: EventCitation) -> Cited:
     (told,) = show_events(loom, [event])
     told = replace(told, payload=None)
     shown = show_nodes(follower, nodes)
-    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=(*notes, FOLLOWED))
+    notes_told = (*notes, FOLLOWED, *flagged(shown))
+    return Cited(citation=event.citation, matches=not notes, event=told, nodes=shown, notes=notes_told)
 
 
 def _event(loom: Loom, citation: EventCitation) -> Event | None:
@@ -312,7 +322,8 @@ def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
         )
     # Where the file still says the same, these are its lines; where it does not, it may say what was never ingested.
     lines = tuple(ingested[number] for number in range(citation.line, end + 1) if number in ingested)
-    return Cited(citation=written, matches=matches, nodes=show_nodes(loom, [node]), lines=lines, notes=notes)
+    shown = show_nodes(loom, [node])
+    return Cited(citation=written, matches=matches, nodes=shown, lines=lines, notes=(*notes, *flagged(shown)))
 
 
 def _nodes_of_file(loom: Loom, path: str) -> tuple[NodeVersion, ...]:

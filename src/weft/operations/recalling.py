@@ -15,7 +15,7 @@ from weft.errors import Invalid, WeftError
 from weft.extract.intent import Intent
 from weft.instants import to_iso
 from weft.loom import Loom
-from weft.operations.asking import Asking, History, Hit, asks_of_then, notes_of, read_ask, show_hits
+from weft.operations.asking import Asking, History, Hit, asks_of_then, flagged, notes_of, read_ask, show_hits
 from weft.operations.bounds import bounded
 from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
@@ -72,7 +72,9 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     ask = read_ask(loom, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
     answer = run(recipe, loom, ask)
     recalled = shown(loom, given, answer)
-    return bounded(_kept(loom, given, answer, recalled) if given.receipt else recalled, "hits")
+    if given.receipt:
+        recalled = _kept(loom, given, answer, recalled)
+    return bounded(replace(recalled, notes=(*recalled.notes, *flagged(recalled.hits))), "hits")
 
 
 def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Recalled:

@@ -142,7 +142,7 @@ def _arguments(given: Struct) -> dict[str, Any]:
 
 def _kept(candidate: Candidate, shown: dict[str, Any], visible: Set[str]) -> KeptHit:
     """A hit without its words."""
-    node = {name: value for name, value in shown["node"].items() if name not in WORDS}
+    node = {name: value for name, value in shown["node"].items() if name not in (*WORDS, "flags")}
     return KeptHit(
         id=candidate.node.id,
         content_hash=candidate.node.content_hash.hex(),

@@ -13,7 +13,7 @@ from weft.operations.making import check_words
 from weft.operations.once import this_minute, write_once
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
-from weft.operations.showing import NodeShown, show_nodes
+from weft.operations.showing import NodeShown, flagged, show_nodes
 from weft.operations.write_options import Keyword, WriteOptions
 from weft.types import NOW, Find, NodeVersion
 
@@ -38,7 +38,7 @@ class ReportWrite(WriteOptions, frozen=True, kw_only=True):
 def report_write(loom: Loom, given: ReportWrite) -> Remembered:
     """Keeps a report. The same title in the same minute is the report that is there already, whatever its body.
 
-    Give it the keywords by which it will be asked for: `weft report-read-latest KEYWORD`.
+    Give it the keywords by which it will be asked for: `weft report read-latest KEYWORD`.
     """
     check_words(given.title, field="title")
     check_words(given.body, field="body")
@@ -73,7 +73,8 @@ def report_read_latest(loom: Loom, given: ReportReadLatest) -> ReportsRead:
         known = _keywords(_reports(loom, None, None, everywhere=given.everywhere))
         told = f"reports are tagged {', '.join(known)}" if known else "there are no reports here yet"
         notes = (f"no report is tagged {given.keyword!r}: {told}",)
-    return ReportsRead(reports=show_nodes(loom, found), notes=notes)
+    shown = show_nodes(loom, found)
+    return ReportsRead(reports=shown, notes=(*notes, *flagged(shown)))
 
 
 class ReportList(Struct, frozen=True, kw_only=True):

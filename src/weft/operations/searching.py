@@ -12,7 +12,17 @@ from weft.extract.intent import MAX_DEPTH, Intent, RetrievalClass
 from weft.instants import to_iso
 from weft.kinds import PROVENANCE_RELATIONS, RECORD_KINDS
 from weft.loom import Loom
-from weft.operations.asking import Asking, History, Hit, asks_of_then, class_kinds, notes_of, read_ask, show_hits
+from weft.operations.asking import (
+    Asking,
+    History,
+    Hit,
+    asks_of_then,
+    class_kinds,
+    flagged,
+    notes_of,
+    read_ask,
+    show_hits,
+)
 from weft.operations.bounds import bounded
 from weft.operations.registry import Operation
 from weft.retrieval.fuse import CLASS_WEIGHTS
@@ -148,7 +158,7 @@ def memory_search(loom: Loom, given: MemorySearch) -> Searched:
         read_as=answer.query if answer.query != given.query else "",
         topic_change=answer.topic_change,
         degraded=answer.degraded,
-        notes=(*notes, *skipped, *joined),
+        notes=(*notes, *skipped, *joined, *flagged(hits)),
         stages=answer.trace if given.explain else (),
     )
     return bounded(searched, "results", beside={"related items": ("related",)})

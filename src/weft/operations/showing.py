@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from weft.errors import StoreError
+from weft.gateway import flags_of, remark
 from weft.instants import to_iso
 from weft.kinds import ERASED, views_of
 from weft.log.canonical import decode
@@ -23,7 +24,10 @@ from weft.types import MAX_IDS_PER_READ, NOW, Event, NodeVersion, Viewer
 
 
 class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A version of a node, with when it holds, since when weft knows, and where it came from."""
+    """A version of a node, with when it holds, since when weft knows, and where it came from.
+
+    `flags` are set where its words look like instructions to whoever reads them: which kinds (see docs/gateway.md).
+    """
 
     id: str
     kind: str
@@ -42,6 +46,7 @@ class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: str = ""
     props: dict[str, Any] = field(default_factory=dict)
     source: str | None = None
+    flags: tuple[str, ...] = ()
 
 
 class EventShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -75,7 +80,7 @@ def show_nodes(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[NodeShown, ...
 def show_cited(
     loom: Loom, nodes: Sequence[NodeVersion], answer: Answer | None = None
 ) -> tuple[tuple[NodeShown, ...], tuple[str, ...]]:
-    """Nodes with their citations as far as the store can serve them, and a note where it cannot.
+    """Nodes with their citations as far as the store can serve them, and notes: where it cannot, and on flagged ones.
 
     `answer` is the one that they are of, if any: one from the log brings citations along, and what a followed topic
     brought may be cited.
@@ -87,7 +92,13 @@ def show_cited(
             citations = cited(loom, nodes, followed=frozenset() if answer is None else answer.followed)
     except StoreError as problem:
         notes = (f"the store could not serve citations: {problem.message}",)
-    return tuple(show_node(node, citations) for node in nodes), notes
+    shown = tuple(show_node(node, citations) for node in nodes)
+    return shown, (*notes, *flagged(shown))
+
+
+def flagged(nodes: Iterable[NodeShown]) -> tuple[str, ...]:
+    """A note if the words of some nodes look like instructions: these carry flags."""
+    return remark((node.id, node.flags) for node in nodes)
 
 
 def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
@@ -99,6 +110,7 @@ def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
     source, line = node.props.get("source"), node.props.get("line")
     in_file = file_citation(source, line) if isinstance(source, str) and isinstance(line, int) else None
     interval = node.interval
+    props = {} if node.kind == RECEIPT else dict(node.props)
     return NodeShown(
         id=node.id,
         kind=node.kind,
@@ -115,8 +127,9 @@ def show_node(node: NodeVersion, citations: Mapping[int, str]) -> NodeShown:
         sensitive=node.guard.sensitive,
         views=views_of(node.kind),
         summary=node.summary,
-        props={} if node.kind == RECEIPT else dict(node.props),
+        props=props,
         source=event if in_file else None,
+        flags=flags_of(node.name, node.summary, node.text, props=props),
     )
 
 

@@ -273,7 +273,7 @@ OPERATIONS = (
         toolset="admin",
         reach="terminal",
         run=token_create,
-        arguments=("agent",),
+        arguments=("name",),
     ),
     Operation(
         name="token_list",

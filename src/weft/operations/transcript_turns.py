@@ -70,8 +70,9 @@ class Transcript:
         self._offset = self._reached.offset
         self._turns: dict[str, int] = dict(self._reached.turns)
         self._titles: dict[str, str] = {}
+        self._homes: dict[str, Home] = {}
         self._open: dict[str, _Conversation | str] = {}
-        self._known = KnownTurns(loom)
+        self._known = _Known(loom)
 
     @property
     def unchanged(self) -> bool:
@@ -100,7 +101,8 @@ class Transcript:
                     self._intake.tell(f"{self._path.name}, {entry.where}", entry.reason)
                 case Passed():
                     passed = entry.end
-            if len(batch) >= BATCH_TURNS or characters >= BATCH_CHARACTERS:
+            full = len(batch) >= BATCH_TURNS or characters >= BATCH_CHARACTERS
+            if full and (isinstance(entry, Passed) or not self._form.grows):  # all that stands before `passed`
                 self._write(batch)
                 batch, characters = [], 0
                 self._save(passed)
@@ -138,7 +140,7 @@ class Transcript:
         homes: dict[str, tuple[Home, list[Turn]]] = {}
         for turn in batch:
             self._intake.read += 1
-            home = self._place(turn)
+            home = self._home(turn)
             if isinstance(home, str):
                 self._intake.skipped += 1
                 self._intake.tell(f"conversation {turn.session}", home)
@@ -154,11 +156,22 @@ class Transcript:
                 self._intake.tell(f"conversation {home.session}", opened)
                 continue
             self._intake.conversations.add(conversation)
-            records = [each for turn in turns if (each := self._record(turn)) is not None]
-            fresh = [each for each in records if not opened.says(each)]
+            records = {each.id: each for turn in turns if (each := self._record(turn)) is not None}  # the last counts
+            fresh = [each for each in records.values() if not opened.says(each)]
             self._put(opened, fresh)
             self._intake.projects[home.project or ""] += len(turns)
-            self._turns[conversation] = max(self._turns.get(conversation, 0), opened.turns)
+            self._turns[conversation] = max(self._turns.get(conversation, 0), opened.last_of(fresh))
+
+    def _home(self, turn: Turn) -> Home | str:
+        """Where a turn goes: with the rest of its session, which stays where it was first put, wherever it moves."""
+        if turn.session not in self._homes:
+            home = self._place(turn)
+            if isinstance(home, str):
+                return home
+            before = [each for each in self._turns if each.endswith(f"/{home.session}")]
+            project = before[0].removesuffix(f"/{home.session}") if before else home.project
+            self._homes[turn.session] = Home(session=home.session, project=project)
+        return self._homes[turn.session]
 
     def _opened(self, conversation: str, home: Home) -> _Conversation | str:
         """Where a conversation stands, or why nothing is added to it."""
@@ -172,7 +185,7 @@ class Transcript:
         known = self._known
         before = self._turns.get(conversation, 0)
         if before and self._form.final:
-            known = _Since(self._loom, conversation, before)
+            known = _Known(self._loom, conversation, before)
         others = _others(self._loom, conversation, before, standing.turns, f"{self._form.source}:")
         return _Conversation(conversation, standing.guard or asked, known, others, standing.turns)
 
@@ -222,11 +235,17 @@ class Transcript:
 class _Conversation:
     """A conversation that is added to: what is known of it, and turns in it that have no id of this source."""
 
-    def __init__(
-        self, name: str, guard: Guard, known: KnownTurns, others: Counter[tuple[str, str]], turns: int
-    ) -> None:
+    def __init__(self, name: str, guard: Guard, known: _Known, others: Counter[tuple[str, str]], turns: int) -> None:
         self.id, self.guard, self.known, self.turns = name, guard, known, turns
         self._others = others
+
+    def last_of(self, records: Sequence[Record]) -> int:
+        """The highest number that one of these has; 0 if none is found.
+
+        Not the last of all: another process may have read on in the same file, and what it wrote is still to be met.
+        """
+        known = self.known.of(self.id, self.turns)
+        return max((turn.seq for record in records for turn in known.get(record.id, ())), default=0)
 
     def says(self, record: Record) -> bool:
         """Whether a turn without this id says just that; each stands for one only."""
@@ -237,12 +256,13 @@ class _Conversation:
         return True
 
 
-class _Since(KnownTurns):
-    """Turns after a number: those before it came from lines that are not read again."""
+class _Known(KnownTurns):
+    """Turns by their ids; of one conversation only those after a number, as lines before it are not read again."""
 
-    def __init__(self, loom: Loom, conversation: str, turns: int) -> None:
+    def __init__(self, loom: Loom, conversation: str = "", turns: int = 0) -> None:
         super().__init__(loom)
-        self._kept[conversation] = (turns, {})
+        if turns:
+            self._kept[conversation] = (turns, {})
 
 
 def _others(loom: Loom, conversation: str, before: int, turns: int, prefix: str) -> Counter[tuple[str, str]]:

@@ -47,9 +47,9 @@ class TranscriptsIngested(Struct, frozen=True, kw_only=True, omit_defaults=True)
     read: int
     written: int
     unchanged: int
+    files: int
     skipped: int = 0
     bad: int = 0
-    files: int = 1
     projects: dict[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     dry_run: bool = False
@@ -60,7 +60,8 @@ def ingest_transcript(loom: Loom, given: IngestTranscript) -> TranscriptsIngeste
     """Keeps what was said in a conversation of another program: turns of the user and of the assistant, with their
     own times. Tools, what tools answered, and what programs put into messages are left out.
 
-    Read again, a file costs only what is new in it. A conversation that was deleted stays deleted.
+    Read again, a file costs only what is new in it, and stays with the project it was first kept for, unless another is
+    named. A conversation that was deleted stays deleted.
     """
     path = _file(given.path)
     form = format_of(path, given.format)
@@ -70,10 +71,12 @@ def ingest_transcript(loom: Loom, given: IngestTranscript) -> TranscriptsIngeste
         return Home(session=(given.session or "").strip() or session_name(form.name, turn.session), project=project)
 
     intake = Intake()
-    transcript = Transcript(loom, path, form, place, intake, project, given.session)
+    transcript = Transcript(loom, path, form, place, intake, given.project, given.session)
+    nothing_new = transcript.unchanged
     size = max(path.stat().st_size, 1)
     transcript.take(advance=lambda end: loom.progress("reading", min(end, size), size))
-    return _told(intake, files=1)
+    notes = ("nothing is new in it since it was last read",) if nothing_new else ()
+    return _told(intake, files=1, notes=notes)
 
 
 class ImportHistory(Struct, frozen=True, kw_only=True):

@@ -53,6 +53,7 @@ class ViewNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     depth: int | None = None
     path: str = ""
     linked_entity_ids: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 class EntityShown(Struct, frozen=True, kw_only=True):
@@ -77,7 +78,7 @@ class Sight(Struct, frozen=True, kw_only=True):
 def show_sights(
     loom: Loom, sights: Sequence[Sight], answer: Answer | None = None
 ) -> tuple[tuple[ViewNode, ...], tuple[str, ...]]:
-    """Nodes of views with their citations, as `show_cited` takes them; a note where the store has none to serve."""
+    """Nodes of views with their citations, as `show_cited` takes them, with its notes."""
     shown, notes = show_cited(loom, [each.node for each in sights], answer)
     nodes = tuple(
         ViewNode(
@@ -93,6 +94,7 @@ def show_sights(
             depth=sight.depth,
             path=sight.path,
             linked_entity_ids=sight.links,
+            flags=node.flags,
         )
         for sight, node in zip(sights, shown, strict=True)
     )

@@ -9,14 +9,16 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from weft.config import Effective, Settings
 from weft.instants import Clock, to_iso
-from weft.memory import Memory, open  # noqa: A004 - weft's front door
 from weft.tokens import Token
+
+if TYPE_CHECKING:
+    from weft.memory import Memory
 
 NAMELESS: Final = "agent"
 MAX_NAME_CHARACTERS: Final = 64
@@ -56,6 +58,8 @@ class Callers:
 
     def _opened(self) -> Memory:
         if self._store is None:
+            from weft.memory import open  # noqa: A004 - weft's front door, with the first call
+
             self._store = open()
         return self._store
 

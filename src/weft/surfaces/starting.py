@@ -15,5 +15,3 @@ def check_start(settings: Settings, *, network: bool) -> tuple[str, ...]:
     """
     offered = offer_of(settings, network=network)
     return (*served_lines(offered), *check_agent_files(settings, offered))
-
-

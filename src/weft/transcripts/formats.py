@@ -36,6 +36,7 @@ class Format(Struct, frozen=True, kw_only=True):
 CLAUDE_CODE: Final = Format(name="claude-code", source="claude-code", read=claude_code.read, grows=True, final=True)
 GEMINI: Final = Format(name="gemini", source="gemini", read=gemini.read_lines, grows=True)
 GEMINI_WHOLE: Final = Format(name="gemini", source="gemini", read=gemini.read_whole)
+GEMINI_LOG: Final = Format(name="gemini", source="gemini-log", read=gemini.read_whole)
 CURSOR: Final = Format(name="cursor", source="cursor", read=cursor.read)
 CURSOR_LINES: Final = Format(name="cursor", source="cursor-lines", read=cursor.read_lines, grows=True, final=True)
 COPILOT: Final = Format(name="vscode", source="copilot", read=copilot.read_events, grows=True, final=True)
@@ -94,7 +95,7 @@ def _whole(value: Any) -> Format | None:
         return None
     if isinstance(value, list):
         first = mapping(value[0]) if value else {}
-        return EXPORT if "chat_messages" in first else GEMINI_WHOLE if "messageId" in first else None
+        return EXPORT if "chat_messages" in first else GEMINI_LOG if "messageId" in first else None
     found = mapping(value)
     return VSCODE if "requests" in found else GEMINI_WHOLE if "messages" in found else None
 

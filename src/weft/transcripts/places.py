@@ -86,10 +86,12 @@ def _gemini(home: Path, known: Iterable[Path]) -> _Found:
 
 def _vscode(home: Path, platform: str) -> _Found:
     for user in _users("vscode", home, platform):
-        for pattern in ("chatSessions/*.json*", "GitHub.copilot-chat/transcripts/*.jsonl"):
-            for path in _below(user, f"workspaceStorage/*/{pattern}"):
-                workspace = user / "workspaceStorage" / path.relative_to(user).parts[1]
-                yield path, _folder(workspace), {}
+        own = list(_below(user, "workspaceStorage/*/GitHub.copilot-chat/transcripts/*.jsonl"))
+        told = {path.stem for path in own}  # what the extension keeps itself, the editor may keep too
+        chats = [path for path in _below(user, "workspaceStorage/*/chatSessions/*.json*") if path.stem not in told]
+        for path in own + chats:
+            workspace = user / "workspaceStorage" / path.relative_to(user).parts[1]
+            yield path, _folder(workspace), {}
         for path in _below(user, "globalStorage/emptyWindowChatSessions/*.json*"):
             yield path, "", {}
 

@@ -41,6 +41,7 @@ class OperationGroup(click.Group):
     def __init__(self, *arguments: Any, family: tuple[str, ...] = (), **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._family = family
+        self._default = DEFAULTS.get(family[0], "") if family else ""
         self._made: dict[str, click.Command | None] = {}
 
     def lines(self) -> dict[str, str]:
@@ -77,9 +78,10 @@ class OperationGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Where the group's own name is enough, what is no command of it belongs to the one that is run."""
-        default = DEFAULTS.get(self._family[0]) if self._family else None
-        if default and (not args or (args[0] not in self.list_commands(ctx) and args[0] not in ctx.help_option_names)):
-            args = [default, *args]
+        own = (*self.list_commands(ctx), *ctx.help_option_names)
+        # A shell that completes has given nothing yet: then it is told of every command.
+        if self._default and (args[0] not in own if args else not ctx.resilient_parsing):
+            args = [self._default, *args]
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -90,7 +92,9 @@ class OperationGroup(click.Group):
         from click.shell_completion import CompletionItem
 
         names = [CompletionItem(name, help=line) for name, line in self.lines().items() if name.startswith(incomplete)]
-        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
+        default = self.get_command(ctx, self._default) if self._default and incomplete.startswith("-") else self
+        assert default is not None
+        return [*names, *click.Command.shell_complete(default, click.Context(default, parent=ctx), incomplete)]
 
     def _make(self, name: str) -> click.Command | None:
         words = (*self._family, name)

@@ -117,7 +117,7 @@ def _tried(work: Work, say: Say) -> str:
         work(say)
     except WeftError as problem:
         return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-    except Exception as problem:  # noqa: BLE001 - the host goes on, whatever it is
+    except BaseException as problem:  # noqa: BLE001 - the host goes on, whatever it is
         return f"{type(problem).__name__}: {problem}"
     return ""
 

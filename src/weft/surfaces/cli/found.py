@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.cli.lines import arrow, dim, heading, notes_below, one_line, quoted_lines, validity
+from weft.surfaces.cli.lines import arrow, dim, flag, heading, notes_below, one_line, quoted_lines, validity, wrapped
 
 if TYPE_CHECKING:
     from weft.operations.alike import SimilarFound
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from weft.operations.raw import RecalledRaw
     from weft.operations.recalling import Recalled
     from weft.operations.searching import Searched
-    from weft.retrieval.pipeline import Source
+    from weft.retrieval.pipeline import Source, StageTrace
+
+LEAST_MS = 0.1  # of a stage that is told by itself
 
 
 def recalled_lines(answer: Recalled) -> None:
@@ -32,8 +34,7 @@ def recalled_lines(answer: Recalled) -> None:
         for number, hit in enumerate(answer.hits, start=1):
             _hit(number, hit)
     if answer.stages:
-        times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
-        click.echo(dim(f"stages: {times}"))
+        _stages(answer.stages)
         click.echo(dim(f"intent {answer.intent}, valid at {answer.valid_at}, known at {answer.known_at}"))
     if answer.receipt:
         click.echo(f"kept as {click.style(answer.receipt, bold=True)}")
@@ -50,13 +51,24 @@ def asked_lines(answer: Asked) -> None:
     notes_below(answer.notes)
 
 
+def _stages(stages: tuple[StageTrace, ...]) -> None:
+    """How long each stage took and how many it left; those that took no time to speak of as one."""
+    slow = [stage for stage in stages if stage.milliseconds >= LEAST_MS]
+    times = [f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in slow]
+    if quick := len(stages) - len(slow):
+        times.append(f"{quick} under {LEAST_MS} ms each")
+    together = [each.replace(" ", "\u00a0") for each in times]  # a stage stays on one line
+    total = sum(stage.milliseconds for stage in stages)
+    click.echo(dim(wrapped(f"stages: {', '.join(together)}; {total:.1f} ms in all").replace("\u00a0", " ")))
+
+
 def _hit(number: int, hit: Hit) -> None:
     click.echo(f"{number:2}. {hit.score:.3f}  {heading(hit.node)}")
     if not hit.parts and (text := hit.node.text or hit.node.summary):
         click.echo(f"    {one_line(text)}")
     click.echo(dim(f"    {flat(hit.node.citation)}  {validity(hit.node)}"))
     for part in hit.parts:
-        click.echo(f"    · {_said(part)}{one_line(part.text)}")
+        click.echo(f"    · {_said(part)}{one_line(part.text)}{flag(part.flags)}")
         if part.citation != hit.node.citation:
             click.echo(dim(f"      {flat(part.citation)}"))
     for mark in hit.marks:
@@ -76,8 +88,7 @@ def searched_lines(answer: Searched) -> None:
             joined = f"{arrow(step.rel, step.direction)} [{flat(step.kind)}]"
             click.echo(f"      {joined} {one_line(step.name)}  {dim(flat(step.id))}")
     if answer.stages:
-        times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
-        click.echo(dim(f"stages: {times}"))
+        _stages(answer.stages)
     click.echo(dim(f"intent {answer.intent}, class {answer.retrieval_class}"))
     notes_below(answer.notes)
 
@@ -94,7 +105,9 @@ def raw_lines(answer: RecalledRaw) -> None:
         click.echo(f"  chain     {' -> '.join(map(flat, chain))}")
     for each in answer.merged:
         views = dim(" + ".join(each.views))
-        click.echo(f"  merged    {each.score:.3f}  [{flat(each.kind)}] {one_line(each.name)}  {views}")
+        click.echo(
+            f"  merged    {each.score:.3f}  [{flat(each.kind)}] {one_line(each.name)}  {views}{flag(each.flags)}"
+        )
     notes_below(answer.notes)
 
 
@@ -109,7 +122,8 @@ def messages_lines(answer: MessagesFound) -> None:
         for turn in (*found.before, found.message, *found.after):
             who, text = flat(turn.speaker or turn.role), one_line(turn.text)
             text = f"{who}: {text}" if who and not text.startswith(f"{who}:") else text
-            click.echo(f"  > {text}" if turn is found.message else dim(f"    {text}"))
+            said = f"  > {text}" if turn is found.message else dim(f"    {text}")
+            click.echo(said + flag(turn.flags))
         click.echo(dim(f"    {flat(found.message.citation)}  {found.message.at[:16].replace('T', ' ')}"))
     notes_below(answer.notes)
 

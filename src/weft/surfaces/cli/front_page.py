@@ -1,13 +1,13 @@
 """The top of the command line: its front page, its help, and how a command ends that ends badly.
 
-Exit codes: 0 done; 1 it failed, or found a problem; 2 the command line was wrong; 130 it was interrupted; 141 nobody
-reads its output any more.
+Whatever goes wrong becomes one line that says so, one that says what to do, and one of EXIT_CODES.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from typing import Any, Final, NoReturn
 
 import click
@@ -23,12 +23,14 @@ EXAMPLES: Final = (
     "weft ingest docs",
     "weft recent --json | jq -r '.nodes[].citation'",
 )
-EXIT_CODES: Final = (
-    "Exit codes: 0 done, 1 failed or found a problem, 2 wrong command line, 130 interrupted, 141 output closed."
-)
-NEXT: Final = (
-    "Next: `weft help COMMAND` says all about one of them; docs/mcp.md shows how your agent gets this memory too.",
-)
+EXIT_CODES: Final = {
+    0: "done",
+    1: "failed, or found a problem",
+    2: "the command line or an argument was wrong",
+    INTERRUPTED: "interrupted",
+    UNREAD: "nobody reads the output any more",
+}
+NEXT: Final = "Next: `weft mcp install` gives an agent this memory; `weft help COMMAND` says all about a command."
 
 
 class FrontPage(OperationGroup):
@@ -54,13 +56,14 @@ class FrontPage(OperationGroup):
                 if shown:
                     formatter.write_dl(_fitting(shown, room), col_max=COLUMN)
                 if more:
-                    formatter.write_text(f"{'also ' if shown else ''}{', '.join(more)}")
+                    _write_names(formatter, "also" if shown else "", more)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
             for line in EXAMPLES:
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
-        for line in (EXIT_CODES, *NEXT):
+        codes = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+        for line in (f"Exit codes: {codes}.", NEXT):
             formatter.write_paragraph()
             formatter.write_text(line)
 
@@ -94,10 +97,27 @@ COLUMN: Final = 22  # of the names, before their lines
 
 
 def _fitting(shown: dict[str, str], room: int) -> list[tuple[str, str]]:
-    """Names and lines, cut to one row each."""
-    wide = min(max(map(len, shown)), COLUMN) + 4
-    most = max(room - wide, 10)
-    return [(name, line if len(line) <= most else f"{line[: most - 1].rstrip()}…") for name, line in shown.items()]
+    """Names and lines, each on one row: what explains a line is left out, and then what does not fit."""
+    most = max(room - min(max(map(len, shown)), COLUMN) - 4, 20)
+    return [(name, _cut(line, most)) for name, line in shown.items()]
+
+
+def _cut(line: str, most: int) -> str:
+    if len(line) <= most:
+        return line
+    for sign in (" (", ":", ","):
+        short = line[: most + 1].rpartition(sign)[0]
+        if len(short) > most // 2:
+            return short
+    return f"{line[: most - 1].rpartition(' ')[0]} …"
+
+
+def _write_names(formatter: click.HelpFormatter, first: str, names: list[str]) -> None:
+    """Names, as many on a row as fit; none is broken at its hyphen."""
+    indent = " " * formatter.current_indent
+    text = " ".join((first, ", ".join(names))).strip()
+    rows = textwrap.wrap(text, formatter.width - len(indent), break_on_hyphens=False, break_long_words=False)
+    formatter.write("".join(f"{indent}{row}\n" for row in rows))
 
 
 def _tell(ctx: click.Context, message: str, hint: str, *, code: str, exit_code: int) -> NoReturn:

@@ -3,53 +3,66 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from weft.errors import NotFound
+from weft.config import surroundings
+from weft.errors import Invalid
 from weft.memory import open  # noqa: A004 - the package's front door
+from weft.operations import operation
+from weft.surfaces.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from msgspec import Struct
+    from weft.memory import Memory
+    from weft.operations.transcripts import TranscriptsIngested
 
-    from weft.operations.registry import Operation
+IMPORT: Final = "import_history"
+ITS_OWN: Final = ("WEFT_ROLE", "WEFT_AGENT", "WEFT_SESSION")  # of the agent: it is the operator who imports
 
-OPERATION: Final = "import_history"
+
+def must_have_history(client: str) -> None:
+    """Raises Invalid for a client that keeps no conversations on this machine."""
+    from weft.transcripts.places import CLIENTS
+
+    if client not in CLIENTS:
+        raise Invalid(
+            f"{client} keeps no conversations on this machine",
+            hint="`weft ingest-transcript conversations.json` takes the export of its account",
+        )
 
 
-def offer_history(client: str, *, wanted: bool | None, ask: bool) -> Struct | None:
+def offer_history(
+    client: str, *, wanted: bool | None, ask: bool, settings: Mapping[str, str]
+) -> TranscriptsIngested | None:
     """Imports the client's history if that is wanted, or if somebody who is asked says yes. What came of it.
 
-    Raises NotFound if it is wanted and there is none.
+    `settings` are those that were installed: conversations go to the account and the store that the client uses.
     """
-    operation, count = _operation(), _kept(client)
-    if wanted and (operation is None or not count):
-        raise NotFound(f"no history of {client} was found", hint="leave out --import-history")
-    if operation is None or not count or wanted is False:
+    if not wanted and not (ask and _kept(client)):
         return None
-    files = f"{count} file{'' if count == 1 else 's'}"
-    if not wanted and not (ask and click.confirm(f"import the conversations it has kept ({files})?", default=False)):
-        return None
-    from weft.surfaces.cli.progress import shown_progress
-
-    with open() as memory, shown_progress(operation.command, wanted=ask) as progress:
-        return memory.run(operation, {"client": client}, progress=progress, surface="cli")
-
-
-def _operation() -> Operation | None:
-    from weft import operations
-
-    try:
-        return operations.operation(OPERATION)
-    except KeyError:
-        return None
+    own = {name: value for name, value in settings.items() if name not in ITS_OWN}
+    with open(environment={**surroundings(), **own}) as memory:
+        if not wanted:
+            found = _run(memory, {"client": client, "dry_run": True}, shown=ask)
+            count = f"{found.conversations:,} conversation{'' if found.conversations == 1 else 's'}"
+            if not found.conversations or not click.confirm(f"import its history: {count}?", default=False):
+                return None
+        return _run(memory, {"client": client}, shown=ask)
 
 
-def _kept(client: str) -> int:
-    """How many files of conversations the client has on this machine."""
-    from weft.transcripts.places import Client, histories
+def _run(memory: Memory, given: dict[str, Any], *, shown: bool) -> TranscriptsIngested:
+    history = operation(IMPORT)
+    with shown_progress(history.command, wanted=shown) as progress:
+        found: Any = memory.run(history, given, progress=progress, surface="cli")
+    answer: TranscriptsIngested = found
+    return answer
 
-    known: tuple[Client, ...] = get_args(Client)
-    return sum(len(histories(each, Path.home(), platform=sys.platform)) for each in known if each == client)
+
+def _kept(client: str) -> bool:
+    """Whether the client has any file of conversations on this machine: a look that costs nothing."""
+    from weft.transcripts.places import CLIENTS, histories
+
+    return client in CLIENTS and bool(histories(client, Path.home(), platform=sys.platform))  # type: ignore[arg-type]

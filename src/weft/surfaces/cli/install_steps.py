@@ -22,7 +22,9 @@ from weft.install.places import Machine, Scope
 from weft.install.plan import Plan, Wish, apply, difference
 from weft.instants import SystemClock
 from weft.setting_list import SETTINGS, Setting
+from weft.surfaces.cli.import_asking import must_have_history, offer_history
 from weft.surfaces.cli.lines import all_lines, dim
+from weft.surfaces.cli.running import tell
 
 VARIABLE: Final = "WEFT_"
 DONE: Final = {"create": "made", "change": "changed", "delete": "deleted"}
@@ -79,6 +81,8 @@ def install(
     """Runs `weft mcp install`. False if nothing was done because nobody could be asked, or because of a no."""
     known, machine = _in_scope(client_named(client), scope), _machine()
     environment = _environment(env, scope)
+    if import_history:
+        must_have_history(known.name)
     words = _words(machine)
     wish = Wish(
         client=known,
@@ -93,18 +97,7 @@ def install(
     plan = planning.install(wish, machine)
     notes = [*plan.notes, *(_told(wish) if plan.changed else ())]
     shown = _settle(plan, notes, yes=yes, dry_run=dry_run, as_json=as_json)
-    if as_json:
-        if shown.status in ("done", "unchanged") and not dry_run and import_history:
-            shown = replace(shown, history=_history(known, wanted=True, ask=False))
-        return _tell(shown, (), as_json=True)
-    told = _tell(shown, known.notes, as_json=False)
-    if shown.status in ("done", "unchanged") and not dry_run:
-        found = _history(known, wanted=import_history, ask=_can_ask(as_json=False))
-        if found is not None:
-            from weft.surfaces.cli.render import render
-
-            render(found)
-    return told
+    return _finish(shown, wish, wanted=import_history, as_json=as_json)
 
 
 def uninstall(*, client: str, scope: Scope, yes: bool, dry_run: bool, as_json: bool) -> bool:
@@ -188,10 +181,30 @@ def _backup(change: planning.Change, kept: dict[Path, Path]) -> str | None:
     return str(kept[change.path]) if change.path in kept else None
 
 
-def _history(client: Client, *, wanted: bool | None, ask: bool) -> Struct | None:
-    from weft.surfaces.cli.import_asking import offer_history
+def _finish(shown: Shown, wish: Wish, *, wanted: bool | None, as_json: bool) -> bool:
+    """Tells what became of it, and imports the client's history if that is wanted. What is installed stays either way.
 
-    return offer_history(client.name, wanted=wanted, ask=ask) if wanted or ask else None
+    False where something was wanted and not done.
+    """
+    done = True if as_json else _tell(shown, wish.client.notes, as_json=False)
+    found: Struct | None = None
+    problem: WeftError | None = None
+    if shown.status == "done" or (shown.status == "unchanged" and wanted):
+        ask = wanted is None and _can_ask(as_json=as_json)
+        try:
+            found = offer_history(wish.client.name, wanted=wanted, ask=ask, settings=wish.environment)
+        except WeftError as raised:
+            problem = raised
+    if as_json:
+        told = () if problem is None else (f"no history was imported: {problem}",)
+        done = _tell(replace(shown, history=found, notes=(*shown.notes, *told)), (), as_json=True)
+    elif problem is not None:
+        tell(f"weft is installed; no history was imported: {problem.message}", problem.hint, code="", as_json=False)
+    elif found is not None:
+        from weft.surfaces.cli.render import render
+
+        render(found)
+    return done and problem is None
 
 
 def _client_shown(client: Client, machine: Machine) -> ClientShown:

@@ -9,7 +9,14 @@ from typing import Any, Final
 
 import click
 
-CLIENT: Final = click.argument("client", metavar="CLIENT")
+
+def _names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from weft.install.clients import NAMES
+
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
+CLIENT: Final = click.argument("client", metavar="CLIENT", shell_complete=_names)
 SCOPE: Final = click.option(
     "--scope",
     type=click.Choice(["user", "project"]),

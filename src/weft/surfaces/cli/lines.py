@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from weft.context.wording import visible
+from weft.gateway import mark_of
 from weft.retrieval.views.ground import flat
 
 if TYPE_CHECKING:
     from weft.operations.showing import NodeShown
 
 LINE_CHARACTERS = 200
+MAX_COLUMNS = 110
 
 
 def dim(text: str) -> str:
     """Faint."""
     return click.style(text, dim=True)
+
+
+def wrapped(text: str, *, indent: str = "  ") -> str:
+    """A long line as several, no wider than the terminal."""
+    width = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
+    return textwrap.fill(text, max(width, 20), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
 
 
 def notes_below(notes: tuple[str, ...]) -> None:
@@ -43,9 +54,14 @@ def quoted_lines(text: str) -> str:
 
 
 def heading(node: NodeShown) -> str:
-    """Kind and name, on one line."""
+    """Kind and name, on one line; a mark where its words look like instructions."""
     name = f" {click.style(flat(node.name), bold=True)}" if node.name else ""
-    return f"{click.style(f'[{flat(node.kind)}]', fg='cyan')}{name}"
+    return f"{click.style(f'[{flat(node.kind)}]', fg='cyan')}{name}{flag(node.flags)}"
+
+
+def flag(flags: Sequence[str]) -> str:
+    """The mark of words that look like instructions, with a blank before it; nothing where none do."""
+    return click.style(f" ! {mark_of(flags)}", fg="yellow") if flags else ""
 
 
 def arrow(rel: str, direction: str) -> str:

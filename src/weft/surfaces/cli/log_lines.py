@@ -9,6 +9,7 @@ import msgspec
 
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import dim, notes_below, one_line
+from weft.surfaces.cli.tables import show_table
 
 if TYPE_CHECKING:
     from weft.adopt import Adopted
@@ -48,8 +49,8 @@ def head_lines(answer: HeadShown) -> None:
     """The head of the log and of each session."""
     click.echo(answer.digest)
     click.echo(dim(f"account {answer.account}, position {answer.pos}, {answer.at or 'nothing written yet'}"))
-    for session in answer.sessions:
-        click.echo(f"  {session.session}  {session.seq}  {dim(session.hash[:16])}")
+    rows = [(flat(session.session), f"{session.seq:,}", session.hash[:16]) for session in answer.sessions]
+    show_table(("session", "events", "hash"), rows, right=("events",))
 
 
 def exported_lines(answer: Exported) -> None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.surfaces.cli.lines import all_lines, dim, notes_below, one_line
+from weft.surfaces.cli.tables import show_table
 
 if TYPE_CHECKING:
     from weft.operations.alerts import AlertsListed
+    from weft.operations.publishing import Published
     from weft.operations.reports import ReportsListed, ReportsRead
     from weft.operations.statistics import Statistics
 
@@ -56,10 +58,18 @@ def statistics_lines(answer: Statistics) -> None:
         f"{answer.nodes:,} nodes, {answer.edges:,} relations, {answer.events:,} events in {answer.sessions:,} sessions"
         f"  {dim(answer.backend)}"
     )
-    for title, counts in (("views", answer.views), ("kinds", answer.kinds)):
-        told = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-        click.echo(f"{click.style(title, bold=True)}  {told or 'none'}")
+    counted = [("view", *each) for each in answer.views.items()] + [("kind", *each) for each in answer.kinds.items()]
+    rows = [(what, one_line(name), f"{count:,}") for what, name, count in counted if count]
+    show_table(("", "name", "nodes"), rows, right=("nodes",))
     click.echo(
         f"waiting: {answer.open_proposals} proposals, {answer.active_alerts} alerts, {answer.waiting_writes} writes"
     )
+    notes_below(answer.notes)
+
+
+def published_lines(answer: Published) -> None:
+    """Where the site is, and its pages."""
+    click.echo(f"{len(answer.pages)} pages in {answer.directory}  {dim(f'at a server: {answer.address}')}")
+    for page in answer.pages:
+        click.echo(f"  {page.file}  {one_line(page.title)}  {dim(page.citation)}")
     notes_below(answer.notes)

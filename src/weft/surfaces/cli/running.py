@@ -5,6 +5,7 @@ However an operation refuses, it looks the same: a red line that says what is wr
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any, NoReturn
 
@@ -24,6 +25,8 @@ def run(operation: Operation, values: dict[str, Any], *, as_json: bool) -> None:
     """Runs an operation with what was typed. Exits with 1 or 2 where it failed or found a problem."""
     from weft.surfaces.cli.options import given_arguments
 
+    if not click.get_current_context().find_root().params.get("debug"):
+        logging.lastResort = _told_in_a_line()
     try:
         yes = values.pop("yes", False) if operation.name == ASKED_FIRST else False
         given = given_arguments(operation.input, values)
@@ -35,6 +38,20 @@ def run(operation: Operation, values: dict[str, Any], *, as_json: bool) -> None:
         fail(problem, as_json=as_json)
     if not _sound(answer):
         sys.exit(1)
+
+
+def _told_in_a_line() -> logging.Handler:
+    """Shows what is logged and goes nowhere else, as a server's would: one line, without the trace of an error."""
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_OneLine())
+    return handler
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        problem = record.exc_info[1] if record.exc_info else None
+        return f"note:  {record.getMessage()}" + (f": {type(problem).__name__}: {problem}" if problem else "")
 
 
 def fail(problem: WeftError, *, as_json: bool) -> NoReturn:

@@ -53,6 +53,7 @@ SECTIONS: Final = (
         ("memory-search", "conversation-search", "find-similar", "explain", "answer", "diff"),
         (
             "recall-raw",
+            "screen",
             "compile-truth",
             "semantic-search",
             "entity-lookup",
@@ -107,7 +108,7 @@ SECTIONS: Final = (
         ("approval-list", "approve", "deny", "tool-calls"),
         ("proposal-list", "proposal-review", "request-global-write-approval"),
     ),
-    Section("Serving", ("mcp", "serve", "context", "capture", "completion", "help")),
+    Section("Serving", ("mcp", "serve", "token", "context", "capture", "completion", "help")),
     Section("For whoever works on weft", ("bench",)),
 )
 # What a group is, in a line.
@@ -116,7 +117,7 @@ GROUPS: Final = {
     "bench": "measurements, each in a store of its own",
     "report": "what workflows report: write, read-latest, list",
     "hygiene": "what should be mended in a project: run, apply",
-    "token": "who may call over the network: tokens",
+    "token": "tokens of those who call over the network: create, list, revoke",
 }
 # The command of a group that is run where none is named: `weft hygiene` is `weft hygiene run`.
 DEFAULTS: Final = {"hygiene": "run"}

@@ -26,16 +26,10 @@ def serve_command(start: Start) -> click.Command:
 
         names = None if toolsets is None else [name.strip() for name in toolsets.split(",") if name.strip()]
         try:
-            start(host, port, names, say=_say)
+            start(host, port, names, say=click.echo)
         except WeftError as problem:
             from weft.surfaces.cli.running import fail
 
             fail(problem, as_json=False)
 
     return serve
-
-
-def _say(line: str) -> None:
-    """A line on standard output, at once: whoever started the server waits for it."""
-    click.echo(line)
-    click.get_text_stream("stdout").flush()

@@ -36,7 +36,7 @@ def listed_lines(answer: TokensListed) -> None:
         click.echo(f"{token.id}  {status}  {_whose(token)}{name}")
         click.echo(dim(f"    {_may(token)}; made {token.created[:10]}, {_end(token)}"))
     if not answer.tokens:
-        click.echo("there are no tokens: `weft token create AGENT` makes one")
+        click.echo("there are no tokens: `weft token create --agent NAME` makes one")
     notes_below(answer.notes)
 
 

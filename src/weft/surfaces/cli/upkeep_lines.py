@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.surfaces.cli.lines import dim, notes_below
+from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.lines import dim, notes_below, wrapped
+from weft.surfaces.cli.tables import show_table
 
 if TYPE_CHECKING:
     from weft.bench.retrieval import RetrievalBenched
@@ -22,9 +24,11 @@ def stats_lines(answer: Stats) -> None:
     click.echo(f"{store.backend} store, schema {store.schema_version}, {store.bytes_on_disk / 1e6:.1f} MB")
     click.echo(f"{store.events} events in {store.sessions} sessions")
     click.echo(f"{store.nodes} nodes ({store.node_versions} versions), {store.edges} edges, {store.texts} texts")
-    for kind in answer.kinds:
-        props = f"  props: {', '.join(kind.props)}" if kind.props else ""
-        click.echo(f"  {kind.nodes:7} {kind.kind}  {dim('/'.join(kind.views) + props)}")
+    rows = [
+        (f"{kind.nodes:,}", flat(kind.kind), ", ".join(kind.views), flat(", ".join(kind.props)))
+        for kind in answer.kinds
+    ]
+    show_table(("nodes", "kind", "views", "props"), rows, right=("nodes",))
 
 
 def backed_up_lines(answer: BackedUp) -> None:
@@ -50,7 +54,8 @@ def config_lines(answer: ConfigShown) -> None:
     for setting in answer.settings:
         value = ", ".join(setting.value) if isinstance(setting.value, tuple) else setting.value
         click.echo(f"{setting.name:{width}}  {click.style(str(value), bold=True)}  {dim(setting.origin)}")
-        click.echo(dim(f"{'':{width}}  {setting.summary} ({setting.variable})"))
+        about = f"{'':{width}}  {setting.summary} ({setting.variable})"
+        click.echo(dim(wrapped(about, indent=" " * (width + 2))))
 
 
 def initialised_lines(answer: Initialised) -> None:

@@ -10,7 +10,7 @@ from weft.operations.merging import ContextLinearized, SubgraphMerged
 from weft.operations.view_nodes import ViewNode
 from weft.operations.viewing import SemanticSearched, ViewExpanded
 from weft.retrieval.views.ground import flat
-from weft.surfaces.cli.lines import notes_below
+from weft.surfaces.cli.lines import flag, notes_below
 
 LINE_CHARACTERS = 160
 
@@ -39,7 +39,8 @@ def _nodes(nodes: Sequence[ViewNode]) -> Iterator[str]:
         words = flat(node.name or node.text)
         shown = words if len(words) <= LINE_CHARACTERS else words[: LINE_CHARACTERS - 1] + "…"
         views = f"  {' + '.join(node.views)}" if node.views else ""
-        yield f"{number:2}. {node.score:.3f}  {click.style(f'[{flat(node.kind)}]', fg='cyan')} {shown}{_dim(views)}"
+        kind = click.style(f"[{flat(node.kind)}]", fg="cyan")
+        yield f"{number:2}. {node.score:.3f}  {kind} {shown}{_dim(views)}{flag(node.flags)}"
         yield _dim(f"    {flat(node.id)}  {flat(node.citation)}  {node.valid_from[:10]}")
         if node.depth:
             yield _dim(f"    {flat(node.path)}")

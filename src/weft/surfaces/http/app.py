@@ -6,6 +6,7 @@ From the outside in: what watches every request, the gate (host, origin, size, t
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +40,7 @@ from weft.version import __version__
 
 MAX_SESSIONS: Final = 1_000
 SESSION_IDLE_SECONDS: Final = 1_800.0
+CLOSE_SECONDS: Final = 1.0
 MAX_MCP_CALLS: Final = 256  # of MCP, answered at once; open streams are not among them
 OPEN: Final = (*OPEN_PATHS, "/", "/api/openapi.json")
 TOKEN: Final = "weft.token"  # noqa: S105 - where the gate puts who is asking
@@ -88,11 +90,13 @@ class App:
         await self._app(scope, receive, send)
 
     def close(self) -> bool:
-        """Takes no more calls; says whether none is running any more."""
-        idle = self.crew.close()
-        if self._mcp.calls == 0:
-            self._desk.close()
-        return idle and self._mcp.calls == 0
+        """Takes no more calls; says whether none is running any more, after a short wait for those that are."""
+        ending = [threading.Thread(target=each, daemon=True) for each in (self.crew.close, self._desk.close)]
+        for thread in ending:
+            thread.start()
+        for thread in ending:
+            thread.join(CLOSE_SECONDS)
+        return not any(thread.is_alive() for thread in ending)
 
     def _whose(self, context: Context) -> Memory:
         request = context.request

@@ -58,7 +58,6 @@ class Crew:
 
         return told
 
-    def close(self) -> bool:
-        """Takes no more work. Waits for what runs only if nothing is left to wait for; says whether all is done."""
-        self._pool.shutdown(wait=self.taken == 0, cancel_futures=True)
-        return self.taken == 0
+    def close(self) -> None:
+        """Takes no more work, drops what waits, and waits for what runs."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

@@ -259,8 +259,13 @@ def _bearer(scope: Scope) -> str:
 
 
 def _client(scope: Scope) -> str:
-    """The address of who asks; of IPv6 its network, of which one household has a whole one."""
-    host = (scope.get("client") or ("",))[0] or ""
+    """Where a request comes from."""
+    return _network((scope.get("client") or ("",))[0] or "")
+
+
+@lru_cache(maxsize=1_024)
+def _network(host: str) -> str:
+    """An address; of IPv6 its network, of which one household has a whole one."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 MAX_HOST_CHARACTERS: Final = 300
@@ -61,6 +62,7 @@ def parse_host(written: str) -> tuple[str, int | None] | None:
     return (bare if address is None else str(address)), port
 
 
+@lru_cache(maxsize=1_024)
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         address = ipaddress.ip_address(name)

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from sse_starlette.sse import AppStatus
 
 from weft.config import Settings, load_settings
+from weft.errors import Misconfigured
 from weft.instants import SystemClock
 from weft.memory import Memory
 from weft.surfaces.callers import Callers
@@ -26,7 +27,8 @@ from weft.surfaces.http.app import App, build_app
 from weft.surfaces.http.listening import address_of, is_loopback, listen, raise_file_limit
 from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, MAX_HEAD_BYTES, Deadlines
 from weft.surfaces.http.starts import Record, Start
-from weft.surfaces.toolsets import offer_of, served_lines
+from weft.surfaces.starting import check_start
+from weft.surfaces.toolsets import offer_of
 from weft.tokens import book_of
 from weft.version import __version__
 
@@ -47,7 +49,7 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
     book, callers = book_of(settings), Callers()
     say(f"weft {__version__}")
     tokens = book.tokens()  # a file that cannot be trusted stops here
-    offered = offer_of(settings, network=True)
+    offered, checked = offer_of(settings, network=True), check_start(settings, network=True)
     memory = callers.operator()
     try:
         say(_store_line(memory))
@@ -55,7 +57,7 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
         live = sum(token.live(memory.loom.clock.now_us()) for token in tokens)
         say(f"tokens: {live} live" if live else "tokens: none, so nobody may call: make one with `weft token create`")
         say(f"tools: {len(offered.callable)} may be called, {len(offered.listed)} are listed over MCP")
-        for line in served_lines(offered):
+        for line in checked:
             say(f"tools: {line}")
         with listen(settings.host, settings.port) as listening:
             record = Record(settings)
@@ -132,7 +134,10 @@ def _run(app: App, listening: socket.socket, most: int, started: Callable[[], No
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
     )
-    Server(config, app, started).run(sockets=[listening])
+    server = Server(config, app, started)
+    server.run(sockets=[listening])
+    if not server.started:
+        raise Misconfigured("the server could not be started", hint="the lines above say why")
     return not app.close()
 
 
@@ -145,7 +150,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._started()
+        if self.started:
+            self._started()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

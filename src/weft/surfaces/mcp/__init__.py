@@ -1,5 +1,5 @@
-"""MCP over standard input and output.
+"""MCP over standard input and output, and as HTTP mounts it.
 
-`server` serves, `tools` describes operations, `arguments` and `caller` settle who asks for what, `answer` bounds and
-`render` words what comes back, `wire` carries it.
+`server` serves, `desk` answers calls, `tools` describes operations and `find_tool` reaches those that are not listed,
+`answer` bounds and `render` words what comes back, `wire` carries it.
 """

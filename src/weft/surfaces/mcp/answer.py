@@ -5,7 +5,7 @@ Several clients show a model only one of the two, so each says everything by its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import ceil
 from typing import Any, Final
 
@@ -20,7 +20,10 @@ CHARACTERS_PER_TOKEN: Final = 4
 BUDGET_CHARACTERS: Final = BUDGET_TOKENS * CHARACTERS_PER_TOKEN
 ENVELOPE_CHARACTERS: Final = 1_000  # room for the summary and our own notes
 MESSAGE_CHARACTERS: Final = 2_000
+NOTES_CHARACTERS: Final = 4_000
+LEAST_CHARACTERS: Final = 200  # of a text: ids, citations and words of a fixed set are shorter, and never cut
 MAX_ROUNDS: Final = 12
+MAX_LISTS: Final = 20  # of one answer that are shortened
 # What goes first when room is short; the words themselves and their citations never go.
 LOW: Final = frozenset({"payload", "props", "stages", "summary", "why"})
 
@@ -48,7 +51,7 @@ def success(output: Struct, *, wording: Callable[[str], str]) -> Answer:
     """What an operation gave, within the budget. `wording` turns notes into the caller's words."""
     whole = msgspec.to_builtins(output)
     context = whole.pop("context", "")  # is the text of the answer; the data says the same by itself
-    notes = tuple(map(wording, whole.pop("notes", ())))
+    notes = _few(tuple(map(wording, whole.pop("notes", ()))))
     room = BUDGET_CHARACTERS - ENVELOPE_CHARACTERS
     for _ in range(MAX_ROUNDS):
         data, cuts = fit(whole, room)
@@ -57,6 +60,18 @@ def success(output: Struct, *, wording: Callable[[str], str]) -> Answer:
             break
         room = room * 2 // 3  # quoting many short lines takes more than the data itself
     return _priced(answer)
+
+
+def _few(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes up to their share of the room; of more, how many they are."""
+    kept: list[str] = []
+    left = NOTES_CHARACTERS
+    for note in map(_bounded, notes):
+        left -= len(note)
+        if left < 0:
+            return (*kept, f"and {len(notes) - len(kept)} more notes")
+        kept.append(note)
+    return tuple(kept)
 
 
 def _with_context(output: Struct, context: str) -> Struct:
@@ -123,7 +138,7 @@ def fit(whole: dict[str, Any], room: int) -> tuple[dict[str, Any], tuple[str, ..
     if _size(whole) <= room:
         return whole, ()
     listed = max((len(value) for value in whole.values() if isinstance(value, list)), default=1)
-    share = room - ENVELOPE_CHARACTERS if listed <= 1 else room // 4
+    share = max(room - ENVELOPE_CHARACTERS if listed <= 1 else room // 4, LEAST_CHARACTERS)
     notes: list[str] = []
     kept = whole
     if _size(_cut(whole, share)) > room:
@@ -169,17 +184,39 @@ def _emptied(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shortened(data: dict[str, Any], room: int, notes: list[str]) -> dict[str, Any]:
-    lists = {name: value for name, value in data.items() if isinstance(value, list)}
-    if not lists or _size(data) <= room:
-        return data
-    longest = max(lists, key=lambda name: _size(lists[name]))
-    left = room - _size(data | {longest: []})
-    kept: list[Any] = []
-    for item in lists[longest]:
+    """The longest list loses its last items, then the next longest, until it fits or all are empty."""
+    for _ in range(MAX_LISTS):
+        over = _size(data) - room
+        lists = dict(_lists(data))
+        if over <= 0 or not lists:
+            break
+        where = max(lists, key=lambda path: _size(lists[path]))
+        kept = _first(lists[where], _size(lists[where]) - over)
+        gone = len(lists[where]) - len(kept)
+        listed = ".".join(where)
+        notes.append(f"{gone} of {gone + len(kept)} {listed} are left out to stay within {BUDGET_TOKENS:,} tokens")
+        data = _replaced(data, where, kept)
+    return data
+
+
+def _lists(value: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+    """Lists that hold something, and the names that lead to them; not those inside of others."""
+    for name, each in value.items():
+        if isinstance(each, dict):
+            yield from _lists(each, (*path, name))
+        elif isinstance(each, list) and each:
+            yield (*path, name), each
+
+
+def _first(items: list[Any], room: int) -> list[Any]:
+    left = room - 2  # the brackets
+    for count, item in enumerate(items):
         left -= _size(item) + 1
         if left < 0:
-            break
-        kept.append(item)
-    gone = len(lists[longest]) - len(kept)
-    notes.append(f"{gone} of {gone + len(kept)} {longest} are left out to stay within {BUDGET_TOKENS:,} tokens")
-    return data | {longest: kept}
+            return items[:count]
+    return items
+
+
+def _replaced(data: dict[str, Any], where: tuple[str, ...], kept: list[Any]) -> dict[str, Any]:
+    name, *rest = where
+    return data | {name: _replaced(data[name], tuple(rest), kept) if rest else kept}

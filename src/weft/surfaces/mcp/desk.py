@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from mcp.server import ServerRequestContext
@@ -30,7 +30,6 @@ from msgspec import Struct
 from weft.config import Settings, load_settings
 from weft.errors import NeedsApproval, WeftError
 from weft.loom import Progress, no_progress
-from weft.memory import Memory
 from weft.operations.registry import Operation
 from weft.surfaces.arguments import read_arguments
 from weft.surfaces.mcp import asking
@@ -41,13 +40,16 @@ from weft.surfaces.mcp.progress import telling
 from weft.surfaces.mcp.tools import in_tool_words
 from weft.surfaces.toolsets import FIND_TOOL, Offer, offer, offer_of, unknown_tool
 
+if TYPE_CHECKING:
+    from weft.memory import Memory
+
 THREADS: Final = 4
 MAX_ASKED: Final = 256  # questions that wait for a call to be sent again
 TOKEN: Final = "weft.token"  # noqa: S105 - where the gate of HTTP puts it into the scope of a request
 _log = logging.getLogger("weft.mcp")
 
 Context = ServerRequestContext[Any, Any]
-Whose = Callable[[Context], Memory]
+Whose = Callable[[Context], "Memory"]
 Result = TypeVar("Result")
 
 

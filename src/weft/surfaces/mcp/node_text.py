@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.mcp.words import QUOTED, Rendered, arrow, block, counted, facts, kind, node_id, said
+from weft.surfaces.mcp.words import QUOTED, Rendered, arrow, block, counted, facts, flag, kind, node_id, said
 
 if TYPE_CHECKING:
     from weft.operations.alerts import AlertsListed
@@ -23,9 +23,9 @@ def validity(node: NodeShown) -> str:
 
 
 def node_head(node: NodeShown) -> str:
-    """Its kind and name, since when, its citation."""
+    """Its kind and name, since when, its citation; a mark where its words look like instructions."""
     name = f" {said(node.name)}" if node.name else ""
-    return facts(f"{kind(node.kind)}{name}", validity(node), flat(node.citation))
+    return facts(f"{kind(node.kind)}{name}", validity(node), flat(node.citation), flag(node.flags))
 
 
 def node_lines(node: NodeShown) -> str:
@@ -47,6 +47,8 @@ def nodes(answer: NodeList) -> Rendered:
 
 def shown(answer: Shown) -> Rendered:
     """One node, what it is joined to, its versions and what made it."""
+    if answer.node is None and not answer.history:
+        return Rendered(summary="It does not hold at the moment asked about, and its versions are left out.")
     last = answer.node or answer.history[0]
     blocks = [_with_id(last)]
     if answer.edges:

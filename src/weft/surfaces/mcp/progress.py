@@ -49,11 +49,12 @@ class _Meter:
             self._what, self._done = what, 0
         self._done = max(self._done, done)
         now = time.monotonic()
-        if now - self._last_s < PAUSE_SECONDS and done < total:
+        if now - self._last_s < PAUSE_SECONDS and not 0 < total <= done:
             return
         self._last_s = now
         most = float(self._before + total) if total >= self._done and total > 0 else None
-        news = (float(self._before + self._done), most, f"{what} {done:,} of {total:,}"[:MESSAGE_CHARACTERS])
+        of = f" of {total:,}" if total > 0 else ""
+        news = (float(self._before + self._done), most, f"{what} {done:,}{of}"[:MESSAGE_CHARACTERS])
         try:
             self._loop.call_soon_threadsafe(self._take, news)
         except RuntimeError:  # the loop is over: nobody is left to tell

@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.mcp import deed_text, node_text, work_text
+from weft.surfaces.mcp import deed_text, node_text, screen_text, work_text
 from weft.surfaces.mcp.node_text import node_head, node_lines
 from weft.surfaces.mcp.search_text import raw_blocks, searched_blocks
 from weft.surfaces.mcp.tool_text import ToolsFound, tool_blocks, tool_summary
-from weft.surfaces.mcp.words import QUOTED, Rendered, block, counted, detail, kind, line, mark, node_id, said
+from weft.surfaces.mcp.words import QUOTED, Rendered, block, counted, detail, flag, kind, line, mark, node_id, said
 
 if TYPE_CHECKING:  # a server that answers two kinds of calls need not load a hundred
     from weft.operations.alike import SimilarFound
@@ -47,7 +47,7 @@ def _hit(number: int, hit: Hit) -> str:
     for shown in hit.parts:
         by = said(shown.by) if shown.by else ""
         cited = "" if shown.citation == hit.node.citation else flat(shown.citation)
-        text += f"\n· {' · '.join(filter(None, (by, cited)))}\n{block(shown.text)}"
+        text += f"\n· {' · '.join(filter(None, (by, cited, flag(shown.flags))))}\n{block(shown.text)}"
     for each in hit.marks:
         text += f"\n{mark(each)}"
     return text + _why(hit.why, hit.score)
@@ -102,7 +102,7 @@ def _recalled(answer: Recalled) -> Rendered:
 def _turn(turn: TurnShown) -> str:
     by = turn.speaker or turn.role
     cited = flat(turn.citation)
-    who = " · ".join(filter(None, (said(by) if by else "", turn.at[:16], cited)))
+    who = " · ".join(filter(None, (said(by) if by else "", turn.at[:16], cited, flag(turn.flags))))
     return f"· {who}\n{block(turn.text)}"
 
 
@@ -144,7 +144,14 @@ def _explained(answer: Explained) -> Rendered:
 def _view_node(number: int, node: ViewNode) -> str:
     name = f" {said(node.name)}" if node.name else ""
     seen = f"seen in {' + '.join(node.views)}" if node.views else ""
-    facts = (f"id {node_id(node.id)}", f"score {node.score:.3f}", seen, node.valid_from[:10], flat(node.citation))
+    facts = (
+        f"id {node_id(node.id)}",
+        f"score {node.score:.3f}",
+        seen,
+        node.valid_from[:10],
+        flat(node.citation),
+        flag(node.flags),
+    )
     head = f"{number}. {kind(node.kind)}{name} · {' · '.join(filter(None, facts))}"
     way = f"\n   way:{detail(node.path)}" if node.depth else ""
     return head + way + (f"\n{block(node.text)}" if node.text else "")
@@ -238,6 +245,7 @@ RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
     "Remembered": _remembered,
     "ReportsListed": node_text.reports_listed,
     "ReportsRead": node_text.reports_read,
+    "Screened": screen_text.screened,
     "Searched": _searched,
     "SemanticSearched": _semantic_searched,
     "Shown": node_text.shown,

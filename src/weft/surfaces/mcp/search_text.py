@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from weft.context.wording import plain
 from weft.retrieval.views.ground import flat
-from weft.surfaces.mcp.words import VALUE_CHARACTERS, arrow, detail, kind, line, mark, node_id, said, value
+from weft.surfaces.mcp.words import VALUE_CHARACTERS, arrow, detail, facts, flag, kind, line, mark, node_id, said, value
 
 if TYPE_CHECKING:
-    from weft.operations.raw import RecalledRaw
+    from weft.operations.raw import RawMerged, RecalledRaw
     from weft.operations.searching import Found, Related, Searched
 
 
@@ -27,10 +27,12 @@ def _result(found: Found) -> str:
     lines += [f"  {plain(name)}: {value(held)}" for name, held in shown.items() if held not in ("", None, [], ())]
     for part in hit.parts:
         by = f"{said(part.by)}: " if part.by else ""
-        lines.append(f"  part: {by}{said(part.text, VALUE_CHARACTERS)} ({flat(part.citation)})")
+        lines.append(
+            f"  part: {by}{said(part.text, VALUE_CHARACTERS)} ({flat(part.citation)}) {flag(part.flags)}".rstrip()
+        )
     held = f"{node.valid_from[:10]}{' to ' + node.valid_to[:10] if node.valid_to else ''}"
     lines.append(f"  citation: {flat(node.citation)}, since {held}" if node.citation else f"  since {held}")
-    lines += [f"  {mark(each)}" for each in hit.marks]
+    lines += [f"  {each}" for each in (flag(node.flags), *map(mark, hit.marks)) if each]
     lines += [f"  {part.part:.3f}: {line(part.name)} rank {part.rank}{detail(part.detail)}" for part in hit.why]
     if found.related:
         lines += ["Related:", *map(_related, found.related)]
@@ -39,6 +41,11 @@ def _result(found: Found) -> str:
 
 def _related(step: Related) -> str:
     return f"  {arrow(step.rel, step.direction)} {kind(step.kind)} {said(step.name)} ({node_id(step.id)})"
+
+
+def _merged(node: RawMerged) -> str:
+    head = f"  {node.score:.3f} {kind(node.kind)} {said(node.name)} ({node_id(node.id)}) {' + '.join(node.views)}"
+    return facts(head.rstrip(), flag(node.flags))
 
 
 def raw_blocks(answer: RecalledRaw) -> tuple[str, ...]:
@@ -53,8 +60,5 @@ def raw_blocks(answer: RecalledRaw) -> tuple[str, ...]:
             blocks.append("\n".join([f"{view.view}:", *lines]))
     if answer.chains:
         blocks.append("\n".join(["chains:", *(f"  {' -> '.join(map(node_id, chain))}" for chain in answer.chains)]))
-    lines = [
-        f"  {each.score:.3f} {kind(each.kind)} {said(each.name)} ({node_id(each.id)}) {' + '.join(each.views)}".rstrip()
-        for each in answer.merged
-    ]
+    lines = [_merged(each) for each in answer.merged]
     return (*blocks, "\n".join(["merged:", *lines])) if lines else tuple(blocks)

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from mcp.server import Server
@@ -22,7 +22,6 @@ from mcp.shared.message import SessionMessage
 from msgspec.structs import replace
 
 from weft.config import Settings, load_settings
-from weft.memory import Memory
 from weft.surfaces.callers import Callers
 from weft.surfaces.mcp.asking import ASK_SECONDS, client_of
 from weft.surfaces.mcp.desk import Context, Desk
@@ -31,6 +30,9 @@ from weft.surfaces.mcp.resources import Shelf
 from weft.surfaces.mcp.wire import Wire, standard_streams
 from weft.surfaces.starting import check_start
 from weft.version import __version__
+
+if TYPE_CHECKING:
+    from weft.memory import Memory
 
 __all__ = ["Context", "Desk", "build_server", "serve"]
 
@@ -74,6 +76,8 @@ def serve(toolsets: Sequence[str] | None = None) -> None:
     settings = load_settings(Path())
     if toolsets is not None:
         settings = replace(settings, toolsets=tuple(toolsets))
+    for line in check_start(settings, network=False):
+        sys.stderr.write(f"weft mcp: {line}\n")
     for line in check_start(settings, network=False):
         sys.stderr.write(f"weft mcp: {line}\n")
     callers = Callers()

@@ -93,7 +93,7 @@ def input_schema(operation: Operation) -> Schema:
 
 def whole_input(operation: Operation) -> Schema:
     """Everything that a caller may send, with its bounds."""
-    schema = _inlined(operation.input)
+    schema = inlined(operation.input)
     schema.pop("description", None)  # the tool's own description says more
     schema["properties"] = {name: _plain(each) for name, each in schema["properties"].items()}
     return schema
@@ -118,17 +118,16 @@ def _said_once(arguments: dict[str, Schema]) -> dict[str, Schema]:
     for name, each in arguments.items():
         own, _, common = each.get("description", "").rpartition("; ")
         kind, colon, _ = common.partition(": ")
-        if own and colon and common in told:
-            each = each | {"description": f"{own}; {kind}"}
+        again = bool(own and colon) and common in told
+        short[name] = each | {"description": f"{own}; {kind}"} if again else each
         told.add(common)
-        short[name] = each
     return short
 
 
 def output_schema(operation: Operation) -> Schema:
     """The envelope around the operation's output: its fields, and those of the items that they list, no deeper."""
-    schema: Schema = _to_read(_inlined(Envelope))
-    data: Schema = _to_read(_inlined(operation.output))
+    schema: Schema = _to_read(inlined(Envelope))
+    data: Schema = _to_read(inlined(operation.output))
     fields = {name: _shallow(each) for name, each in data["properties"].items() if name not in BESIDE}
     required = [name for name in data.get("required", ()) if name not in (*BESIDE, *LOW)]
     schema["properties"]["data"] = {"type": "object", "properties": fields} | (
@@ -172,7 +171,7 @@ def _to_read(part: Any) -> Any:
     }
 
 
-def _inlined(struct: type[msgspec.Struct]) -> Schema:
+def inlined(struct: type[msgspec.Struct]) -> Schema:
     """A schema without references: clients differ in what they make of those. The types are no trees, so it ends."""
     (reference,), definitions = msgspec.json.schema_components([struct], ref_template=_DEFINITIONS + "{name}")
 

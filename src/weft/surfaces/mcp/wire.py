@@ -75,6 +75,7 @@ class Wire:
         self._asking: dict[str, str] = {}  # what we ask the client, and the open request that each belongs to
         self._changed, self._stopped = asyncio.Event(), asyncio.Event()
         self._written, self._over = asyncio.Event(), asyncio.Event()
+        self._written.set()
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._heard = True  # whether the client still reads
 
@@ -161,11 +162,17 @@ class Wire:
                 self._loop.call_soon_threadsafe(self._written.set)
 
     async def _settle(self) -> None:
-        """Waits until no request is open but those that wait for the client itself; not for ever."""
+        """Waits until no request is open but those that wait for the client itself; not for ever.
+
+        And not long for a client that does not read what is written already.
+        """
         with anyio.move_on_after(SETTLE_SECONDS):
             while self._heard and self._open.difference(self._asking.values()):
                 self._changed.clear()
-                await self._changed.wait()
+                with anyio.move_on_after(FLUSH_SECONDS) as waiting:
+                    await self._changed.wait()
+                if waiting.cancelled_caught and not self._written.is_set():
+                    return
 
     def _close(self, request: RequestId | None) -> None:
         self._open.discard(str(request))

@@ -1,0 +1,77 @@
+"""A real `weft serve` for measurements: its own process, a filled store, a token."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import weft
+from benchmarks.latency.corpus import Words
+from benchmarks.latency.run import draft, in_batches
+
+WEFT = str(Path(sys.executable).with_name("weft"))
+
+
+class Served(NamedTuple):
+    """Where it listens, and what admits to it."""
+
+    port: int
+    token: str
+
+
+def environment(scratch: Path, embedder: str) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(scratch),
+        "WEFT_STORE": f"sqlite://{scratch / 'store'}",
+        "WEFT_PROJECT": "bench",
+        "WEFT_EMBEDDER": embedder,
+        "WEFT_RATE_LIMIT": "1000000",
+    }
+
+
+def filled(scratch: Path, rows: int, embedder: str) -> None:
+    """A store with texts and, with an embedder, their vectors."""
+    words = Words(seed=1)
+    with weft.open(directory=scratch, environment=environment(scratch, embedder)) as memory:
+        in_batches(memory, [draft(number, text) for number, text in enumerate(words.texts(rows))])()
+        if memory.loom.embedding.model is not None:
+            subprocess.run([WEFT, "reindex"], cwd=scratch, env=environment(scratch, embedder), check=True)
+
+
+@contextmanager
+def serving(scratch: Path, embedder: str) -> Iterator[Served]:
+    """Starts a server on the store, and ends it."""
+    settings = environment(scratch, embedder)
+    made = subprocess.run(
+        [WEFT, "token", "create", "bench", "--agent", "bench", "--role", "operator", "--json"],
+        cwd=scratch,
+        env=settings,
+        check=True,
+        capture_output=True,
+    )
+    token = next(
+        each for each in json.loads(made.stdout).values() if isinstance(each, str) and each.startswith("weft_")
+    )
+    command = [WEFT, "serve", "--port", "0"]
+    with subprocess.Popen(command, cwd=scratch, env=settings, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        listens = next(line for line in process.stdout if line.startswith("listening:"))
+        try:
+            yield Served(port=int(listens.split()[1].rpartition(":")[2]), token=token)
+        finally:
+            process.terminate()
+
+
+def head(served: Served, operation: str, length: int) -> bytes:
+    """The head of a call, as a client keeps it ready."""
+    return (
+        f"POST /api/{operation} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    ).encode()
