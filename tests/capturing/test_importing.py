@@ -169,6 +169,9 @@ def test_a_file_by_its_path(machine: Machine, tmp_path: Path) -> None:
         shown = memory.show("ferry/claude-export-e1").node
         assert shown is not None
         assert (shown.name, shown.valid_from[:10]) == ("Ferries", "2026-03-01")
+    strange = answer(machine, "ingest-transcript", str(path), "--project", "other", code=2)
+    assert "other" in strange["error"]
+    machine.run("project-create", "other")
     named = answer(machine, "ingest-transcript", str(path), "--session", "chat", "--project", "other")
     assert named["written"] == 1
     assert machine.messages("chat", "other") == ["user: Is it late?"]

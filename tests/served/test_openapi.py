@@ -18,7 +18,7 @@ from weft.sealing import new_key
 SCHEMATHESIS = str(Path(sys.executable).with_name("st"))
 THOROUGH = os.environ.get("WEFT_HYPOTHESIS") == "thorough"
 # What every caller calls, and what takes the most kinds of arguments.
-EVERYDAY = ("remember", "recall", "cite", "show", "recent", "add_fact", "record_turns", "memory_search", "forget")
+EVERYDAY = ("remember", "recall", "cite", "record_turns", "add_fact")
 # Off: that what fits the schema is taken (an id that there is not, or a time that is none, fits it and is refused), and
 # that every call without a token is answered with 401: after sixty of them the gate says 429.
 CHECKS = """
@@ -62,7 +62,7 @@ def run(server: Server, token: str, scratch: Path, *options: str) -> None:
 
 @pytest.mark.timeout(1_100 if THOROUGH else 120)
 def test_every_operation_answers_as_the_document_says(keyed: Server, operator: str, tmp_path: Path) -> None:
-    run(keyed, operator, tmp_path, "--phases", "examples,fuzzing", "--max-examples", "40" if THOROUGH else "2")
+    run(keyed, operator, tmp_path, "--phases", "examples,fuzzing", "--max-examples", "40" if THOROUGH else "1")
 
 
 @pytest.mark.timeout(1_100 if THOROUGH else 120)

@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.retrieval.test_synthesis import Writer
 
 from .conftest import Cli
 
@@ -83,6 +84,21 @@ def test_ask_without_a_model_shows_the_cited_lines(cli: Cli) -> None:
     assert (asked["status"], "answer" in asked) == ("succeeded", False)
     empty = cli("ask", "who mends the nets?")
     assert (empty.exit_code, "nothing that you may see matches" in empty.stdout) == (0, True)
+
+
+def test_ask_with_a_model_shows_what_it_wrote_and_from_which_lines(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = answer(cli, "remember", "Deploys freeze on Fridays.")
+    writer = Writer()
+    writer.said = "They freeze on Fridays [1]."
+    try:
+        monkeypatch.setenv("WEFT_MODEL", "openai:stand-in")
+        monkeypatch.setenv("WEFT_MODEL_URL", writer.url)
+        shown = cli("ask", "when do deploys freeze?").stdout
+        assert shown.index("> They freeze on Fridays [1].") < shown.index("written by stand-in")
+        assert shown.index("written by stand-in") < shown.index(kept["citation"])
+        assert answer(cli, "ask", "when do deploys freeze?")["answer"] == writer.said
+    finally:
+        writer.close()
 
 
 # ---- migrate

@@ -16,6 +16,7 @@ from weft.loom import Loom
 from weft.operations.fields import Label, Moment, Name
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
+from weft.operations.scoping import write_scope
 from weft.operations.transcript_turns import Home, Intake, Place, Transcript
 from weft.transcripts.entries import Turn
 from weft.transcripts.formats import Format, format_of
@@ -65,7 +66,7 @@ def ingest_transcript(loom: Loom, given: IngestTranscript) -> TranscriptsIngeste
     """
     path = _file(given.path)
     form = format_of(path, given.format)
-    project = given.project or loom.settings.project
+    project = write_scope(loom, project=given.project).project
 
     def place(turn: Turn) -> Home:
         return Home(session=(given.session or "").strip() or session_name(form.name, turn.session), project=project)
