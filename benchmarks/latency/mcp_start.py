@@ -1,6 +1,7 @@
 """How long a client waits for `weft mcp`: from starting the process to the answer of tools/list, and memory at rest.
 
-Beside it, in the same run and in turns, a bare server of the SDK with two tools: the difference is weft's own.
+Beside it, in the same run and in turns, a bare server of the SDK with two tools: the difference is weft's own. And what
+a call costs beyond the operation that it makes: through the pipe and in this process, in turns, on the same store.
 
     python -m benchmarks.latency.mcp_start [--rounds 15]
 """
@@ -20,7 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import weft
 from benchmarks.latency.measure import save
+from weft.operations import operation
 
 BARE = """
 from mcp.server.mcpserver import MCPServer
@@ -35,15 +38,21 @@ server.run(transport="stdio")
 """
 GOAL_RATIO = 1.3
 GOAL_IDLE_MB = 150.0
+GOAL_OVERHEAD_MS = 2.0
+CHEAP = ("cite", "recent")  # operations that take less than a call of them may
+
+
+def environment(scratch: Path) -> dict[str, str]:
+    """Nothing of the caller's own but the path to programs."""
+    return {"PATH": os.environ["PATH"], "HOME": str(scratch), "XDG_DATA_HOME": str(scratch)}
 
 
 class Pipe:
     """A client of a few lines: what is measured is the server."""
 
     def __init__(self, command: list[str], scratch: Path) -> None:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(scratch), "XDG_DATA_HOME": str(scratch)}
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=scratch, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=scratch, env=environment(scratch)
         )
         self._next = 0
 
@@ -114,14 +123,34 @@ def calls(command: list[str], scratch: Path) -> dict[str, float]:
         }
 
 
+def overhead(command: list[str], scratch: Path, turns: int = 200) -> dict[str, float]:
+    """What a call over the pipe takes more than its operation does here: the median of the differences of pairs."""
+    with started(command, scratch) as pipe, weft.open(directory=scratch, environment=environment(scratch)) as memory:
+        pipe.greet()
+        saved = pipe.ask("tools/call", name="remember", arguments={"text": "Deploys freeze on Fridays."})
+        given = {"cite": {"citation": saved["structuredContent"]["data"]["citation"]}, "recent": {}}
+        found = {}
+        for name in CHEAP:
+            differences = []
+            for _ in range(turns):
+                began = time.perf_counter()
+                pipe.ask("tools/call", name=name, arguments=given[name])
+                between = time.perf_counter()
+                memory.run(operation(name), given[name], surface="mcp")
+                differences.append((between - began) - (time.perf_counter() - between))
+            found[f"overhead_of_{name}_p50_ms"] = round(statistics.median(differences) * 1000, 2)
+        return found
+
+
 def measure(rounds: int) -> dict[str, Any]:
-    weft, bare = [str(Path(sys.executable).with_name("weft")), "mcp"], [sys.executable, "-c", BARE]
+    served, bare = [str(Path(sys.executable).with_name("weft")), "mcp"], [sys.executable, "-c", BARE]
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
-        for command in (weft, bare):  # compiled files and disk cache
+        for command in (served, bare):  # compiled files and disk cache
             start_once(command, scratch)
-        runs = [(start_once(weft, scratch), start_once(bare, scratch)) for _ in range(rounds)]
-        used = calls(weft, scratch)
+        runs = [(start_once(served, scratch), start_once(bare, scratch)) for _ in range(rounds)]
+        used = calls(served, scratch)
+        more = overhead([*served, "--toolsets", "memory"], scratch)
     weft_ms = statistics.median(run[0][0] for run in runs) * 1000
     bare_ms = statistics.median(run[1][0] for run in runs) * 1000
     # Each pair ran in the same seconds: their ratio is steadier than the ratio of medians on a busy machine.
@@ -136,6 +165,8 @@ def measure(rounds: int) -> dict[str, Any]:
         "bare_idle_mb": round(statistics.median(run[1][1] for run in runs), 1),
         "goal_idle_mb": GOAL_IDLE_MB,
         **used,
+        **more,
+        "goal_overhead_ms": GOAL_OVERHEAD_MS,
     }
 
 

@@ -94,8 +94,8 @@ def test_ask_with_a_model_shows_what_it_wrote_and_from_which_lines(cli: Cli, mon
         monkeypatch.setenv("WEFT_MODEL", "openai:stand-in")
         monkeypatch.setenv("WEFT_MODEL_URL", writer.url)
         shown = cli("ask", "when do deploys freeze?").stdout
-        assert shown.index("> They freeze on Fridays [1].") < shown.index("written by stand-in")
-        assert shown.index("written by stand-in") < shown.index(kept["citation"])
+        assert shown.index("> They freeze on Fridays [1].") < shown.index("written by openai:stand-in")
+        assert shown.index("written by openai:stand-in") < shown.index(kept["citation"])
         assert answer(cli, "ask", "when do deploys freeze?")["answer"] == writer.said
     finally:
         writer.close()

@@ -14,9 +14,9 @@ import pytest
 from .test_mcp import WEFT, Bench
 
 PACKAGE = "@modelcontextprotocol/inspector@2.12.0"
-INSTALL_SECONDS = 100  # below the time that a test may take
+INSTALL_SECONDS = 90  # below the time that a test may take
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(200)
 
 
 @pytest.fixture(scope="session")

@@ -107,9 +107,9 @@ def test_deletions_and_erasures_say_what_went(memory: weft.Memory) -> None:
 
 
 def test_reports_and_alerts(memory: weft.Memory) -> None:
-    assert told(memory, "report_read_latest").startswith("There is no report.")
-    told(memory, "report_write", title="Harbour", text=HOSTILE)
-    assert "> ## System" in told(memory, "report_read_latest")
+    assert told(memory, "report_read_latest", keyword="harbour").startswith("There is no report.")
+    told(memory, "report_write", title="Harbour", body=HOSTILE, keywords=["harbour"])
+    assert "> ## System" in told(memory, "report_read_latest", keyword="harbour")
     listed = told(memory, "report_list")
     assert listed.startswith("1 report; 1 shown.")
     assert '"Harbour"' in listed
@@ -118,7 +118,7 @@ def test_reports_and_alerts(memory: weft.Memory) -> None:
 
 def test_work_and_what_it_made(memory: weft.Memory) -> None:
     assert told(memory, "work_list").startswith("There is no such task.")
-    made = memory.run(operation("work_create"), {"title": HOSTILE, "description": HOSTILE})
+    made = memory.run(operation("work_create"), {"kind": "import", "title": "Import", "description": HOSTILE})
     task = made.id  # type: ignore[attr-defined]
     memory.remember("The crane lifts 40 tons.", produced_by_task_id=task)
     listed = told(memory, "work_list")
@@ -148,7 +148,7 @@ def test_hygiene_statistics_and_calls(memory: weft.Memory) -> None:
 def test_an_answer_too_large_keeps_its_words_and_stays_an_answer(memory: weft.Memory) -> None:
     """What is cut away to make room must leave an answer of its type: a finding must have its reason."""
     for number in range(60):
-        memory.remember(f"Crate {number % 3} holds {'tea and lamps and rope ' * 30}.", dedup="off")
+        memory.remember(f"Crate {number} holds {'tea and lamps and rope ' * 30}.")
     answer = answered(memory.run(operation("run_hygiene"), {}))
     assert answer.envelope.ok
     assert answered(memory.run(operation("stats"), {})).envelope.ok

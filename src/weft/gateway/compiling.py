@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
 from weft.gateway import phrases, phrases_abroad
 from weft.gateway.categories import Category, Phrase
-from weft.gateway.folding import latin, unleet
+from weft.gateway.folding import compiled, latin, unleet
 from weft.lexical import STOP_WORDS
 
 OTHER: Final = "."
@@ -31,7 +32,6 @@ MAX_GLUED_CHARACTERS: Final = 400  # what is longer than this is no words writte
 LEAST_GLUED_CHARACTERS: Final = 12
 LEAST_LONG_CHARACTERS: Final = 18
 LEAST_SCRAMBLED_CHARACTERS: Final = 6
-_LIST: Final = re.compile(r"[A-Z][A-Z_]+")
 _HEX_PAIR: Final = re.compile(r"[0-9a-f]{2}")
 # Words of everyday texts: a phrase is looked for where its rarest word is.
 _EVERYDAY_TEXT: Final = """
@@ -61,18 +61,24 @@ SCRAMBLED: Final = (
 
 
 class Compiled(Struct, frozen=True):
-    """A phrase ready to match."""
+    """A phrase over signs. `anchor` are signs of which one is in it, those that are rarest in everyday words."""
 
     category: Category
     reason: str
     everywhere: bool
-    matches: re.Pattern[str]
-    anchor: frozenset[str]  # one of these signs is in it, of those that are rarest in everyday words
+    pattern: str
+    anchor: frozenset[str]
+
+    @property
+    def matches(self) -> re.Pattern[str]:
+        """Made when first asked for: a text has need of few, and making all takes longer than a recall."""
+        return compiled(self.pattern)
 
 
+@cache
 def words_of(part: str) -> tuple[str, ...]:
     """The words that stand at one place of a phrase."""
-    found = [LISTS[each] if _LIST.fullmatch(each) else (each,) for each in part.split("|")]
+    found = [LISTS[each] if each.isupper() else (each,) for each in part.split("|")]
     return tuple(word for words in found for word in words)
 
 
@@ -162,7 +168,7 @@ def compile_phrases(listed: Iterable[Phrase], signs: Mapping[str, str]) -> tuple
             if not optional:
                 anchors.append((sum(_frequency(word) for word in words), len(words), held))
         anchor = frozenset(min(anchors)[2])
-        made.append(Compiled(phrase.category, phrase.reason, phrase.everywhere, re.compile(pattern), anchor))
+        made.append(Compiled(phrase.category, phrase.reason, phrase.everywhere, pattern, anchor))
     return tuple(made)
 
 

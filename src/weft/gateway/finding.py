@@ -17,17 +17,17 @@ from msgspec.structs import replace
 from weft.gateway import marks, phrases, phrases_abroad
 from weft.gateway.categories import UNSTEERING, Category, read_phrases
 from weft.gateway.compiling import ADDRESS_WORD, END, LETTER, LONG, PAIR, Signs, compile_phrases, vocabulary
-from weft.gateway.folding import decoded, folded, hidden, turned, without_spaces
+from weft.gateway.folding import compiled, decoded, folded, hidden, turned, without_spaces
 
 MAX_OF_KIND: Final = 4  # finds of one kind that are told
 SHOWN_CHARACTERS: Final = 80  # of the words that were found
-_WORD: Final = re.compile(r"[^\W_]+|[.!?;。！？](?=\s|$)|\n[ \t]*\n")
+_WORD: Final = r"[^\W_]+|[.!?;。！？](?=\s|$)|\n[ \t]*\n"
 _STOPS: Final = (". ", "! ", "? ", "; ", ".\n", "\n\n")
 _STOP: Final = "\x01"  # folded texts hold none
 _BLANKS: Final = "".join(chr(at) if chr(at).isalnum() or chr(at) == _STOP else " " for at in range(128))
-_ADDRESS: Final = re.compile(r"https?://[^\s<>\"')]{1,2000}|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")
-_ALONE: Final = re.compile(r"(?:\A|\n)[^\n]\n[^\n](?:\n|\Z)")  # words that are whole sentences, in a row
-_UNSPACED: Final = re.compile("[\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ADDRESS: Final = r"https?://[^\s<>\"')]{1,2000}|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}"
+_ALONE: Final = r"(?:\A|\n)[^\n]\n[^\n](?:\n|\Z)"  # words that are whole sentences, in a row
+_UNSPACED: Final = "[\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _PAIRS: Final = 8 * PAIR
 _LETTERS: Final = 3 * LETTER
 
@@ -60,14 +60,18 @@ class _Lexicon:
                 by_anchor.setdefault(sign, []).append(at)
         self.by_anchor = {sign: tuple(numbers) for sign, numbers in by_anchor.items()}
         self.anchors = frozenset(by_anchor)
-        self.unspaced = [(kind, re.compile(folded(pattern)), reason) for kind, pattern, reason in marks.UNSPACED]
-        self.marks = [(kind, re.compile(pattern), reason, both) for kind, pattern, reason, both in marks.MARKS]
 
 
 @lru_cache(maxsize=1)
 def lexicon() -> _Lexicon:
     """The vocabulary, compiled when first asked for: starting up does not wait for it."""
     return _Lexicon()
+
+
+@lru_cache(maxsize=1)
+def unspaced() -> tuple[tuple[Category, re.Pattern[str], str], ...]:
+    """The expressions for scripts without blanks between words, folded as texts are."""
+    return tuple((kind, re.compile(folded(pattern)), reason) for kind, pattern, reason in marks.UNSPACED)
 
 
 def find(text: str) -> tuple[Hit, ...]:
@@ -114,12 +118,12 @@ def _plainly(small: str, words: _Words, *, everything: bool) -> Iterator[Hit]:
     table = lexicon()
     yield from _spoken(table, words, everything=everything)
     if "<" in small or "[" in small or "|" in small or ":" in small or "rm -" in small:  # no mark is without one
-        for kind, pattern, reason, both in table.marks:
-            if (both or everything) and (found := pattern.search(small)):
+        for kind, pattern, reason, both in marks.MARKS:
+            if (both or everything) and (found := compiled(pattern).search(small)):
                 yield Hit(category=kind, reason=reason, words=_cut(found[0]))
-    if not small.isascii() and _UNSPACED.search(small):
-        for kind, pattern, reason in table.unspaced:
-            if found := pattern.search(small):
+    if not small.isascii() and compiled(_UNSPACED).search(small):
+        for kind, expression, reason in unspaced():
+            if found := expression.search(small):
                 yield Hit(category=kind, reason=reason, words=_cut(found[0]))
     if not table.signs.turned.isdisjoint(words.tokens):
         for other in turned(small):
@@ -130,7 +134,7 @@ def _plainly(small: str, words: _Words, *, everything: bool) -> Iterator[Hit]:
 def _read(small: str) -> _Words:
     """The words of a folded text. Addresses are one word, letters that are spelt out too."""
     if "@" in small or "://" in small:
-        small = _ADDRESS.sub(f" {ADDRESS_WORD} ", small)
+        small = compiled(_ADDRESS).sub(f" {ADDRESS_WORD} ", small)
     words = _signed(_split(small))
     return _signed(_split(without_spaces(small))) if _LETTERS in words.signs else words
 
@@ -141,7 +145,7 @@ def _signed(tokens: list[str]) -> _Words:
 
 def _split(small: str) -> list[str]:
     if not small.isascii():
-        return _WORD.findall(small)
+        return compiled(_WORD).findall(small)
     for stop in _STOPS:
         if stop in small:
             small = small.replace(stop, f" {_STOP} ")
@@ -152,7 +156,7 @@ def _spoken(table: _Lexicon, words: _Words, *, everything: bool) -> Iterator[Hit
     there = table.anchors.intersection(words.signs)
     if not there:
         return
-    if _ALONE.search(words.signs):  # single words with stops between them are one sentence
+    if compiled(_ALONE).search(words.signs):  # single words with stops between them are one sentence
         words = _signed(_without_stops(table.signs, words.tokens))
     for at in sorted({at for sign in there for at in table.by_anchor[sign]}):
         phrase = table.phrases[at]

@@ -5,27 +5,24 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
-import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
-from urllib.parse import unquote
 
 MAX_RUNS: Final = 16  # encoded stretches that are looked into
 MAX_RUN_CHARACTERS: Final = 20_000
 
 # Format characters, fillers and variation selectors; tag characters, which spell ASCII unseen; stray controls.
-_UNSEEN: Final = re.compile(
+_UNSEEN: Final = (
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
-_TAGS: Final = re.compile("[\U000e0020-\U000e007e]{4,}")
-_FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{1,6}\U000e007f")  # England, Scotland, Wales
-_ACCENT: Final = re.compile(
-    "[\u0300-\u036f\u0483-\u0489\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
-)
+_CONTROL: Final = "[\x00-\x08\x0e-\x1f\x7f]"
+_TAGS: Final = "[\U000e0020-\U000e007e]{4,}"
+_FLAG: Final = "\U0001f3f4[\U000e0030-\U000e007a]{1,6}\U000e007f"  # England, Scotland, Wales
+_ACCENT: Final = "[\u0300-\u036f\u0483-\u0489\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 # Cyrillic, Greek and phonetic letters that look Latin, small.
 _ALIKE: Final = str.maketrans(
     "авекмнорстухѕіјԁԛԝҽɡᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢαβγεηικνορτυχωօսհոıłøđ",
@@ -33,18 +30,29 @@ _ALIKE: Final = str.maketrans(
 )
 _LEET: Final = str.maketrans("0134578@$", "oieastbas")
 _LEET_L: Final = str.maketrans("0134578@$", "oleastbas")
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
-_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}")
-_PERCENT: Final = re.compile(r"%[2-7][0-9a-fA-F]")
-_SPACED: Final = re.compile(r"(?:(?<![^\W_])[^\W_][\W_]{1,4}){7,}[^\W_](?![^\W_])")
+_BASE64: Final = r"[A-Za-z0-9+/_-]{20,}={0,2}"
+_HEX: Final = r"(?:[0-9a-fA-F]{2}[ :]?){12,}"
+_PERCENT: Final = r"%[2-7][0-9a-fA-F]"
+_SPACED: Final = r"(?:(?<![^\W_])[^\W_][\W_]{1,4}){7,}[^\W_](?![^\W_])"
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The expression, made when first asked for; only of patterns that are listed, so there are not many.
+
+    A text has need of few of them, and making them all takes longer than a recall.
+    """
+    return re.compile(pattern)
 
 
 def folded(text: str) -> str:
     """Small, composed, without accents and without what does not show. Letters of other scripts stay what they are."""
     if text.isascii():
-        return (_CONTROL.sub("", text) if not text.isprintable() and _CONTROL.search(text) else text).lower()
-    small = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold())
-    return unicodedata.normalize("NFC", _ACCENT.sub("", small))
+        return (
+            compiled(_CONTROL).sub("", text) if not text.isprintable() and compiled(_CONTROL).search(text) else text
+        ).lower()
+    small = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", compiled(_UNSEEN).sub("", text)).casefold())
+    return unicodedata.normalize("NFC", compiled(_ACCENT).sub("", small))
 
 
 def latin(word: str) -> str:
@@ -59,14 +67,17 @@ def unleet(word: str) -> tuple[str, str]:
 
 def without_spaces(text: str) -> str:
     """Text in which words that are spelt out (`i g n o r e`) are words again; letters of a row become one word."""
-    return _SPACED.sub(lambda found: re.sub(r"[\W_]+", "", found[0]), text)
+    return compiled(_SPACED).sub(lambda found: re.sub(r"[\W_]+", "", found[0]), text)
 
 
 def hidden(text: str) -> str:
     """What tag characters spell, which no screen shows; nothing where there are none, or only flags."""
-    if text.isascii() or not _TAGS.search(text):
+    if text.isascii() or not compiled(_TAGS).search(text):
         return ""
-    return "".join("".join(chr(ord(c) - 0xE0000) for c in found[0]) for found in _TAGS.finditer(_FLAG.sub("", text)))
+    return "".join(
+        "".join(chr(ord(c) - 0xE0000) for c in found[0])
+        for found in compiled(_TAGS).finditer(compiled(_FLAG).sub("", text))
+    )
 
 
 def decoded(text: str) -> Iterator[str]:
@@ -74,13 +85,18 @@ def decoded(text: str) -> Iterator[str]:
 
     At most so many stretches are looked into; each once, not again what is inside.
     """
-    if "&" in text and ";" in text and (plain := html.unescape(text)) != text:
-        yield plain
-    if "%" in text and _PERCENT.search(text):
+    if "&" in text and ";" in text:
+        import html
+
+        if (plain := html.unescape(text)) != text:
+            yield plain
+    if "%" in text and compiled(_PERCENT).search(text):
+        from urllib.parse import unquote
+
         yield unquote(text, errors="replace")
-    for _, found in zip(range(MAX_RUNS), _BASE64.finditer(text), strict=False):
+    for _, found in zip(range(MAX_RUNS), compiled(_BASE64).finditer(text), strict=False):
         yield from _readable(_from_base64(found[0][:MAX_RUN_CHARACTERS]))
-    for _, found in zip(range(MAX_RUNS), _HEX.finditer(text), strict=False):
+    for _, found in zip(range(MAX_RUNS), compiled(_HEX).finditer(text), strict=False):
         digits = re.sub(r"[ :]", "", found[0][:MAX_RUN_CHARACTERS])
         yield from _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import click
@@ -51,6 +50,8 @@ def _keep(memory: Memory, hook: Hook) -> None:
 
 def _keep_told(memory: Memory, hook: Hook) -> None:
     """What the hook tells itself, once: told again, nothing is written."""
+    import hashlib
+
     from weft.operations import operation
     from weft.transcripts.entries import bounded
     from weft.transcripts.sessions import session_name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Final
 
 import click
@@ -58,6 +57,8 @@ def context_command(query: str | None, client: str | None, deadline: float, budg
 
 
 def _answer(say: Say, hook: Hook | None, query: str | None, budget: int) -> None:
+    from pathlib import Path
+
     with opened(Path.cwd() if hook is None else hook.directory, "" if hook is None else hook.client) as memory:
         if query:
             memory.loom.embedding.begin(query)  # loads the model while the rest is loaded

@@ -12,15 +12,15 @@ Imports nothing heavy: a hook is run before every turn.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weft.memory import Memory
 
 CLIENTS: Final = ("claude-code", "cursor", "vscode", "gemini")
@@ -71,6 +71,8 @@ def read_input() -> bytes:
 
 def read_hook(client: str, raw: bytes) -> Hook:
     """A hook's call from its JSON. Raises HookError, saying why, for anything else."""
+    import json
+
     if not raw.strip():
         raise HookError("standard input is empty")
     try:
@@ -93,6 +95,8 @@ def read_hook(client: str, raw: bytes) -> Hook:
 
 def context_answer(hook: Hook, text: str) -> str:
     """A context in the form that the client takes for this event."""
+    import json
+
     if not text:
         return empty_answer(hook.client)
     if hook.client == "cursor":
@@ -127,6 +131,8 @@ def _said(given: dict[str, Any]) -> tuple[Said, ...]:
 
 def _directory(given: dict[str, Any]) -> Path:
     """The directory that the agent works in; that of this process where the hook tells none that is there."""
+    from pathlib import Path
+
     roots = given.get("workspace_roots")
     for each in (_text(given, "cwd"), *(roots if isinstance(roots, list) else ())):
         try:

@@ -78,8 +78,6 @@ def serve(toolsets: Sequence[str] | None = None) -> None:
         settings = replace(settings, toolsets=tuple(toolsets))
     for line in check_start(settings, network=False):
         sys.stderr.write(f"weft mcp: {line}\n")
-    for line in check_start(settings, network=False):
-        sys.stderr.write(f"weft mcp: {line}\n")
     callers = Callers()
     desk = _desk(callers, settings)
     if sys.stdin is not None and sys.stdin.isatty():
