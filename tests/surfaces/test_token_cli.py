@@ -233,3 +233,14 @@ def test_a_token_is_kept_nowhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert "token_revoke" in {each["operation"] for each in told}
     assert '"op":"token_create"' in log.read_text()
     assert not any(BEARER.search(each.decode("latin-1")) for each in held)
+
+
+def test_a_token_is_kept_nowhere_with_redaction_off_either(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_AUDIT", "on")
+    monkeypatch.setenv("WEFT_REDACTION", "off")
+    monkeypatch.setenv("WEFT_LOG", str(cli.scratch / "operations.log"))
+    cli("remember", "The ferry leaves at noon.")
+    secret = create(cli, "ann", "laptop")["token"].rpartition("_")[2]
+    held = list(files(cli.scratch))
+    assert any(b"token_create" in each for each in held)
+    assert [each for each in held if secret.encode() in each] == []

@@ -311,7 +311,7 @@ def _overlay(db: apsw.Connection, base: Base, moment: Moment, head: int, earlier
     timed = any(_begins_or_ends(db, table, base.pos, moment) for table in ("node_version", "edge_version"))
     if earlier is not None and not every(db, f"{_TOUCHED_EDGES} LIMIT 1", (since,) * 3):
         return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
-    gone = np.array([key for (key,) in every(db, _TOUCHED_EDGES, (base.pos,) * 3)], np.int64)
+    gone = np.unique(np.array([key for (key,) in every(db, _TOUCHED_EDGES, (base.pos,) * 3)], np.int64))
     standing = Sql(f"e.key IN ({_TOUCHED_EDGES})", (base.pos,) * 3) & guards.known(moment) & guards.holds(moment)
     came = [_collect(db, f"{_EDGES} {standing.text}", standing.params, 5)]
     if len(base.later):
@@ -322,9 +322,9 @@ def _overlay(db: apsw.Connection, base: Base, moment: Moment, head: int, earlier
     return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, arrived)
 
 
-# Taken out of the base whole, whatever happened to them, and put back as they stand at the moment asked for.
-_TOUCHED_EDGES = """SELECT edge FROM edge_version WHERE born > ? UNION
-    SELECT edge FROM edge_version WHERE retired_pos > ? UNION SELECT key FROM edge WHERE changed_pos > ?"""
+# Taken out of the base, and put back as they stand at the moment. UNION would scan all edges to make them distinct.
+_TOUCHED_EDGES = """SELECT edge FROM edge_version WHERE born > ? UNION ALL
+    SELECT edge FROM edge_version WHERE retired_pos > ? UNION ALL SELECT key FROM edge WHERE changed_pos > ?"""
 
 
 def _begins_or_ends(db: apsw.Connection, table: str, since: int, moment: Moment) -> bool:
