@@ -7,7 +7,7 @@ from mcp import ClientSession, MCPError
 
 from weft.errors import Misconfigured
 from weft.operations import OPERATIONS
-from weft.surfaces.toolsets import PUBLIC_TOOLS, offer, unknown_tool
+from weft.surfaces.toolsets import PUBLIC_TOOLS, offer, unknown_tool, within
 
 from .conftest import Cli
 from .test_mcp import Bench, bench
@@ -97,3 +97,11 @@ def test_a_server_that_is_told_of_tools_that_there_are_not_stops_with_a_line_for
     assert "\nallow: there is no tool 'recal'; did you mean recall?\n" in done.err
     assert "\nexclude: there is no tool 'erse'; did you mean erase?\n" in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_token_gets_no_more_than_its_server_allows() -> None:
+    assert within(("admin",), ("recall", "remember")) == ("recall", "remember")
+    assert within(("public",), ("admin",)) == ("public",)
+    assert within(("public",), ("recall", "remember")) == ("recall",)
+    assert within(("cite",), ("recall",)) == ()
+    assert dict(offer(("all",), allow=within(("cite",), ("recall",)), network=True).callable) == {}

@@ -518,7 +518,11 @@ def test_help_lists_it_without_loading_the_sdk() -> None:
 def test_serving_loads_nothing_heavy_before_the_first_call() -> None:
     script = (
         "import sys, weft.surfaces.mcp.server\n"
-        "assert not {'apsw', 'numpy', 'onnxruntime', 'rich'} & set(sys.modules), 'heavy'"
+        "from weft.surfaces.mcp.find_tool import tools_of\n"
+        "from weft.surfaces.toolsets import offer\n"
+        "assert tools_of(offer(('core',), network=False))\n"
+        "heavy = {'apsw', 'numpy', 'onnxruntime', 'rich', 'weft.memory', 'weft.extract.extraction'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 

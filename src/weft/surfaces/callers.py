@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from weft.config import Effective, Settings
 from weft.instants import Clock, to_iso
+from weft.surfaces.toolsets import within
 from weft.tokens import Token
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def as_bearer(settings: Settings, token: Token, clock: Clock) -> Settings:
         "audience": token.audience,
         "sensitive": token.sensitive,
         "toolsets": token.toolsets,
-        "allow": token.allow,
+        "allow": within(settings.allow, token.allow),
         "elicit": settings.elicit and token.approves,
         "session": new_session("http", clock),
         "conversation": "",

@@ -121,6 +121,15 @@ def _offer(toolsets: tuple[str, ...], allow: tuple[str, ...], exclude: tuple[str
     )
 
 
+def within(server: tuple[str, ...], token: tuple[str, ...]) -> tuple[str, ...]:
+    """The allow-list of a token at a server that has one of its own: what both allow."""
+    if ADMIN in server:
+        return token
+    if ADMIN in token:
+        return server
+    return tuple(name for name in (*lines(), FIND_TOOL) if _allowed(name, server) and _allowed(name, token))
+
+
 @cache
 def lines() -> Mapping[str, Listed]:
     """A line about every operation, by name and in order. Benches are commands only."""

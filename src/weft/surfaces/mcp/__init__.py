@@ -1,5 +1,7 @@
-"""MCP over standard input and output, and as HTTP mounts it.
+"""MCP, on the official SDK.
 
-`server` serves, `desk` answers calls, `tools` describes operations and `find_tool` reaches those that are not listed,
-`answer` bounds and `render` words what comes back, `wire` carries it.
+`server` builds the server and serves it on standard input and output, which `wire` and `lines` carry. `desk` answers
+calls, `asking` asks a person for an approval, `progress` tells how far long work is; `resources` and `prompts` are made of
+the same calls. `tools` and `find_tool` describe operations; `answer` bounds what comes back, and `render` and the files
+named for what they word put it into words.
 """

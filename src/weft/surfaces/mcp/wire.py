@@ -57,7 +57,10 @@ def standard_streams() -> Iterator[tuple[int, int]]:
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
-    os.dup2(2, 1)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # it was started without a standard error: nobody is to read what is printed
+        os.dup2(0, 1)
     try:
         yield source, target
     finally:  # the copies stay open: a thread may sit in one
