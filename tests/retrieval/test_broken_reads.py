@@ -72,7 +72,9 @@ class World:
         nodes = [{"id": each, "score": 0.9} for each in CHAIN]
         asking = {"query": QUESTION}
         self.arguments: dict[str, dict[str, Any]] = {
-            **dict.fromkeys(("recall", "ask", "recall_raw", "memory_search", "semantic_search", "project_context"), asking),
+            **dict.fromkeys(
+                ("recall", "ask", "recall_raw", "memory_search", "semantic_search", "project_context"), asking
+            ),
             "conversation_search": {"query": "are the bookings down?"},
             "find_similar": {"text": "bookings are down"},
             "explain": {**asking, "id": "c5-outage"},

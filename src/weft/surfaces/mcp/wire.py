@@ -54,7 +54,7 @@ def standard_streams() -> Iterator[tuple[int, int]]:
             "weft mcp has no standard input and output to speak on", hint="let an agent's program start it"
         ) from problem
     sys.stdout.flush()
-    empty = os.open(os.devnull, os.O_RDONLY)
+    empty = os.open(os.devnull, os.O_RDWR)
     os.dup2(empty, 0)
     os.close(empty)
     try:
