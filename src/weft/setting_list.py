@@ -181,7 +181,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
         name="elicit",
         read=flag,
-        summary="whether `weft mcp` asks the person at the agent's program, and takes a yes for the operator's approval",
+        summary="whether `weft mcp` asks the person at the agent's program; a yes counts as the operator's approval",
     ),
     Setting(name="host", read=some_text, summary="the address that `weft serve` listens on"),
     Setting(name="port", read=whole(0, 65_535), summary="the port that `weft serve` listens on; 0 for any free one"),
