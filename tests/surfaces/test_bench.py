@@ -235,8 +235,9 @@ def test_a_run_that_cannot_be_written_is_said_before_anything_is_done(bench: Ben
 
 
 def test_agents_are_not_offered_benches() -> None:
-    from weft.surfaces.mcp.tools import SERVED
+    from weft.surfaces.toolsets import offer
 
+    served = offer(("all",), network=False).callable
     benches = [each for each in every_operation() if each.name.startswith("bench_")]
     assert [each.command for each in benches] == ["weft bench retrieval"]
-    assert not any(each.name in SERVED or each.toolset == "core" for each in benches)
+    assert not any(each.name in served or each.toolset == "core" for each in benches)

@@ -9,6 +9,7 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -32,7 +33,7 @@ class Callers:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._store: Memory | None = None
-        self._known: OrderedDict[tuple[str, str], Memory] = OrderedDict()
+        self._known: OrderedDict[tuple[Token | None, str], Memory] = OrderedDict()
 
     def operator(self) -> Memory:
         """The memory as the server's own environment says, for its own upkeep: health, counts."""
@@ -42,14 +43,13 @@ class Callers:
     def environment(self, client: str) -> Memory:
         """For a client beside which this process was started. `client` is the name it introduced itself with."""
         with self._lock:
-            return self._of(("", ""), lambda base: as_agent(base.loom.settings, client, base.loom.clock))
+            return self._of((None, ""), lambda base: as_agent(base.loom.settings, client, base.loom.clock))
 
     def bearer(self, token: Token, conversation: str = "") -> Memory:
         """For who shows a token; each of its conversations with the server writes into a session of its own."""
         with self._lock:
-            return self._of(
-                (token.id, conversation), lambda base: as_bearer(base.loom.settings, token, base.loom.clock)
-            )
+            # By all that the token says: one that is changed in its file is another caller at once.
+            return self._of((token, conversation), lambda base: as_bearer(base.loom.settings, token, base.loom.clock))
 
     def close(self) -> None:
         """Releases files, when no call is running any more."""
@@ -64,7 +64,7 @@ class Callers:
             self._store = open()
         return self._store
 
-    def _of(self, key: tuple[str, str], settings: Any) -> Memory:
+    def _of(self, key: tuple[Token | None, str], settings: Callable[[Memory], Settings]) -> Memory:
         base = self._opened()
         if key not in self._known:
             self._known[key] = base.serving(settings(base))
