@@ -214,7 +214,7 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "rate_seconds": 60.0,
         "request_bytes": 4_194_304,
         "tokens": "",
-        "sites": "",
+        "sites": str(_user_directory(environment, "XDG_DATA_HOME", ".local/share").with_name("weft-sites")),
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

@@ -59,17 +59,23 @@ if TYPE_CHECKING:  # what methods return; each method imports only its own
 
 def open_store(url: str, *, clock: Clock) -> Store:
     """A store by its URL. Raises Misconfigured for a URL that names no backend."""
+    check_store(url)
     scheme, _, rest = url.partition("://")
-    if scheme == "sqlite" and rest:
+    if scheme == "sqlite":
         from weft.backends.sqlite.store import SqliteStore
 
         # Three slashes begin an absolute path, two a relative one: sqlite:///home/me/x, sqlite://x.
         return SqliteStore(Path(rest).expanduser(), commit_genesis, clock=clock)
-    if scheme == "memory":
-        from weft.backends.memory import MemoryStore
+    from weft.backends.memory import MemoryStore
 
-        return MemoryStore(commit_genesis, clock=clock)
-    raise Misconfigured(f"{url!r} names no store", hint="use sqlite:///path/to/directory, or memory://")
+    return MemoryStore(commit_genesis, clock=clock)
+
+
+def check_store(url: str) -> None:
+    """Raises Misconfigured for a URL that names no backend, without opening anything."""
+    scheme, _, rest = url.partition("://")
+    if scheme != "memory" and not (scheme == "sqlite" and rest):
+        raise Misconfigured(f"{url!r} names no store", hint="use sqlite:///path/to/directory, or memory://")
 
 
 def schemas(settings: Settings) -> tuple[FileSchema, ...]:

@@ -200,5 +200,9 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         read=any_text,
         summary="the file of the tokens that `weft serve` admits; in the store's directory if unset",
     ),
-    Setting(name="sites", read=any_text, summary="the directory that `weft serve` shows under /sites/; none if unset"),
+    Setting(
+        name="sites",
+        read=any_text,
+        summary="where `weft publish` puts sites, and what `weft serve` shows under /sites/; empty for none",
+    ),
 )

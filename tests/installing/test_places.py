@@ -141,7 +141,7 @@ def start(started: str, *there: str, python: str = PYTHON, path: dict[str, str] 
             ["/home/ana/.cache/uv/archive-v0/aB3/bin/weft"],
             "/home/ana/.cache/uv/archive-v0/aB3/bin/python",
             {"uvx": "/home/ana/.local/bin/uvx"},
-            ("/home/ana/.local/bin/uvx", "weft"),
+            ("/home/ana/.local/bin/uvx", "weft-memory"),
         ),
         (
             "/home/ana/.cache/uv/archive-v0/aB3/bin/weft",
@@ -155,7 +155,7 @@ def start(started: str, *there: str, python: str = PYTHON, path: dict[str, str] 
             ["/home/ana/.local/share/pipx/.cache/1f/bin/weft"],
             "/home/ana/.local/share/pipx/.cache/1f/bin/python",
             {},
-            ("pipx", "run", "weft"),
+            ("pipx", "run", "weft-memory"),
         ),
     ],
     ids=["venv", "link", "module", "path", "uvx", "uvx and installed", "pipx run"],
@@ -179,7 +179,7 @@ def test_a_line_for_a_shell() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-@pytest.mark.parametrize("words", [("/usr/bin/weft",), (SCRIPT,), ("uvx", "weft"), (r"C:\Tools\weft.exe",)])
+@pytest.mark.parametrize("words", [("/usr/bin/weft",), (SCRIPT,), ("uvx", "weft-memory"), (r"C:\Tools\weft.exe",)])
 def test_what_is_written_is_known_again(client: Client, words: tuple[str, ...]) -> None:
     known = client
     for toolsets in ("", "all", "code,fleet"):

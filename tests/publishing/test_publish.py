@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import weft
 from weft.errors import Conflict, Invalid, NotFound
@@ -112,8 +113,15 @@ def test_nothing_chosen_or_nothing_there(memory: Memory, tmp_path: Path) -> None
         publish(memory, tmp_path)
     with pytest.raises(NotFound):
         publish(memory, tmp_path, reports=["daily"])
+    nowhere = memory.serving(replace(memory.loom.settings, sites=""))
     with pytest.raises(Invalid, match="where sites are"):
-        memory.run(publishing.OPERATIONS[0], {"name": "news", "reports": ["daily"]})
+        nowhere.run(publishing.OPERATIONS[0], {"name": "news", "reports": ["daily"]})
+
+
+def test_without_a_directory_it_goes_where_the_server_looks(memory: Memory, tmp_path: Path) -> None:
+    report(memory, "Morning", "words", scope="public")
+    memory.run(publishing.OPERATIONS[0], {"name": "news", "reports": ["daily"]})
+    assert (tmp_path / ".local" / "share" / "weft-sites" / "news" / "index.html").is_file()
 
 
 HOSTILE = [

@@ -116,7 +116,8 @@ def test_of_an_update_the_newer_comes_first_and_the_older_is_marked(memory: weft
     newer, older = asked(memory, "What time is my team standup?")[:2]
     assert [newer.node.props["record"], older.node.props["record"]] == ["s2", "s1"]
     assert "10:15" in newer.parts[0].text
-    assert older.marks == ("a newer one says the like: example/s2 of 2025-03-03",)
+    assert older.marks == (f"a newer memory of 2025-03-03 may replace this: {newer.node.citation}",)
+    assert memory.cite(newer.node.citation).matches
     assert newer.marks == ()
 
 
@@ -132,11 +133,38 @@ def test_of_facts_only_the_same_property_of_the_same_thing_is_marked_as_older(tm
                 (("Tova Berg", "likes", "green tea"), "2024"),
             )
         ]
-        hits = opened.recall("Does Tova Lind like green tea?", project="example").hits
-    marks = {hit.node.id: hit.marks for hit in hits}
-    assert set(told) <= set(marks)
-    assert marks[told[0]] == (f"a newer one says the like: {told[1]} of 2022-01-01",)
-    assert not any(marks[other] for other in told[1:])
+        hits = {hit.node.id: hit for hit in opened.recall("Does Tova Lind like green tea?", project="example").hits}
+    assert set(told) <= set(hits)
+    newer = hits[told[1]].node.citation
+    assert hits[told[0]].marks == (f"a newer memory of 2022-01-01 may replace this: {newer}",)
+    assert not any(hits[other].marks for other in told[1:])
+
+
+def test_no_question_no_answer_to_it_and_no_other_thing_marks_what_was_said(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "WEFT_EMBEDDER": "builtin", "WEFT_PROJECT": "example"}
+    with weft.open(f"sqlite://{tmp_path}/store", directory=tmp_path, environment=environment) as opened:
+        for conversation, at, turns in (
+            ("first", "2025-01-01", (("Ana", "The billing service listens on port 7443, behind the proxy."),)),
+            ("first", "2025-01-02", (("assistant", "Noted: the billing service listens on port 7443."),)),
+            ("second", "2025-02-01", (("Ana", "Does the billing service still listen on port 7443?"),)),
+            ("third", "2025-03-01", (("Ana", "The ferry port code of the billing office is OSL-7."),)),
+            ("fourth", "2025-04-01", (("Ben", "The search service listens on port 9200, behind the proxy."),)),
+        ):
+            messages = [{"speaker": who, "text": text, "at": at} for who, text in turns]
+            opened.record_turns(conversation, messages)
+        question = "On which port does the billing service listen?"
+        before = opened.recall(question, project="example").hits
+        assert len(before) >= 4
+        assert [hit.marks for hit in before if hit.marks] == []
+        moved = {"speaker": "Ana", "text": "The billing service listens on port 8443 now.", "at": "2025-05-01"}
+        opened.record_turns("fifth", [moved])
+        after = opened.recall(question, project="example").hits
+        newest = next(hit.node.citation for hit in after if "8443" in hit.node.text)
+        marked = {hit.node.text: hit.marks for hit in after if hit.marks}
+        assert marked["The billing service listens on port 7443, behind the proxy."] == (
+            f"a newer memory of 2025-05-01 may replace this: {newest}",
+        )
+        assert opened.cite(newest).matches
 
 
 def test_what_is_not_there_is_not_answered_unless_asked_to(memory: weft.Memory) -> None:

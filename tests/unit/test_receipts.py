@@ -16,6 +16,7 @@ from tests.retrieval.views_world import story
 import weft
 from weft.embedding import Embedding
 from weft.errors import Invalid, NotFound
+from weft.instants import to_iso
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.operations.logbook import OPERATIONS as LOGBOOK
@@ -370,11 +371,16 @@ def test_marks_of_newer_ones_go_with_them(near: weft.Memory) -> None:
     ):
         near.loom.append([draft])
     before, receipt = recall(near, "when does the ferry sail to Ysolde?")
-    assert [mark for hit in before.hits for mark in hit.marks if "newer one says the like: late" in mark]
+    late = next(hit.node.citation for hit in before.hits if hit.node.id == "late")
+    assert [hit.marks for hit in before.hits if hit.node.id == "early"] == [
+        (f"a newer memory of {to_iso(day(-2))[:10]} may replace this: {late}",)
+    ]
+    assert near.answer(receipt) == before
     delete(near, "late")
     after = near.answer(receipt)
     assert [(hit.node.id, hit.marks) for hit in after.hits] == [("early", ())]
     assert "late" not in written(after)
+    assert late not in written(after)
 
 
 def test_names_shared_with_a_deleted_text_are_withheld(near: weft.Memory) -> None:

@@ -191,7 +191,7 @@ def is_entry(value: Any) -> bool:
     if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
         return False
     line = " ".join((value["command"].replace("\\", "/"), *arguments))
-    return re.search(r"(?:^|/| )weft(?:\.exe)? mcp(?: --toolsets \S+)?$", line) is not None
+    return re.search(r"(?:^|/| )weft(?:-memory)?(?:\.exe)? mcp(?: --toolsets \S+)?$", line) is not None
 
 
 def hook(client: Client, line: str) -> dict[str, Any]:
@@ -207,5 +207,5 @@ def is_hook(client: Client, value: Any) -> bool:
     line = value.get("command") if isinstance(value, dict) else None
     if not isinstance(line, str):
         return False
-    found = re.search(r"(?:^|[/\\ \"'])weft(?:\.exe)?[\"']? (?:context|capture) --hook ([a-z-]+)$", line)
+    found = re.search(r"(?:^|[/\\ \"'])weft(?:-memory)?(?:\.exe)?[\"']? (?:context|capture) --hook ([a-z-]+)$", line)
     return found is not None and found[1] == client.name

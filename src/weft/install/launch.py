@@ -10,7 +10,8 @@ from typing import Final
 
 from weft.errors import Misconfigured
 
-PACKAGE: Final = "weft"
+COMMAND: Final = "weft"
+PACKAGE: Final = "weft-memory"  # what is called weft on the package index is somebody else's; it has this command too
 # Where uv and pipx unpack a package for one run: gone when their caches are cleared.
 _PASSING: Final = (
     (re.compile(r"[/\\](?:archive|builds|environments)-v\d+[/\\]"), ("uvx", PACKAGE)),
@@ -29,13 +30,13 @@ def launcher(started: str, python: str, *, which: Which, exists: Exists, windows
     `~/.local/bin/weft` goes on working when what it points at is replaced. Raises Misconfigured if there is no way.
     """
     beside = _beside(python, windows=windows)
-    found = [each for each in (started, beside, which(PACKAGE)) if each and _NAMED.search(each) and exists(each)]
+    found = [each for each in (started, beside, which(COMMAND)) if each and _NAMED.search(each) and exists(each)]
     lasting = [each for each in found if _runner(each) is None]
     if lasting:
         return (lasting[0],)
     runner = next((words for each in (*found, started, python) if (words := _runner(each))), None)
     if runner is None:
-        raise Misconfigured("the weft command was not found", hint="install it with `pip install weft`, then run this")
+        raise Misconfigured("the weft command was not found", hint="`pip install .` in a checkout, then run this again")
     return (which(runner[0]) or runner[0], *runner[1:])
 
 

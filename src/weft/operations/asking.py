@@ -56,7 +56,7 @@ class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One memory, its score, and what the score is made of (the parts add up to it).
 
-    `parts` are what of a whole answers; `marks` say what to know of it, such as that a newer one says the like; `seen`
+    `parts` are what of a whole answers; `marks` say what to know of it, such as that a newer one may replace it; `seen`
     are the views of the graph that lead to it.
     """
 

@@ -58,7 +58,10 @@ def subjects_of(
     for line, way in drawn.items():
         ends = [set().union(*(called.get(each, ()) for each in step)) for step in way]
         subjects[line] = tuple(sorted(set().union(*ends))) if all(ends) else None
+    subjects |= {line: tuple(sorted(found.pool.named[line])) for line in plain if line in found.pool.named}
     for line in plain:
+        if line in subjects:
+            continue
         ids = {each for word, ids in called.items() if names(line, word) for each in ids}
         if ids or line in naming:
             subjects[line] = tuple(sorted(ids)) or None

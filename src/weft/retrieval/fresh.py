@@ -1,8 +1,9 @@
-"""Where two of the best say the same at different times, the newer one comes first and the older one is marked.
+"""Where two of the best say the like at different times, the newer one comes first.
 
-Both are shown: similarity is no proof that one replaces the other. The order stays where the question names a time or
-an earlier state, sets several things against each other or adds them up; where advice or the assistant's own words are
-asked for, nothing is marked either.
+Both are shown: similarity is no proof that one replaces the other. The older one is marked where the newer one tells of
+the same thing anew, see `replacing`, which takes more than to be like it. The order stays where the question names a
+time or an earlier state, sets several things against each other or adds them up; where advice or the assistant's own
+words are asked for, nothing is marked either.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from weft.instants import to_iso
 from weft.loom import Loom
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
+from weft.retrieval.replacing import Said, may_replace
 from weft.retrieval.sessions import OTHERS
+from weft.retrieval.subscriptions import cited
 from weft.types import NodeVersion
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ class Fresh(Struct, frozen=True):
     among: int = 5
     ratio: float = 0.7
     alike: float = 0.45
+    same: float = 0.6  # from where on the older one may be marked
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         import numpy as np
@@ -62,28 +66,23 @@ class Fresh(Struct, frozen=True):
         ]
         if len(order) < 2:
             return answer
-        vectors = _vectors(loom, answer, order)
+        vectors, said = _vectors(loom, answer, order)
         keeps = bool(answer.windows) or _SEVERAL.search(answer.query) is not None
-        moved, older = self._sorted(answer, order, scores, vectors, keeps=keeps)
-        marks = {**pool.marks}
-        for old, new in older.items():
-            when = to_iso(pool.nodes[new].interval.valid_from)[:10]
-            known = marks.get(pool.nodes[old].id, ())
-            marks[pool.nodes[old].id] = (*known, f"a newer one says the like: {pool.nodes[new].id} of {when}")
+        moved, same = self._sorted(answer, order, scores, vectors, keeps=keeps)
         raw = np.zeros(len(pool.nodes))
         if moved != order:
             for place, (at, before) in enumerate(zip(moved, sorted(scores[moved].tolist(), reverse=True), strict=True)):
                 raw[at] = before - place * STEP - scores[at]
         pool = pool.with_part(self.name, raw, 1.0, lambda at: "newer of two that say the like") if raw.any() else pool
-        return replace(answer, pool=replace(pool, marks=marks))
+        return _marked(loom, replace(answer, pool=pool), same, said)
 
     def _sorted(
         self, answer: Answer, order: list[int], scores: NDArray[np.float64], vectors: Vectors, *, keeps: bool
-    ) -> tuple[list[int], dict[int, int]]:
-        """The order with newer ones above older ones that say the like, and which is older than which."""
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The order with newer ones above older ones that say the like, and the surest pairs: old, new."""
         begins = {at: answer.pool.nodes[at].interval.valid_from for at in order}
         moved = list(order)
-        older: dict[int, int] = {}
+        same: list[tuple[int, int]] = []
         for new in order:
             if new not in vectors or begins[new] > answer.asked_at:
                 continue
@@ -92,14 +91,16 @@ class Fresh(Struct, frozen=True):
                     continue
                 if not _comparable(answer.pool.nodes[new], answer.pool.nodes[old]):
                     continue
-                if float(vectors[new] @ vectors[old]) < self.alike:
+                cosine = float(vectors[new] @ vectors[old])
+                if cosine < self.alike:
                     continue
-                older.setdefault(old, new)
+                if cosine >= self.same:
+                    same.append((old, new))
                 turn = "turn" in (answer.pool.shapes[new], answer.pool.shapes[old])
                 if not keeps and not turn and moved.index(new) > moved.index(old):
                     moved.remove(new)
                     moved.insert(moved.index(old), new)
-        return moved, older
+        return moved, same
 
 
 def _comparable(new: NodeVersion, old: NodeVersion) -> bool:
@@ -109,7 +110,35 @@ def _comparable(new: NodeVersion, old: NodeVersion) -> bool:
     return all(new.props.get(name) == old.props.get(name) for name in ("subject", "predicate"))
 
 
-def _vectors(loom: Loom, answer: Answer, order: list[int]) -> Vectors:
+def _marked(loom: Loom, answer: Answer, same: Sequence[tuple[int, int]], said: Mapping[int, Said]) -> Answer:
+    """With a mark on each that a newer one may replace: the newest, by a citation."""
+    nodes = answer.pool.nodes
+    newest: dict[int, int] = {}
+    for old, new in same:
+        if not _replaceable(nodes[new], nodes[old], said[new], said[old]):
+            continue
+        if old not in newest or nodes[new].interval.valid_from > nodes[newest[old]].interval.valid_from:
+            newest[old] = new
+    if not newest:
+        return answer
+    citations = cited(loom, [nodes[at] for at in set(newest.values())], followed=answer.followed)
+    marks, named = {**answer.pool.marks}, {**answer.pool.named}
+    for old, new in newest.items():
+        when = to_iso(nodes[new].interval.valid_from)[:10]
+        mark = f"a newer memory of {when} may replace this: {citations.get(nodes[new].event, nodes[new].id)}"
+        marks[nodes[old].id] = (*marks.get(nodes[old].id, ()), mark)
+        named[mark] = (*named.get(mark, ()), nodes[new].id)
+    return replace(answer, pool=replace(answer.pool, marks=marks, named=named))
+
+
+def _replaceable(new: NodeVersion, old: NodeVersion, told: Said, before: Said) -> bool:
+    """Of facts those of one property, see `_comparable`; what happened is not undone by what happens next."""
+    if "Event" in (new.kind, old.kind) or (new.kind == "Fact") != (old.kind == "Fact"):
+        return False
+    return new.kind == "Fact" or may_replace(told, before)
+
+
+def _vectors(loom: Loom, answer: Answer, order: list[int]) -> tuple[Vectors, dict[int, Said]]:
     """What speaks for each row, by itself: of a session the nearest thing the user says of himself, else the text."""
     import numpy as np
 
@@ -118,22 +147,32 @@ def _vectors(loom: Loom, answer: Answer, order: list[int]) -> Vectors:
     turns = loom.store.nodes(loom.viewer, answer.ask.when, tuple(filter(None, said.values())))
     texts = {turn.id: (turn.text, turn.content_hash) for turn in turns}
     vectors = {}
+    words = {at: _said(pool.nodes[at]) for at in order}
     others = {at: pool.nodes[at].content_hash for at in order if at not in said}
     for at, turn_id in said.items():
         if turn_id not in texts:
             continue
         text, key = texts[turn_id]
+        words[at] = Said(words=text, conversation=pool.nodes[at].id)
         if not _parts(pool, key):
             others[at] = key
             continue
-        data, _ = loom.embedding.query(_sentence(pool, text, key))
+        sentence = _sentence(pool, text, key)
+        words[at] = Said(words=sentence, conversation=pool.nodes[at].id)
+        data, _ = loom.embedding.query(sentence)
         if data is not None:
             vectors[at] = np.frombuffer(data, "<f4")
     found = loom.store.vectors(loom.viewer, model, tuple(others.values()))
     for at, key in others.items():
         if key in found:
             vectors[at] = np.frombuffer(found[key], "<f2").astype(np.float32)
-    return vectors
+    return vectors, words
+
+
+def _said(node: NodeVersion) -> Said:
+    told = {name: value for name, value in node.props.items() if isinstance(value, str)}
+    by = told.get("speaker") or told.get("role", "")
+    return Said(words=node.text or node.summary or node.name, by=by, conversation=told.get("conversation", ""))
 
 
 def _turn(pool: Pool, at: int) -> str | None:

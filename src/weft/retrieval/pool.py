@@ -54,7 +54,8 @@ class Part(Struct, frozen=True, kw_only=True):
 class Pool(Struct, frozen=True, kw_only=True):
     """Candidates by row. `leads` are what the searches found of each: itself, or its parts.
 
-    `nearness` is by content hash; `inner` is the cosine of each text's nearest sentence.
+    `nearness` is by content hash; `inner` is the cosine of each text's nearest sentence. `named` are the ids of what a
+    mark names otherwise than by them.
     """
 
     nodes: tuple[NodeVersion, ...] = ()
@@ -64,6 +65,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     inner: Mapping[bytes, float] = {}
     parts: tuple[Part, ...] = ()
     marks: Mapping[str, tuple[str, ...]] = {}
+    named: Mapping[str, tuple[str, ...]] = {}
 
     @property
     def places(self) -> dict[str, int]:

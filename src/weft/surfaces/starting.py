@@ -1,4 +1,4 @@
-"""What a server looks at before it serves anything: whether the tools that it is told of are there."""
+"""What a server looks at before it serves anything: whether its settings can be right, and its tools are there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,23 @@ from weft.surfaces.toolsets import offer_of, served_lines
 def check_start(settings: Settings, *, network: bool) -> tuple[str, ...]:
     """Lines to print on standard error when a server starts.
 
-    Raises Misconfigured, with one line for each defect: a toolset, an allowed, an excluded tool or one that an agent's
-    file names and that there is not.
+    Raises Misconfigured for a store or a model that there cannot be, and with one line for each defect of the tools: a
+    toolset, an allowed, an excluded tool or one that an agent's file names and that there is not.
     """
+    _check_parts(settings)
     offered = offer_of(settings, network=network)
     return (*served_lines(offered), *check_agent_files(settings, offered))
+
+
+def _check_parts(settings: Settings) -> None:
+    """Whether what the first call would open can be named so. Nothing is opened, and no model loaded."""
+    from weft.instants import SystemClock
+    from weft.memory import check_store
+    from weft.models import LOCAL_EMBEDDERS, embedder_from, reranker_from
+    from weft.models.chat import chat_from
+
+    check_store(settings.store)
+    if settings.embedder not in LOCAL_EMBEDDERS:
+        embedder_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key)
+    reranker_from(settings.reranker, clock=SystemClock(), url=settings.reranker_url, key=settings.reranker_key)
+    chat_from(settings.model, url=settings.model_url, key=settings.model_key)

@@ -51,7 +51,7 @@ def arrow(rel: str, direction: str) -> str:
 
 
 def mark(remark: str) -> str:
-    """As in `! a newer one says the like`."""
+    """As in `! also kept as 7f3a of 2026-01-01`."""
     return f"! {aside(remark)}"
 
 
