@@ -93,13 +93,42 @@ def test_other_peoples_files_are_never_replaced(memory: Memory, tmp_path: Path) 
     report(memory, "Morning", "words", scope="public")
     (tmp_path / "news").mkdir()
     (tmp_path / "news" / "thesis.txt").write_text("years of work")
-    with pytest.raises(Conflict, match="holds other things"):
+    with pytest.raises(Conflict, match="did not write"):
         publish(memory, tmp_path, reports=["daily"])
     assert (tmp_path / "news" / "thesis.txt").read_text() == "years of work"
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Conflict):
         publish(memory, tmp_path, reports=["daily"], name="link")
+
+
+@pytest.mark.parametrize("theirs", ["CNAME", ".git/config"])
+def test_what_somebody_added_to_a_site_stops_its_replacement(memory: Memory, tmp_path: Path, theirs: str) -> None:
+    report(memory, "Morning", "words", scope="public")
+    publish(memory, tmp_path, reports=["daily"])
+    (tmp_path / "news" / theirs).parent.mkdir(exist_ok=True)
+    (tmp_path / "news" / theirs).write_text("mine")
+    with pytest.raises(Conflict, match=theirs.partition("/")[0]):
+        publish(memory, tmp_path, reports=["daily"])
+    assert (tmp_path / "news" / theirs).read_text() == "mine"
+
+
+def test_a_marker_alone_gives_nothing_away(memory: Memory, tmp_path: Path) -> None:
+    report(memory, "Morning", "words", scope="public")
+    (tmp_path / "news").mkdir()
+    (tmp_path / "news" / "weft-site.json").write_text("{}")
+    (tmp_path / "news" / "thesis.txt").write_text("years of work")
+    with pytest.raises(Conflict):
+        publish(memory, tmp_path, reports=["daily"])
+
+
+def test_a_run_that_was_killed_between_two_renames_is_put_right(memory: Memory, tmp_path: Path) -> None:
+    report(memory, "Morning", "words", scope="public")
+    publish(memory, tmp_path, reports=["daily"])
+    (tmp_path / "news").rename(tmp_path / ".news.old-0badc0de")
+    publish(memory, tmp_path, reports=["daily"])
+    assert (tmp_path / "news" / "index.html").is_file()
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".news")] == []
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "A", "a b", "x" * 65])

@@ -1,4 +1,4 @@
-"""A site on the disk: written beside the one that is shown, and then put in its place in one step."""
+"""A site on the disk: written beside the one that is shown, and then put in its place."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ MARKER: Final = "weft-site.json"  # says that a directory was written by weft, a
 
 
 def write_site(place: Path, files: Mapping[str, str]) -> None:
-    """Makes the directory hold exactly these files. Whoever reads meanwhile finds the old site or the new one.
+    """Makes the directory hold exactly these files. Whoever reads meanwhile finds the old site or the new one, or for
+    the instant between two renames none; a process that is killed then leaves the new one beside it, and the next run
+    puts things right.
 
     Raises Conflict where the directory holds something that weft did not write, StoreError where it cannot be written.
     """
+    _recover(place)
     check_place(place)
     fresh = place.with_name(f".{place.name}.new-{secrets.token_hex(4)}")
     stale = place.with_name(f".{place.name}.old-{secrets.token_hex(4)}")
@@ -43,15 +46,34 @@ def write_site(place: Path, files: Mapping[str, str]) -> None:
         shutil.rmtree(stale, ignore_errors=True)
 
 
+def _recover(place: Path) -> None:
+    """Brings back the old site where a run was killed between the two renames, and clears what such runs left."""
+    left = sorted(place.parent.glob(f".{place.name}.old-*")) if place.parent.is_dir() else []
+    if left and not place.exists():
+        left.pop().rename(place)
+    for stale in (*left, *(place.parent.glob(f".{place.name}.new-*") if place.parent.is_dir() else ())):
+        shutil.rmtree(stale, ignore_errors=True)
+
+
 def check_place(place: Path) -> None:
-    """Raises Conflict unless the place is free, empty, or a site of weft's."""
+    """Raises Conflict unless the place is free, empty, or a site of weft with nothing of anybody else in it."""
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         raise Conflict(f"{place} is no directory", hint="choose another name for the site")
-    if place.is_dir() and any(place.iterdir()) and not (place / MARKER).is_file():
+    there = {entry.name for entry in place.iterdir()} if place.is_dir() else set()
+    if foreign := sorted(there - _written(place)):
         raise Conflict(
-            f"{place} holds other things and no {MARKER}: weft replaces only what it wrote",
-            hint="choose another name for the site, or empty the directory",
+            f"{place} holds what weft did not write there, such as {foreign[0]}; it replaces only what it wrote",
+            hint="choose another name for the site, or move those files away",
         )
+
+
+def _written(place: Path) -> set[str]:
+    """The names that weft wrote into the place, as it noted there."""
+    try:
+        noted = json.loads((place / MARKER).read_text(encoding="utf-8"))
+        return {MARKER, *map(str, noted["files"])} if noted["format"] == "weft-site" else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def _write(file: Path, text: str) -> None:
