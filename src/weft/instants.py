@@ -65,7 +65,9 @@ def parse_instant(text: str, *, field: str = "time") -> int:
             raise OverflowError("its zone takes it out of the years 1 to 9999")
         return instant_us
     except (ValueError, OverflowError) as problem:
+        # Python says in words which part of a date does not exist, and in its own terms what is no date at all.
+        told = "" if "isoformat" in str(problem) else f" ({problem!s:.80})"
         raise Invalid(
-            f"{field} is not a moment in time: {text[:60]!r} ({problem!s:.80})",
+            f"{field} is not a moment in time: {text[:60]!r}{told}",
             hint="write 2026-05-08 or 2026-05-08T09:30:00Z",
         ) from problem

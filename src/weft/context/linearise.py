@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from weft.context.arrange import Group, Line, arrange, by_worth, order_of
 from weft.context.ties import Entity, Ties
 from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
-from weft.context.wording import TEXT_CHARACTERS, aside, date_of, plain, quoted, said_in
+from weft.context.wording import TEXT_CHARACTERS, aside, date_of, plain, quoted, said_in, spoken
 from weft.extract.intent import Intent
 from weft.gateway import flags_of, mark_of
 from weft.retrieval.views.ground import flat
@@ -147,7 +147,7 @@ def _line(line: Line, said: str, numbers: Mapping[str, int], ties: Ties, heading
     """`3. [Cause] "the words" · because of 2 · 2026-03-02 · about "Ferry desk" · found in causal [4]`."""
     node = line.node
     parts = [
-        f"{numbers[node.id]}. [{plain(node.kind)}] {said}",
+        f"{numbers[node.id]}. [{spoken(node.kind, node.props, node.text)}] {said}",
         _because(node.id, numbers, ties),
         date_of(node),
         _numbered("see event", ties.told.get(node.id, ()), numbers),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from weft.instants import MIN_INSTANT_US, to_iso
 from weft.kinds import VIEWS
@@ -18,7 +19,9 @@ REMARK_CHARACTERS: Final = 200
 # These have no date of their own: when they were written down says nothing of them.
 TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept"}
 SHAPING: Final = "\t\u200c\u200d"  # tabs, and joiners, with which some scripts are spelt
+SPEAKER_CHARACTERS: Final = 40
 _NO_WORD: Final = re.compile(r"\W+")
+_NO_NAME: Final = re.compile(r"[^\w .'’-]+")
 MOMENTS: Final = frozenset({"Event", "Episode", "Message", "Memory", "Decision"})
 
 
@@ -45,6 +48,15 @@ def visible(line: str) -> str:
 def plain(word: str) -> str:
     """A kind or relation outside of quotes: one word of letters, digits and underscores."""
     return _NO_WORD.sub("_", flat(word))[:WORD_CHARACTERS]
+
+
+def spoken(kind: str, props: Mapping[str, Any], text: str) -> str:
+    """A kind, and of a message who spoke, as in `Message, Ana`; once is enough where its words begin with the name."""
+    by = props.get("speaker") or props.get("role") if kind == "Message" else None
+    if not isinstance(by, str) or text.startswith(f"{by}:"):
+        return plain(kind)
+    name = " ".join(_NO_NAME.sub(" ", flat(by)).split())[:SPEAKER_CHARACTERS].strip()
+    return f"{plain(kind)}, {name}" if name else plain(kind)
 
 
 def aside(remark: str) -> str:

@@ -56,6 +56,12 @@ UNSPACED: Final[tuple[tuple[Category, str, str], ...]] = (
 MARKS: Final[tuple[tuple[Category, str, str, bool], ...]] = (
     (
         "markup",
+        r"</?(?:weft-context|system-reminder)>",
+        "poses as what a host or weft puts before a prompt",
+        True,
+    ),
+    (
+        "markup",
         r"<\|(?:im_start|im_end|im_sep|system|user|assistant|start_header_id|end_header_id|endoftext|eot_id|"
         r"begin_of_text|endofprompt)\|>",
         "carries the marks of a chat template",

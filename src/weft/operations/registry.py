@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import typing
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -13,6 +11,7 @@ from msgspec import Struct
 from weft.errors import Invalid
 from weft.loom import Loom
 from weft.operations.listed import command_words
+from weft.operations.mistakes import choices, in_words
 
 Effect = Literal["read", "write", "destructive"]
 # From where it may be called: over the network too; only on this machine, because it works on its files or tells of
@@ -59,10 +58,6 @@ class Operation(Struct, frozen=True, kw_only=True):
         return (self.run.__doc__ or self.summary).strip()
 
 
-_MISSING = re.compile(r"Object missing required field `(\w+)`(?: - at `\$\.([^`]+)`)?")
-_EMPTY = re.compile(r"Expected `(?:str|array)` of length >= 1 - at `\$\.([^`]+)`")
-
-
 def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     """Validates a caller's arguments. Raises Invalid, naming the argument, for anything that does not fit."""
     known = operation.input.__struct_fields__
@@ -84,31 +79,6 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
             hint="decode the source with errors='replace' before sending it",
         ) from problem
     except msgspec.ValidationError as problem:
-        hint = _choices(operation, str(problem)) or f"see `{operation.command} --help`"
-        raise Invalid(f"{operation.name}: {_in_words(str(problem))}", hint=hint) from problem
+        hint = choices(operation.input, str(problem)) or f"see `{operation.command} --help`"
+        raise Invalid(f"{operation.name}: {in_words(str(problem))}", hint=hint) from problem
     return made
-
-
-def _in_words(problem: str) -> str:
-    """What the validator says of the commonest mistakes, as a person would."""
-    if found := _MISSING.fullmatch(problem):
-        where = f" of {found[2]}" if found[2] else ""
-        return f"{found[1]}{where} is missing"
-    if found := _EMPTY.fullmatch(problem):
-        return f"{found[1]} is empty"
-    return problem
-
-
-def _choices(operation: Operation, problem: str) -> str:
-    """What an argument may be, where the problem is that it is none of a few words."""
-    found = re.search(r"^Invalid enum value .* at (`key` in )?`\$\.(\w+)", problem)
-    if found is None:
-        return ""
-    hint = typing.get_type_hints(operation.input).get(found[2])
-    words = [each for part in (hint, *typing.get_args(hint)) for each in _literals(part)]
-    called = f"a key of {found[2]}" if found[1] else found[2]
-    return f"{called} is one of {', '.join(words)}" if words else ""
-
-
-def _literals(hint: Any) -> list[str]:
-    return [str(each) for each in typing.get_args(hint)] if typing.get_origin(hint) is Literal else []

@@ -174,7 +174,11 @@ class Stats(Struct, frozen=True, kw_only=True):
 
 def stats(loom: Loom, given: StatsInput) -> Stats:
     """Counts nodes, edges, events and bytes, and lists the kinds and properties that can be searched."""
-    return Stats(store=loom.store.stats(loom.viewer), kinds=loom.store.indexes(loom.viewer))
+    counted = loom.store.stats(loom.viewer)
+    if is_operator(loom.writer.actor, loom.viewer):  # the size tells of what others keep, too
+        size = loom.store.stats(loom.operator("see how large the store is")).bytes_on_disk
+        counted = replace(counted, bytes_on_disk=size)
+    return Stats(store=counted, kinds=loom.store.indexes(loom.viewer))
 
 
 class Backup(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from weft.instants import to_iso
 from weft.loom import Loom
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
-from weft.retrieval.replacing import Said, may_replace
+from weft.retrieval.replacing import FIRST_PERSON, Said, may_replace
 from weft.retrieval.sessions import OTHERS
 from weft.retrieval.subscriptions import cited
 from weft.types import NodeVersion
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # marked and keeps its place: to put the newer one first cost four points of R@1 where no update was asked about.
 CHANGING = frozenset({"Memory", "Fact", "Preference", "Decision", "Pattern", "Learning", "Event"})
 STEP = 1e-6  # by how much the newer one is put above the older
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|us)\b", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"\bhow (?:long|many (?:days|weeks|months|years)|much (?:more|less|older|younger|earlier|later|longer|time))\b"
     r"|\b(?:first|order|earliest|compared?|total|in all|altogether|combined|different|increased?|decreased?|average)\b"
@@ -115,7 +114,9 @@ def _marked(loom: Loom, answer: Answer, same: Sequence[tuple[int, int]], said: M
     nodes = answer.pool.nodes
     newest: dict[int, int] = {}
     for old, new in same:
-        if not _replaceable(nodes[new], nodes[old], said[new], said[old]):
+        if not _of_a_kind(nodes[new], nodes[old]):
+            continue
+        if nodes[new].kind != "Fact" and not may_replace(said[new], said[old], answer.query):
             continue
         if old not in newest or nodes[new].interval.valid_from > nodes[newest[old]].interval.valid_from:
             newest[old] = new
@@ -131,11 +132,9 @@ def _marked(loom: Loom, answer: Answer, same: Sequence[tuple[int, int]], said: M
     return replace(answer, pool=replace(answer.pool, marks=marks, named=named))
 
 
-def _replaceable(new: NodeVersion, old: NodeVersion, told: Said, before: Said) -> bool:
-    """Of facts those of one property, see `_comparable`; what happened is not undone by what happens next."""
-    if "Event" in (new.kind, old.kind) or (new.kind == "Fact") != (old.kind == "Fact"):
-        return False
-    return new.kind == "Fact" or may_replace(told, before)
+def _of_a_kind(new: NodeVersion, old: NodeVersion) -> bool:
+    """Whether one can replace the other at all: a fact only a fact, and what happens next nothing that happened."""
+    return "Event" not in (new.kind, old.kind) and (new.kind == "Fact") == (old.kind == "Fact")
 
 
 def _vectors(loom: Loom, answer: Answer, order: list[int]) -> tuple[Vectors, dict[int, Said]]:
@@ -172,7 +171,8 @@ def _vectors(loom: Loom, answer: Answer, order: list[int]) -> tuple[Vectors, dic
 def _said(node: NodeVersion) -> Said:
     told = {name: value for name, value in node.props.items() if isinstance(value, str)}
     by = told.get("speaker") or told.get("role", "")
-    return Said(words=node.text or node.summary or node.name, by=by, conversation=told.get("conversation", ""))
+    words = (node.text or node.summary or node.name).removeprefix(f"{by}: ")
+    return Said(words=words, by=by, conversation=told.get("conversation", ""))
 
 
 def _turn(pool: Pool, at: int) -> str | None:
@@ -184,7 +184,7 @@ def _turn(pool: Pool, at: int) -> str | None:
 
 def _sentence(pool: Pool, text: str, content_hash: bytes) -> str:
     placed = [(cosine, text[start:end]) for start, end, cosine in _parts(pool, content_hash)]
-    own = [(cosine, sentence) for cosine, sentence in placed if _FIRST_PERSON.search(sentence)]
+    own = [(cosine, sentence) for cosine, sentence in placed if FIRST_PERSON.search(sentence)]
     return max(own or placed)[1]
 
 

@@ -11,15 +11,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.lexical import fold_case, stems
+from weft.lexical import stems
 from weft.retrieval.sessions import OTHERS
 from weft.sentences import sentence_spans
 
 READ_CHARACTERS: Final = 2_000  # of one text
+MAX_SENTENCES: Final = 12
 LEAST_SHARED: Final = 2  # words that are no numbers: these are what an update changes
-OF_THE_SHORTER: Final = 0.5
+OF_THE_SHORTER: Final = 0.6
 OF_THE_LONGER: Final = 0.25
-_ASKS = re.compile(
+FIRST_PERSON: Final = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|us)\b", re.IGNORECASE)
+_ASKS: Final = re.compile(
     r"(?:please |can you |could you )?(?:tell|remind|show|give|help) me\b"
     r"|(?:what|who|whom|whose|where|when|which|how|why|is|are|was|were|do|does|did|can|could|should|would|will|has|have)"
     r"\b(?! ?['’])",
@@ -35,50 +37,40 @@ class Said(Struct, frozen=True, kw_only=True):
     conversation: str = ""
 
 
-def may_replace(new: Said, old: Said) -> bool:
-    """Whether both tell something of the same thing, and not the same of it.
+def may_replace(new: Said, old: Said, question: str) -> bool:
+    """Whether both tell something of the same thing, and not the same of it, as far as the question goes.
 
-    Never where either asks, where an assistant is the newer one to speak, where two people speak of themselves, where
-    both are of one conversation, or where the first thing that each names is another.
+    Never by a question, by an assistant, by a turn of the same conversation, or where two people speak of themselves.
     """
     if new.by in OTHERS or (new.conversation and new.conversation == old.conversation):
         return False
-    if new.by and old.by and new.by != old.by:
+    if new.by and old.by and new.by != old.by and any(FIRST_PERSON.search(each.words) for each in (new, old)):
         return False
-    if asks(new.words) or asks(old.words):
+    wanted = set(stems(question))
+    later = [stems(each) for each in _told(new.words)]
+    return any(_anew(each, stems(before), wanted) for before in _told(old.words) for each in later)
+
+
+def _anew(new: list[str], old: list[str], wanted: set[str]) -> bool:
+    """Whether one sentence tells anew what another told of what is wanted.
+
+    The newer one has the first word of the older one that carries meaning, every word of the question that the older
+    one has, and most words of the shorter of both.
+    """
+    asked = wanted & set(old)
+    if not asked or set(new) == set(old) or not {old[0], *asked} <= set(new):
         return False
-    told, before = _content(new.words), _content(old.words)
-    shared = {word for word in told & before if not word.isdigit()}
-    if told == before or len(shared) < LEAST_SHARED:
-        return False
-    few, many = sorted((_plain(told), _plain(before)))
-    return len(shared) >= OF_THE_SHORTER * few and len(shared) >= OF_THE_LONGER * many and _same_first(new, old)
+    shared = len(_plain(new) & _plain(old))
+    few, many = sorted((len(_plain(new)), len(_plain(old))))
+    return shared >= max(LEAST_SHARED, OF_THE_SHORTER * few, OF_THE_LONGER * many)
 
 
-def asks(words: str) -> bool:
-    """Whether half of a text or more is questions, or it begins as one that has no question mark."""
-    text = words[:READ_CHARACTERS].strip()
-    sentences = [text[start:end] for start, end in sentence_spans(text)] or [text]
-    asked = sum(len(each) for each in sentences if each.rstrip(" \"'”’)").endswith("?"))
-    return 2 * asked >= len(text) or (len(sentences) == 1 and _ASKS.match(text) is not None)
+def _told(words: str) -> list[str]:
+    """The first sentences of a text that do not ask."""
+    text = words[:READ_CHARACTERS]
+    sentences = [text[start:end].strip() for start, end in sentence_spans(text)]
+    return [each for each in sentences if not each.endswith("?") and not _ASKS.match(each)][:MAX_SENTENCES]
 
 
-def _content(words: str) -> set[str]:
-    return set(stems(words[:READ_CHARACTERS]))
-
-
-def _plain(content: set[str]) -> int:
-    return sum(not word.isdigit() for word in content)
-
-
-def _same_first(new: Said, old: Said) -> bool:
-    """Whether the first names of both are one; a text that names nothing may be of anything."""
-    first = [_first_name(each.words) for each in (new, old)]
-    return not all(first) or first[0] == first[1]
-
-
-def _first_name(words: str) -> str:
-    from weft.extract.mentioned_names import mentioned_names  # lists of names, which few questions need
-
-    found = mentioned_names(words[:READ_CHARACTERS], [])
-    return fold_case(found[0].text) if found else ""
+def _plain(content: list[str]) -> set[str]:
+    return {word for word in content if not word.isdigit()}

@@ -29,7 +29,7 @@ COLOURS = {"saved": "green", "succeeded": "green", "partial": "yellow", "stale":
 def report_lines(answer: HygieneReport) -> None:
     """Each check with how many it found, then its findings."""
     where = f"project {answer.project}" if answer.project else "what is kept for all projects"
-    click.echo(f"{_status(answer.status)}  {where}  {dim(f'{answer.nodes} nodes looked at')}")
+    click.echo(f"{_status(answer.status)}  {where}  {dim(f'{counted(answer.nodes, "node")} looked at')}")
     for check in answer.checks:
         _check(check)
     if answer.last_hygiene_at:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.surfaces.cli.lines import dim, notes_below
+from weft.surfaces.cli.lines import counted, dim, notes_below
 
 if TYPE_CHECKING:
     from weft.operations.ingesting import Ingested
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 def ingested_lines(answer: Ingested) -> None:
     """What was read, and what was left out."""
-    read = f"{answer.documents} documents in {answer.sections} sections"
+    read = f"{counted(answer.documents, 'document')} in {counted(answer.sections, 'section')}"
     if answer.files:
-        read += f", {answer.files} source files with {answer.symbols} symbols"
+        read += f", {counted(answer.files, 'source file')} with {counted(answer.symbols, 'symbol')}"
     if answer.records:
-        read = f"{answer.records} records ({answer.messages} turns of conversations)"
+        read = f"{counted(answer.records, 'record')} ({counted(answer.messages, 'turn')} of conversations)"
     click.echo(f"{read}; {answer.unchanged} unchanged; {len(answer.skipped)} skipped")
     if answer.revived:
         click.echo(f"{answer.revived} of them had been deleted, and are back")

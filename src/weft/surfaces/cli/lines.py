@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.context.wording import visible
+from weft.context.wording import spoken, visible
 from weft.gateway import mark_of
 from weft.retrieval.views.ground import flat
 
@@ -37,6 +37,11 @@ def notes_below(notes: tuple[str, ...]) -> None:
         click.echo(dim(f"note: {flat(note)}"))
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 memory`, `3 memories`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def one_line(text: str) -> str:
     """At most LINE_CHARACTERS, without line breaks and without what could steer a terminal."""
     line = flat(text)
@@ -54,9 +59,10 @@ def quoted_lines(text: str) -> str:
 
 
 def heading(node: NodeShown) -> str:
-    """Kind and name, on one line; a mark where its words look like instructions."""
+    """Kind, speaker and name, on one line; a mark where its words look like instructions."""
+    kind = spoken(node.kind, node.props, node.text)
     name = f" {click.style(flat(node.name), bold=True)}" if node.name else ""
-    return f"{click.style(f'[{flat(node.kind)}]', fg='cyan')}{name}{flag(node.flags)}"
+    return f"{click.style(f'[{kind}]', fg='cyan')}{name}{flag(node.flags)}"
 
 
 def flag(flags: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from weft.surfaces.cli.work_lines import made_by_lines
 if TYPE_CHECKING:
     from weft.operations.reading import Cited, NodeList, Shown
     from weft.operations.remembered import Remembered
+    from weft.operations.showing import NodeShown
 
 
 def remembered_lines(answer: Remembered) -> None:
@@ -37,9 +38,17 @@ def remembered_lines(answer: Remembered) -> None:
 def nodes_lines(answer: NodeList) -> None:
     """One node after another, newest first."""
     for node in answer.nodes:
-        click.echo(f"{dim(node.recorded_at[:19].replace('T', ' '))}  {heading(node)}  {one_line(node.text)}")
+        # A conversation without a title has no words of its own: its id leads to them.
+        words = one_line(node.text or node.summary) or ("" if node.name else flat(node.id))
+        click.echo(f"{dim(_told_at(node))}  {heading(node)}  {words}".rstrip())
         click.echo(dim(f"    {flat(node.citation)}"))
     notes_below(answer.notes)
+
+
+def _told_at(node: NodeShown) -> str:
+    """When it was said, of what is said in conversations; of anything else when it was written."""
+    said = node.kind in ("Message", "Session") and not node.valid_from.startswith("0001")
+    return (node.valid_from if said else node.recorded_at)[:19].replace("T", " ")
 
 
 def shown_lines(answer: Shown) -> None:

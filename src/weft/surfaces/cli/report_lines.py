@@ -32,7 +32,7 @@ def report_list_lines(answer: ReportsListed) -> None:
         at = report.occurred_at[:16].replace("T", " ")
         click.echo(f"{dim(at)}  {one_line(report.title)}  {dim(f'{report.characters:,} characters  {about}')}")
         click.echo(dim(f"    id {report.id}  {report.citation}"))
-    click.echo(dim(f"{len(answer.reports)} of {answer.total}"))
+    click.echo(dim(f"{len(answer.reports)} of {answer.total}" if answer.total else "there is no such report"))
     if answer.next_offset is not None:
         click.echo(dim(f"`--offset {answer.next_offset}` shows older ones"))
     notes_below(answer.notes)
@@ -69,7 +69,7 @@ def statistics_lines(answer: Statistics) -> None:
 
 def published_lines(answer: Published) -> None:
     """Where the site is, and its pages."""
-    click.echo(f"{len(answer.pages)} pages in {answer.directory}  {dim(f'at a server: {answer.address}')}")
+    click.echo(f"{counted(len(answer.pages), 'page')} in {answer.directory}  {dim(f'at a server: {answer.address}')}")
     for page in answer.pages:
         click.echo(f"  {page.file}  {one_line(page.title)}  {dim(page.citation)}")
     notes_below(answer.notes)

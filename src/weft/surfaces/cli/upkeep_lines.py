@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 def stats_lines(answer: Stats) -> None:
     """Counts."""
     store = answer.store
-    click.echo(f"{store.backend} store, schema {store.schema_version}, {store.bytes_on_disk / 1e6:.1f} MB")
-    click.echo(f"{store.events} events in {store.sessions} sessions")
-    click.echo(f"{store.nodes} nodes ({store.node_versions} versions), {store.edges} edges, {store.texts} texts")
+    size = f", {store.bytes_on_disk / 1e6:.1f} MB" if store.bytes_on_disk else ""
+    click.echo(f"{store.backend} store, schema {store.schema_version}{size}")
+    click.echo(f"{counted(store.events, 'event')} in {counted(store.sessions, 'session')}")
+    nodes = f"{counted(store.nodes, 'node')} ({counted(store.node_versions, 'version')})"
+    click.echo(f"{nodes}, {counted(store.edges, 'edge')}, {counted(store.texts, 'text')}")
     rows = [
         (f"{kind.nodes:,}", flat(kind.kind), ", ".join(kind.views), flat(", ".join(kind.props)))
         for kind in answer.kinds
@@ -53,7 +55,8 @@ def config_lines(answer: ConfigShown) -> None:
     width = max(len(setting.name) for setting in answer.settings)
     for setting in answer.settings:
         value = ", ".join(setting.value) if isinstance(setting.value, tuple) else setting.value
-        click.echo(f"{setting.name:{width}}  {click.style(str(value), bold=True)}  {dim(setting.origin)}")
+        shown = click.style(str(value), bold=True) if value not in ("", None) else dim("(none)")
+        click.echo(f"{setting.name:{width}}  {shown}  {dim(setting.origin)}")
         about = f"{'':{width}}  {setting.summary} ({setting.variable})"
         click.echo(dim(wrapped(about, indent=" " * (width + 2))))
 

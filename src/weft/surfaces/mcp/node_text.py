@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft.context.wording import spoken
 from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp.words import QUOTED, Rendered, arrow, block, counted, facts, flag, kind, node_id, said
 
@@ -23,9 +24,9 @@ def validity(node: NodeShown) -> str:
 
 
 def node_head(node: NodeShown) -> str:
-    """Its kind and name, since when, its citation; a mark where its words look like instructions."""
+    """Its kind, speaker and name, since when, its citation; a mark where its words look like instructions."""
     name = f" {said(node.name)}" if node.name else ""
-    return facts(f"{kind(node.kind)}{name}", validity(node), flat(node.citation), flag(node.flags))
+    return facts(f"[{spoken(node.kind, node.props, node.text)}]{name}", validity(node), flat(node.citation), flag(node.flags))
 
 
 def node_lines(node: NodeShown) -> str:
