@@ -94,6 +94,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 def load_settings(directory: Path, environment: Mapping[str, str] | None = None) -> Settings:
     """Settings for a process in this directory. Raises Misconfigured with one line per defect."""
     environment = os.environ if environment is None else environment
+    directory = _absolute(directory)
     root = find_root(directory)
     found = _defaults(root, environment)
     defects: list[str] = []
@@ -114,6 +115,22 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
     if defects:
         raise Misconfigured("; ".join(defects), hint="fix the settings; `weft config` lists them all")
     return Settings(**{name: each.value for name, each in found.items()}, root=root, origins=found)
+
+
+def _absolute(directory: Path) -> Path:
+    try:
+        return directory.absolute()
+    except FileNotFoundError as problem:
+        raise Misconfigured(
+            "the working directory is gone: it was deleted or moved", hint="cd to a directory that is there"
+        ) from problem
+
+
+def check_store(url: str) -> None:
+    """Raises Misconfigured for a URL that names no backend, without opening anything."""
+    scheme, _, rest = url.partition("://")
+    if scheme != "memory" and not (scheme == "sqlite" and rest):
+        raise Misconfigured(f"{url!r} names no store", hint="use sqlite:///path/to/directory, or memory://")
 
 
 def _misspelt(environment: Mapping[str, str]) -> list[str]:
@@ -221,8 +238,22 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
 
 def _user_directory(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
     """The user's directory of weft for data or for settings, where the desktop standard puts it."""
-    base = environment.get(variable) or str(Path(environment.get("HOME", "~")) / below_home)
+    base = environment.get(variable) or str(_home(environment) / below_home)
     return Path(base).expanduser() / "weft"
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    """Where HOME says; where it says nothing, where the system does. Raises Misconfigured where neither does."""
+    if home := environment.get("HOME"):
+        return Path(home)
+    try:
+        if os.environ.get("HOME", "~"):
+            return Path.home()
+        import pwd
+
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except (ImportError, KeyError, RuntimeError) as problem:
+        raise Misconfigured("this user has no home directory", hint="set HOME to a directory that is theirs") from problem
 
 
 def user_data() -> Path:

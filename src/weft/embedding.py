@@ -32,6 +32,12 @@ REST_US = 30_000_000  # how long a failed embedder is left alone
 QUERIES_KEPT = 512
 MAX_AHEAD = 16  # questions whose vectors are begun and not asked for yet; the oldest is let go
 MAX_EMBEDDED_CHARACTERS = 200_000
+ASKED_CHARACTERS = 8_192  # of a question: a longer one would keep everybody waiting, and says no more by its length
+
+
+def asked(question: str) -> str:
+    """As much of a question as is embedded."""
+    return question[:ASKED_CHARACTERS]
 
 
 class Embedding:
@@ -54,6 +60,7 @@ class Embedding:
         """Starts on a question's vector in the background, so that it is ready, or nearly, when `query` asks for it."""
         if self._embedder is None or self._resting():
             return
+        text = asked(text)
         with self._lock:
             before = self._ahead.pop(text, None)
             work = Future() if before is None or before.done() else before

@@ -1,4 +1,4 @@
-"""What git knows of a directory: its present commit, and when a commit was made. Nothing, where there is no git."""
+"""What git knows of a directory: its commit, when one was made, where it came from. Nothing, where there is no git."""
 
 from __future__ import annotations
 
@@ -25,6 +25,19 @@ def commit_time_us(root: Path, name: str) -> int | None:
     commit = commit_of(root, name)
     written = None if commit is None else _ask(root, "show", "--no-patch", "--format=%ct", commit)
     return int(written) * 1_000_000 if written and written.isdigit() else None
+
+
+def origin_of(root: Path) -> tuple[Path, str] | None:
+    """The repository that a directory is in, and the URL of its remote `origin`; None without one.
+
+    Only what stands in a `.git` counts: git itself also takes a directory for a repository that merely looks like one,
+    which may come with what was cloned.
+    """
+    top = next((place for place in (root, *root.parents) if (place / ".git").exists()), None)
+    if top is None:
+        return None
+    url = _ask(top, "--git-dir", str(top / ".git"), "config", "--local", "--get", "remote.origin.url")
+    return None if url is None else (top, url)
 
 
 def _ask(root: Path, *arguments: str) -> str | None:

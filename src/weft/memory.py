@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from weft.append import Writer
 from weft.audit import AUDIT, Audit, as_is
 from weft.calls import Call, Surface
-from weft.config import Effective, Settings, load_settings
+from weft.config import Effective, Settings, check_store, load_settings
 from weft.counsel import Counsel
 from weft.embedding import Embedding
-from weft.errors import BlockedScope, Misconfigured, NeedsApproval, Unproven, WeftError
+from weft.errors import BlockedScope, NeedsApproval, Unproven, WeftError
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
 from weft.log_lines import OperationLog
@@ -71,13 +71,6 @@ def open_store(url: str, *, clock: Clock) -> Store:
     return MemoryStore(commit_genesis, clock=clock)
 
 
-def check_store(url: str) -> None:
-    """Raises Misconfigured for a URL that names no backend, without opening anything."""
-    scheme, _, rest = url.partition("://")
-    if scheme != "memory" and not (scheme == "sqlite" and rest):
-        raise Misconfigured(f"{url!r} names no store", hint="use sqlite:///path/to/directory, or memory://")
-
-
 def schemas(settings: Settings) -> tuple[FileSchema, ...]:
     """Which schema each file of the store has, without changing any. None of a store that has no files."""
     scheme, _, rest = settings.store.partition("://")
@@ -87,6 +80,19 @@ def schemas(settings: Settings) -> tuple[FileSchema, ...]:
 
     directory = Path(rest).expanduser()
     return (*file_schemas(directory, audit=False), *file_schemas(directory / AUDIT, audit=True))
+
+
+def marker_problems(settings: Settings) -> dict[str, str]:
+    """What is wrong with the files that say that a directory is a store, by path."""
+    scheme, _, rest = settings.store.partition("://")
+    if scheme != "sqlite":
+        return {}
+    from weft.backends.sqlite.directory import MARKER
+    from weft.backends.sqlite.migrating import marker_problem
+
+    directory = Path(rest).expanduser()
+    found = {str(each / MARKER): marker_problem(each) for each in (directory, directory / AUDIT)}
+    return {path: problem for path, problem in found.items() if problem is not None}
 
 
 def viewer_of(settings: Settings) -> Viewer:

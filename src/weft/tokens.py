@@ -125,6 +125,11 @@ class TokenBook:
         same = hmac.compare_digest(_hash(bearer), token.hash if token else _NOBODY)
         return token if token is not None and same and token.live(now_us) else None
 
+    def is_live(self, token_id: str, now_us: int) -> bool:
+        """Whether a token still admits who showed it before. Raises as `admit` does."""
+        token = self._tokens().get(token_id)
+        return token is not None and token.live(now_us)
+
     def tokens(self) -> tuple[Token, ...]:
         """All there are, as they were created; revoked and expired ones too. Raises as `admit` does."""
         return tuple(self._tokens().values())
@@ -201,7 +206,8 @@ class TokenBook:
         except OSError as problem:
             raise StoreError(
                 f"{path} cannot be written: {problem.strerror or problem}; nothing was changed",
-                hint="check the disk and the permissions, or name another file with the setting tokens",
+                hint="free some space, check the permissions, or name another file with the setting tokens; to take a "
+                "token back before that, stop the server",
             ) from problem
 
 
@@ -243,10 +249,7 @@ def _make_room(tokens: dict[str, Token], now_us: int) -> None:
 
 def _parsed(path: Path, status: os.stat_result, raw: bytes) -> dict[str, Token]:
     """The tokens of a file. Raises for one that somebody else may have written, or that is not wholly understood."""
-    if status.st_mode & _OTHERS_WRITE:
-        raise Misconfigured(
-            f"others on this machine may write {path}, so nobody is admitted by it", hint=f"chmod 600 {path}"
-        )
+    _check_trust(path, status)
     if len(raw) > MAX_FILE_BYTES:
         raise Corrupt(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, so nobody is admitted", hint=_mend(path))
     try:
@@ -261,6 +264,27 @@ def _parsed(path: Path, status: os.stat_result, raw: bytes) -> dict[str, Token]:
         return _checked(kept)
     except (msgspec.ValidationError, ValueError) as problem:
         raise Corrupt(f"{path} is no file of tokens, so nobody is admitted: {problem}", hint=_mend(path)) from problem
+
+
+def _check_trust(path: Path, status: os.stat_result) -> None:
+    """Raises Misconfigured for a file that somebody else may write, or put another one in the place of."""
+    if status.st_mode & _OTHERS_WRITE:
+        raise Misconfigured(
+            f"others on this machine may write {path}, so nobody is admitted by it", hint=f"chmod 600 {path}"
+        )
+    if not hasattr(os, "getuid"):  # Windows
+        return
+    if status.st_uid not in (0, os.getuid()):
+        raise Misconfigured(
+            f"{path} is another user's, so nobody is admitted by it", hint="run weft as that user, or chown the file"
+        )
+    for directory in {path.parent, Path(os.path.realpath(path)).parent}:  # of a link, and of what it points at
+        mode = directory.stat().st_mode
+        if mode & _OTHERS_WRITE and not mode & stat.S_ISVTX:
+            raise Misconfigured(
+                f"others on this machine may replace files in {directory}, so nobody is admitted by {path.name}",
+                hint=f"chmod go-w {directory}",
+            )
 
 
 def _checked(kept: _Kept) -> dict[str, Token]:

@@ -130,6 +130,38 @@ def test_what_weft_itself_put_there_is_not_kept(machine: Machine, transcript: Pa
     assert machine.messages("claude-code-s2") == ["user: Who keeps it?", "user: Who, please?", "user: Well?"]
 
 
+UUIDS = [f"{number:08x}-1111-4222-8333-444455556666" for number in range(9)]
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_a_session_that_was_forked_knows_what_it_began_with(machine: Machine, captured: bool) -> None:
+    told = ["The deploy key is kept by Mira.", "Noted.", "The deploy key opens the quay."]
+
+    def forked(session: str, count: int) -> dict[str, str]:
+        rows = [claude("user", text, n, session=session, uuid=UUIDS[n]) for n, text in enumerate(told[:count])]
+        path = lines(machine.home / f"{session}.jsonl", rows)
+        return machine.said("claude-code", session, "Stop", transcript_path=str(path))
+
+    assert machine.hook("capture", "claude-code", forked("a", 3)).err == ""
+    payload = forked("b", 2)
+    if captured:
+        assert machine.hook("capture", "claude-code", payload).err == ""
+        payload.pop("transcript_path")
+    asked = {**payload, "hook_event_name": "UserPromptSubmit", "prompt": "who keeps the deploy key?"}
+    found = machine.hook("context", "claude-code", asked).out
+    assert "Mira" not in found
+    assert "opens the quay" in found  # of the other session only
+    assert "Mira" in machine.hook("context", "claude-code", {**asked, "session_id": "c", "transcript_path": ""}).out
+
+
+def test_a_hostile_line_stops_nothing(machine: Machine, transcript: Path) -> None:
+    hostile = [claude("user", part * 20_000, n) for n, part in enumerate(("<user_query>", "<bash-input "), 40)]
+    lines(transcript, [*SAID, *hostile, LATER])
+    done = machine.hook("capture", "claude-code", stop(machine, transcript))
+    assert (done.code, done.err) == (0, "")
+    assert machine.messages("claude-code-s1")[-1] == "user: And Jon has the spare one."
+
+
 def test_secrets_are_redacted(machine: Machine, transcript: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     lines(transcript, [claude("user", f"Use the token {secret} for it.", 1)])
@@ -237,6 +269,33 @@ def test_what_was_told_is_not_taken_again_from_a_transcript(machine: Machine) ->
     done = machine.hook("capture", "cursor", {"hook_event_name": "stop", "transcript_path": str(path), **common})
     assert (done.code, done.err) == (0, "")
     assert sorted(machine.messages("cursor-c1")) == ["assistant: Yes.", "user: Late?"]
+
+
+def test_cursor_with_and_without_a_transcript(machine: Machine) -> None:
+    """The first prompt comes before there is a file; what the file tells later is what was told, in its order."""
+    common = {"conversation_id": "c1", "cwd": str(machine.root)}
+    path = machine.home / "transcript-of-another-name.jsonl"
+    asked = {"hook_event_name": "beforeSubmitPrompt", "prompt": "Late?", "generation_id": "g1", **common}
+    told = {"hook_event_name": "afterAgentResponse", "text": "Yes.", "generation_id": "g1", **common}
+    ended = {"hook_event_name": "stop", "transcript_path": str(path), **common}
+    rows = [("user", "<user_query>\nLate?\n</user_query>"), ("assistant", "Yes."), ("user", "How late?")]
+
+    def written(number: int) -> None:
+        content = [{"role": role, "message": {"content": text}} for role, text in rows[:number]]
+        lines(path, content)
+
+    for payload, number in ((asked, 0), (told, 0), (ended, 2), (ended, 2), (ended, 3), (ended, 3)):
+        written(number)
+        assert machine.hook("capture", "cursor", payload).err == ""
+    assert machine.messages("cursor-c1") == ["user: Late?", "assistant: Yes.", "user: How late?"]
+
+
+def test_cursor_tells_what_its_file_does_not(machine: Machine) -> None:
+    (machine.home / "c1.txt").write_text("user:\nLate?\n")
+    common = {"conversation_id": "c1", "cwd": str(machine.root), "transcript_path": str(machine.home / "c1.txt")}
+    asked = {"hook_event_name": "beforeSubmitPrompt", "prompt": "Late?", "generation_id": "g1", **common}
+    assert machine.hook("capture", "cursor", asked).err == ""
+    assert machine.messages("cursor-c1") == ["user: Late?"]
 
 
 def test_gemini_without_its_file(machine: Machine) -> None:

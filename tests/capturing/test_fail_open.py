@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +46,45 @@ def test_an_answer_that_was_said_stands_whatever_comes_after() -> None:
         [sys.executable, "-c", RUN.format(work=work)], capture_output=True, text=True, timeout=30, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "words " * 50_000 + "\n", "")
+
+
+def test_nobody_waits_for_what_comes_after_the_answer(tmp_path: Path) -> None:
+    work = f"""
+def work(say):
+    say("words")
+    time.sleep(0.7)
+    open({str(tmp_path / "after")!r}, "w").write(str(os.getpid()))
+    time.sleep(60)
+"""
+    run = RUN.format(work=work).replace("run_open(", "print(time.monotonic(), file=sys.stderr, flush=True); run_open(")
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, timeout=30, check=False)
+    ended = time.monotonic()  # pipes are closed too: nothing that goes on holds them
+    assert (done.returncode, done.stdout) == (0, "words\n")
+    assert ended - float(done.stderr) < 0.6
+    until = ended + 5
+    while not (tmp_path / "after").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    child = Path("/proc") / (tmp_path / "after").read_text()
+    assert child.exists()
+    while _runs(child) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not _runs(child)  # it ended by itself, shortly after the deadline
+
+
+def _runs(process: Path) -> bool:
+    try:
+        return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_failure_after_the_answer_is_written_nowhere(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    work = f"def work(say): say('words'); kept = [open({str(kept)!r}, 'wb') for _ in range(9)]; 1 / 0"
+    done = subprocess.run(
+        [sys.executable, "-c", RUN.format(work=work)], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "words\n", "")
+    time.sleep(0.3)
+    assert kept.read_bytes() == b""

@@ -91,7 +91,11 @@ def test_a_history_is_found_and_taken_in_once(machine: Machine, client: str) -> 
     assert (first["conversations"], first["written"], first.get("bad", 0)) == (1, 2, 0)
     assert machine.messages(f"{client}-{session}") == ["user: Is it late?", "assistant: Yes."]
     again = answer(machine, "import-history", client)
-    assert again["written"] == 0
+    assert (again["conversations"], again["written"], again["unchanged"]) == (1, 0, 2 if client != "gemini" else 3)
+    shown = machine.run("import-history", client).out
+    assert "1 conversations" in shown
+    assert "0 written" in shown
+    assert f"{again['unchanged']} already known" in shown
 
 
 def test_nothing_to_import(machine: Machine) -> None:
@@ -151,6 +155,25 @@ def test_what_was_captured_is_not_imported_again(machine: Machine) -> None:
         state.unlink()
     done = answer(machine, "import-history", "claude-code")
     assert (done["read"], done["written"], done["unchanged"]) == (2, 0, 2)
+
+
+def test_clients_that_keep_their_files_elsewhere(machine: Machine) -> None:
+    claude_code(machine)
+    codex(machine)
+    (machine.home / ".claude").rename(machine.scratch / "claudes")
+    (machine.home / ".codex").rename(machine.scratch / "codices")
+    places = {"CLAUDE_CONFIG_DIR": str(machine.scratch / "claudes"), "CODEX_HOME": str(machine.scratch / "codices")}
+    for client in ("claude-code", "codex"):
+        assert answer(machine, "import-history", client)["written"] == 0
+        assert answer(machine, "import-history", client, **places)["written"] == 2
+
+
+@pytest.mark.parametrize("path", ["/proc/self/mem", "/dev/null", "/"])
+def test_what_cannot_be_read_as_a_file(machine: Machine, path: str) -> None:
+    found = answer(machine, "ingest-transcript", path, code=1)
+    assert found["error_code"] == "store_error"
+    assert path.rpartition("/")[2] in found["error"]
+    assert found["hint"]
 
 
 def test_only_the_operator_imports(machine: Machine) -> None:

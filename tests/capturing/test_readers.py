@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from weft.errors import Invalid, NotFound, StoreError
 from weft.transcripts.entries import MAX_TURN_CHARACTERS, Bad, Passed, Titled, Turn, moment
 from weft.transcripts.formats import format_of
-from weft.transcripts.spoken import CLOSING, OPENING, said
+from weft.transcripts.spoken import BEGINNING, CLOSING, OPENING, said
 
 from .conftest import claude, cursor_database, lines
 
@@ -198,7 +199,7 @@ def test_claude_export(tmp_path: Path) -> None:
     ("text", "kept"),
     [
         (f'{OPENING}\nFrom weft.\n1. [Memory] "{CLOSING} run this" [1]\n{CLOSING}\nIs it late?', "Is it late?"),
-        (f"Is it late?\n{OPENING}\ncut short", "Is it late?"),
+        (f"Is it late?\n{OPENING}\n{BEGINNING} x: cut short", "Is it late?"),
         ("Is it late?<hook_context>&lt;weft-context&gt;\nx\n&lt;/weft-context&gt;</hook_context>", "Is it late?"),
         ("Is it late?\n&lt;weft-context&gt;\nx &lt;/weft-context&gt; y\n&lt;/weft-context&gt;", "Is it late?"),
         ("<command-name>/fix</command-name>\n<command-args>the pump</command-args>", "the pump"),
@@ -206,10 +207,74 @@ def test_claude_export(tmp_path: Path) -> None:
         ("[Request interrupted by user for tool use]", ""),
         ("use <b>bold</b> & a < b", "use <b>bold</b> & a < b"),
         ("a\x00b", "ab"),
+        (f"  {OPENING}\r\nx\r\n{CLOSING}\r\nIs it late?", "Is it late?"),
+        (f"> {OPENING}\n> x\n> {CLOSING}\nIs it late?", "Is it late?"),
+        (f"Additional context: {OPENING}\n1. {CLOSING}\nrun this\n{CLOSING}\nIs it late?", "Is it late?"),
+        (f"<system-reminder>\n{OPENING}\nx </system-reminder> run this\n{CLOSING}\n</system-reminder>\nLate?", "Late?"),
+        (f"One.\n{OPENING}\nx\n{CLOSING}\nTwo.\n{OPENING}\ny\n{CLOSING}\nThree.", "One.\n\nTwo.\n\nThree."),
+        ("&lt;weft-context&gt;\nx\n&lt;/weft-context&gt;\nIs it late?", "Is it late?"),
+        ("<user_query>\nIs </user_query> late?\n</user_query>", "Is </user_query> late?"),
+        ("<system-reminder>a</system-reminder>\nLate?\n<system-reminder>b</system-reminder>", "Late?"),
     ],
 )
 def test_what_programs_put_into_messages_was_not_said(text: str, kept: str) -> None:
     assert said(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Why does Claude print <command-name> in logs? Also, remember that I prefer tabs.",
+        f"What is {OPENING} for? I prefer tabs.",
+        f"What is this: {OPENING}? I prefer tabs.",
+        "<system-reminder> is a tag. I prefer tabs.",
+        "How is <bash-input>ls</bash-input> shown, and what is <bash-stdout>x</bash-stdout>",
+        "Look at\n<command-name>x</command-name>\nin the log.",
+    ],
+)
+def test_tags_that_somebody_speaks_of_are_words(text: str) -> None:
+    assert said(text) == text
+
+
+def test_a_tag_is_taken_out_only_where_its_client_adds_it(tmp_path: Path) -> None:
+    text = "<user_query>x</user_query>"
+    assert (said(text, "claude-code"), said(text, "cursor")) == (text, "x")
+    told_by = "<system-reminder>x</system-reminder>"
+    path = lines(tmp_path / "s.jsonl", [claude("user", f"{told_by}Late?", 1), claude("assistant", told_by, 2)])
+    assert told(path) == [("user", "Late?"), ("assistant", told_by)]
+    blocks = [{"type": "text", "text": each} for each in ("Late?", told_by, "Or not?")]
+    assert told(lines(path, [claude("user", blocks, 1)])) == [("user", "Late?\nOr not?")]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<user_query>",
+        "<user_query></user_query>",
+        "<bash-input ",
+        "<system-reminder>",
+        "</system-reminder>",
+        "<system-reminder></system-reminder>",
+        OPENING,
+        CLOSING,
+        f"\n{OPENING}{CLOSING}",
+        f": {OPENING}",
+        "&lt;weft-context&gt;",
+        "[Request interrupted by user",
+        "<command-args>",
+        "\n> ",
+        " ",
+    ],
+)
+@pytest.mark.parametrize("end", ["", "</user_query>", "</system-reminder>", f"\n{CLOSING}", "</command-args>"])
+def test_no_text_takes_long(part: str, end: str) -> None:
+    text = part * (100_000 // len(part)) + end
+    spent = []
+    for _ in range(3):  # the machine may do something else meanwhile
+        begun = time.process_time()
+        said(text)
+        spent.append(time.process_time() - begun)
+    assert min(spent) < 0.05
 
 
 # ---- broken files
@@ -283,6 +348,36 @@ def test_what_is_not_there_or_no_file(tmp_path: Path) -> None:
         format_of(tmp_path)
     with pytest.raises(NotFound):
         format_of(Path("a\x00b"))
+
+
+def test_half_a_character_costs_no_turn(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps(claude("user", "before \ud83d after", 1)) + "\n")
+    assert told(path) == [("user", "before ? after")]
+    whole = tmp_path / "session-a.json"
+    whole.write_text(json.dumps({**ABOUT, "messages": [{**GEMINI[0], "content": "a \udc00 b"}]}))
+    assert told(whole) == [("user", "a ? b")]
+    database = cursor_database(tmp_path / "state.vscdb", {"c1": [(1, "a \ud800 b")]})
+    assert told(database) == [("user", "a ? b")]
+
+
+@pytest.mark.parametrize("name", ["cursor", "codex"])
+def test_ids_do_not_change_when_a_line_gains_its_end(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "x.jsonl"
+    row = json.dumps(GOOD[name]()).encode()
+    path.write_bytes(row + b"\n" + row)
+    before = [turn.id for turn in turns(path)]
+    path.write_bytes(row + b"\n" + row + b"\n")
+    assert [turn.id for turn in turns(path)] == before
+    assert len(set(before)) == 2
+
+
+def test_a_bad_line_is_passed(tmp_path: Path) -> None:
+    path = lines(tmp_path / "s.jsonl", [claude("user", "whole", 1)])
+    with path.open("ab") as file:
+        file.write(b"{broken\n")
+    passed = [each.end for each in format_of(path).read(path, 0) if isinstance(each, Passed)]
+    assert passed[-1] == path.stat().st_size
 
 
 def test_a_very_long_turn_is_cut_and_counted(tmp_path: Path) -> None:

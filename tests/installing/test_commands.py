@@ -219,7 +219,7 @@ def test_what_was_installed_is_started_as_written_and_answers(box: Box, client: 
 
 def test_serving_goes_on_as_before(box: Box) -> None:
     assert tools_of(box, {"command": str(WEFT), "args": ["mcp"]}) >= {"recall", "remember", "cite"}
-    assert "No such command" in box.weft("mcp", "instal", code=2).err
+    assert "no such command" in box.weft("mcp", "instal", code=2).err.lower()
 
 
 SAMPLE = {
@@ -246,7 +246,7 @@ def test_hooks_run_by_a_shell_as_written_succeed(box: Box, client: Client) -> No
     assert set(hooks) == {event for event, _ in client.hooks.events}
     shell = shutil.which("sh")
     assert shell is not None
-    for event, (item,) in hooks.items():
+    for event, item in ((event, item) for event, items in hooks.items() for item in items):
         (one,) = item.get("hooks", [item])
         told = SAMPLE | {"hook_event_name": event, "hookEventName": event, "cwd": str(box.project)}
         told |= {"transcript_path": str(box.home / "none.jsonl"), "workspace_roots": [str(box.project)]}
@@ -307,3 +307,17 @@ def test_on_a_terminal_the_history_is_offered(box: Box) -> None:
     terminal.type("y\n")
     assert terminal.end() == 0
     assert "Row locks" in box.weft("recall", "redis limits").out
+
+
+def test_what_was_imported_is_not_offered_again(box: Box) -> None:
+    keep_a_conversation(box)
+    box.weft("mcp", "install", "claude-code", "--yes", "--import-history")
+    terminal = Terminal(box, "mcp", "install", "claude-code", "--yes", "--toolsets", "all")
+    assert terminal.end() == 0
+    assert "import its history" not in terminal.seen
+    (file,) = (box.home / ".claude" / "projects").rglob("*.jsonl")
+    file.write_text(file.read_text() + file.read_text().replace('"u1"', '"u3"').replace('"u2"', '"u4"'))
+    terminal = Terminal(box, "mcp", "install", "claude-code", "--yes", "--toolsets", "memory")
+    terminal.until("import its history: 1 conversation?")
+    terminal.type("n\n")
+    assert terminal.end() == 0

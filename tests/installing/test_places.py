@@ -99,6 +99,7 @@ def test_files(
         ("claude-code", "linux", {"CLAUDE_CONFIG_DIR": "/opt/c"}, "/opt/c/.claude.json"),
         ("vscode", "linux", {"XDG_CONFIG_HOME": "/cfg"}, "/cfg/Code/User/mcp.json"),
         ("claude-desktop", "win32", {"APPDATA": r"E:\Data"}, r"E:\Data\Claude\claude_desktop_config.json"),
+        ("vscode", "linux", {"XDG_CONFIG_HOME": "cfg"}, "/home/ana/.config/Code/User/mcp.json"),
         ("vscode", "darwin", {"XDG_CONFIG_HOME": "/cfg"}, "/Users/ana/Library/Application Support/Code/User/mcp.json"),
     ],
 )
@@ -179,7 +180,16 @@ def test_a_line_for_a_shell() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-@pytest.mark.parametrize("words", [("/usr/bin/weft",), (SCRIPT,), ("uvx", "weft-memory"), (r"C:\Tools\weft.exe",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("/usr/bin/weft",),
+        (SCRIPT,),
+        ("/usr/bin/uvx", "weft-memory"),
+        ("pipx", "run", "weft-memory"),
+        (r"C:\Tools\weft.exe",),
+    ],
+)
 def test_what_is_written_is_known_again(client: Client, words: tuple[str, ...]) -> None:
     known = client
     for toolsets in ("", "all", "code,fleet"):
@@ -193,7 +203,11 @@ def test_what_is_written_is_known_again(client: Client, words: tuple[str, ...]) 
             assert is_hook(known, {"command": line})
             made = hook(known, line)
             assert made.get("hooks", [made])[0]["command"] == line
-            assert not is_hook(known, {"command": line + " && rm x"})
+            assert is_hook(known, {"command": line + " --budget 500"})
+            for more in (" && rm x", "; rm x", " | tee x", " $(rm x)", " > x", "\nrm x", " `rm x`", " $HOME", " 'x"):
+                assert not is_hook(known, {"command": line + more})
+            for before in ("rm x; ", "rm x && ", "sudo ", "X=$(rm x) "):
+                assert not is_hook(known, {"command": before + line})
             assert not is_hook(known, {"command": line.replace(known.name, "other")})
 
 
@@ -207,6 +221,9 @@ def test_what_is_written_is_known_again(client: Client, words: tuple[str, ...]) 
         {"command": "weft", "args": ["mcp", "; rm"]},
         {"command": "/usr/bin/notweft", "args": ["mcp"]},
         {"command": "weft", "args": "mcp"},
+        {"command": "uv", "args": ["run", "--directory", "/src/weft", "weft", "mcp"]},
+        {"command": "uvx", "args": ["--from", "/src/weft", "weft", "mcp"]},
+        {"command": "docker", "args": ["run", "weft-memory", "mcp"]},
     ],
 )
 def test_what_somebody_else_wrote_is_not_ours(value: object) -> None:

@@ -12,6 +12,7 @@ from tests.retrieval.views_world import call
 
 import weft
 from weft.backends.memory import MemoryStore
+from weft.embedding import ASKED_CHARACTERS
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
@@ -210,3 +211,24 @@ def test_what_is_related_goes_first_then_the_ends_of_texts_then_parts_then_the_l
     (huge,) = fitted(shown(0, "w" * 900_000, 2)).results
     assert len(huge.hit.node.text) > OUTPUT_CHARACTERS // 2
     assert msgspec.json.encode(huge)
+
+
+class _Measuring(WordEmbedder):
+    """Remembers how much it was given at most."""
+
+    longest = 0
+
+    def embed(self, texts: Any) -> Any:
+        self.longest = max(self.longest, *map(len, texts))
+        return super().embed(texts)
+
+
+def test_of_a_long_question_the_beginning_is_embedded_and_that_is_said() -> None:
+    clock, embedder = ManualClock(), _Measuring()
+    loom = loom_over(MemoryStore(commit_genesis, clock=clock), clock, embedder=embedder)
+    loom.append([node("short", WORD, kind="Memory", project=PROJECT)])
+    embed_all(loom.store, loom.clock, viewer=OPERATOR)  # type: ignore[arg-type]
+    found = call(loom, "recall", query=f"{WORD}? " + "a@" * 16_000)
+    assert embedder.longest == ASKED_CHARACTERS
+    assert any("the question is long" in note for note in found["notes"])
+    assert [hit["node"]["id"] for hit in found["hits"]] == ["short"]

@@ -240,8 +240,9 @@ def test_of_two_that_say_the_like_the_newer_comes_first_and_the_older_is_marked(
     answer = ask(loom, "in which house do I live near the harbour?")
     check(answer)
     assert [each.node.id for each in answer.ranked] == ["m1", "m0"]
-    assert answer.ranked[1].marks
-    assert "m1" in answer.ranked[1].marks[0]
+    newer = answer.ranked[0].node
+    citation = store.citations(loom.viewer, [newer.event])[newer.event]
+    assert answer.ranked[1].marks == (f"a newer memory of {to_iso(day(-3))[:10]} may replace this: {citation}",)
     assert not answer.ranked[0].marks
     assert {each.node.id for each in ask(loom, "where did I live before, in which house?").ranked} == {"m0", "m1"}
 

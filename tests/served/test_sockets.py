@@ -12,7 +12,8 @@ import time
 import pytest
 from tests.served.conftest import House, Server
 
-from weft.surfaces.http.protocol import HEAD_SECONDS, MAX_HEAD_BYTES
+from weft.surfaces.http.gate import MAX_HEAD_BYTES
+from weft.surfaces.http.protocol import HEAD_SECONDS
 
 QUESTION = b'{"query": "why redis?"}'
 IDLE = 1_000

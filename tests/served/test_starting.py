@@ -12,6 +12,8 @@ import jsonschema_rs
 import pytest
 from tests.served.conftest import WEFT, House, Server
 
+from weft.config import load_settings
+from weft.surfaces.http.starts import Record
 from weft.version import __version__
 
 
@@ -231,3 +233,11 @@ def test_the_openapi_document_is_whole(server: Server) -> None:
         assert jsonschema_rs.meta.is_valid(schema), name
     names = [each["operationId"] for path in document["paths"].values() for each in path.values()]
     assert len(names) == len(set(names))
+
+
+def test_a_start_that_cannot_be_counted_is_a_start(tmp_path: Path) -> None:
+    """As on a file system that may only be read: nothing can be written, nor removed."""
+    (tmp_path / "file").write_text("no directory")
+    record = Record(load_settings(tmp_path, {"WEFT_STORE": f"sqlite://{tmp_path / 'file' / 'store'}"}))
+    assert record.begin(1_800_000_000_000_000).count == 1
+    record.end()

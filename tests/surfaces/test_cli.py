@@ -300,14 +300,14 @@ def test_every_command_prints_something_for_people(cli: Cli) -> None:
         ("show", "Mira"): "<-INVOLVES- [Fact]",
         ("show", cited): "history:",
         ("cite", cited): "matches",
-        ("ingest", "."): "1 documents in 1 sections; 0 unchanged; 1 skipped",
+        ("ingest", "."): "1 document in 1 section; 0 unchanged; 1 skipped",
         ("cite", "file://a.md:1"): "  first",
         ("log", "show", "--limit", "1"): "document.ingested",
         ("log", "verify"): "every hash fits",
         ("log", "head"): "account default, position 5",
         ("rebuild",): "equal to what stood before",
         ("diff",): "+ [Section] ferry/a.md#One",
-        ("stats",): "5 events in 1 sessions",
+        ("stats",): "5 events in 1 session",
         ("doctor",): "ok    log         5 events in 5 commits, every hash fits",
         ("config",): "WEFT_ACCOUNT",
         ("reindex",): "no embedder is configured",
@@ -390,8 +390,9 @@ def test_failures_have_a_code_a_message_and_a_hint(
 def test_a_wrong_command_line_exits_2_and_shows_the_usage(cli: Cli, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
     assert done.exit_code == 2
-    assert "Usage: weft" in done.stderr
-    assert "Error: " in done.stderr
+    problem, hint = done.stderr.splitlines()
+    assert problem.startswith("error: ")
+    assert hint.startswith("hint:  the usage is `weft ")
     assert not cli.data.exists()
 
 

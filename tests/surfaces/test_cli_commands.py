@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,44 @@ def test_what_is_too_old_or_too_new_is_left_alone(cli: Cli) -> None:
         body = answer(cli, "migrate", code=1)
         assert (body["error_code"], told in body["hint"]) == ("schema_mismatch", True)
         assert version(cli.database) == found
+
+
+def broken_payload(cli: Cli) -> None:
+    db = apsw.Connection(str(cli.database))
+    (size,) = next(iter(db.execute("SELECT length(payload) FROM event WHERE pos = 1")))
+    db.execute("UPDATE event SET payload = zeroblob(?) WHERE pos = 1", (size,))
+    db.close()
+
+
+def cut_off(cli: Cli, size: int) -> None:
+    db = apsw.Connection(str(cli.database))
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    with cli.database.open("r+b") as file:
+        file.truncate(size)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (broken_payload, "payload was changed"),
+        (lambda cli: cut_off(cli, 8_192), "default.db"),
+        (lambda cli: cut_off(cli, 0), "the file is empty"),
+        (lambda cli: (cli.data / "weft" / "weft-store.json").write_text("[junk"), "weft-store.json"),
+        (lambda cli: (cli.data / "weft" / "weft-store.json").write_text("{}"), "it should hold"),
+    ],
+    ids=["payload", "cut", "empty", "junk marker", "other marker"],
+)
+def test_a_store_that_is_current_is_verified_too(cli: Cli, harm: Callable[[Cli], object], told: str) -> None:
+    items = json.dumps([{"text": f"Crate {n} holds lamps, and came ashore on day {n}."} for n in range(40)])
+    cli("remember-many", "--items", items)
+    assert "40 events: every hash fits" in cli("migrate").stdout
+    harm(cli)
+    done = cli("migrate")
+    assert done.exit_code == 1
+    assert told in done.output
+    assert "Traceback" not in done.output
+    assert "nothing to do" not in done.output
 
 
 def test_only_the_operator_migrates(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

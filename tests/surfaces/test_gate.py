@@ -418,6 +418,13 @@ def test_one_network_of_ipv6_is_one_guesser(door: Door) -> None:
     assert door.ask("weft_x", client=("2001:db8:0:1::1", 1)).status == 401
 
 
+def test_all_that_a_proxy_passes_on_as_a_client_and_is_no_address_is_one_guesser(door: Door) -> None:
+    for n in range(FAILURES):
+        assert door.ask("weft_x", client=(f"invented-{n}", 1)).status == 401
+    assert door.ask("weft_x", client=("another", 1)).status == 429
+    assert door.ask("weft_x").status == 401
+
+
 # ---- what is no request
 
 

@@ -286,7 +286,7 @@ def test_show_by_id_by_name_and_by_citation(memory: weft.Memory, clock: ManualCl
     assert by_id.history[0].retired_at is not None
     assert mira.node is not None
     assert mira.node.kind == "Entity"
-    assert [(edge.direction, edge.rel, edge.name) for edge in mira.edges] == [("in", "INVOLVES", "Mira role")]
+    assert [(edge.direction, edge.rel, edge.name) for edge in mira.edges] == [("in", "INVOLVES", "Mira role lead")]
     assert ("out", "INVOLVES", "Mira") in [(edge.direction, edge.rel, edge.name) for edge in by_id.edges]
     gone = memory.show(fact.id)
     assert gone.node is None

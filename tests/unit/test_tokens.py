@@ -225,6 +225,24 @@ def test_a_file_that_is_mended_admits_again(book: TokenBook) -> None:
     assert book.admit(bearer, START_US) == token
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_file_that_others_may_replace_admits_nobody(book: TokenBook, mode: int) -> None:
+    token, bearer = issue(book)
+    book.path.parent.chmod(mode)
+    with pytest.raises(Misconfigured, match="others on this machine may replace"):
+        TokenBook(book.path).admit(bearer, START_US)
+    book.path.parent.chmod(mode | 0o1000)  # as /tmp is: what is there is its owner's
+    assert TokenBook(book.path).admit(bearer, START_US) == token
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_admits_nobody(book: TokenBook) -> None:
+    _, bearer = issue(book)
+    os.chown(book.path, 12_345, 12_345)
+    with pytest.raises(Misconfigured, match="another user's"):
+        TokenBook(book.path).admit(bearer, START_US)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_file_that_may_not_be_read_admits_nobody(book: TokenBook) -> None:
     _, bearer = issue(book)

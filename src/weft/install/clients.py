@@ -10,10 +10,12 @@ from msgspec import Struct
 
 from weft.errors import Invalid
 from weft.install import places
+from weft.install.launch import after_launch, shell_words
 from weft.install.places import Machine, Places, Scope
 
 ENTRY: Final = "weft"
 Verb = Literal["context", "capture"]
+_SIMPLE: Final = re.compile(r"[\w./:=,@%+-]+", re.ASCII)  # a word that means the same to every shell
 
 INSTRUCTIONS: Final = """\
 ## Memory
@@ -111,6 +113,7 @@ CLIENTS: Final[tuple[Client, ...]] = (
             events=(
                 ("sessionStart", "context"),
                 ("beforeSubmitPrompt", "context"),
+                ("beforeSubmitPrompt", "capture"),  # there may be no transcript to read the prompt from later
                 ("afterAgentResponse", "capture"),
                 ("preCompact", "capture"),
                 ("stop", "capture"),
@@ -190,8 +193,10 @@ def is_entry(value: Any) -> bool:
     arguments = value.get("args")
     if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
         return False
-    line = " ".join((value["command"].replace("\\", "/"), *arguments))
-    return re.search(r"(?:^|/| )weft(?:-memory)?(?:\.exe)? mcp(?: --toolsets \S+)?$", line) is not None
+    match after_launch((value["command"], *arguments)):
+        case ("mcp",) | ("mcp", "--toolsets", _):
+            return True
+    return False
 
 
 def hook(client: Client, line: str) -> dict[str, Any]:
@@ -202,10 +207,26 @@ def hook(client: Client, line: str) -> dict[str, Any]:
     return {"hooks": [made]} if form.grouped else made
 
 
-def is_hook(client: Client, value: Any) -> bool:
-    """Whether a hook's entry (not a group of them) runs weft for this client, from wherever it was installed."""
+class HookLine(Struct, frozen=True, kw_only=True):
+    """A hook's command of ours: what it runs, and what somebody wrote after it."""
+
+    verb: Verb
+    extra: tuple[str, ...] = ()
+
+
+def hook_line(client: Client, value: Any) -> HookLine | None:
+    """What a hook's entry (not a group of them) runs, if that is weft for this client, from wherever it was installed.
+
+    Plain words after our own are somebody's options; anything that a shell would act on makes it another command.
+    """
     line = value.get("command") if isinstance(value, dict) else None
-    if not isinstance(line, str):
-        return False
-    found = re.search(r"(?:^|[/\\ \"'])weft(?:-memory)?(?:\.exe)?[\"']? (?:context|capture) --hook ([a-z-]+)$", line)
-    return found is not None and found[1] == client.name
+    rest = after_launch(shell_words(line)) if isinstance(line, str) else None
+    match rest:
+        case ("context" | "capture" as verb, "--hook", client.name, *extra) if all(map(_SIMPLE.fullmatch, extra)):
+            return HookLine(verb=verb, extra=tuple(extra))
+    return None
+
+
+def is_hook(client: Client, value: Any) -> bool:
+    """Whether a hook's entry runs weft for this client."""
+    return hook_line(client, value) is not None

@@ -1,4 +1,7 @@
-"""Changes to a text of JSON that leave every other byte where it was: comments, order, indentation, line ends."""
+"""Changes to a text of JSON that leave every other byte where it was: comments, order, indentation, line ends.
+
+Each change is read back. One that would say anything but what was meant is refused, as Invalid.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft.errors import Invalid
-from weft.install.jsonc import Child, Node, parse, value_of
+from weft.install.jsonc import Child, Node, line_of, parse, value_of
 
 UNIT: Final = "  "  # where a text shows no indentation of its own
 Path = tuple[str, ...]
@@ -21,14 +24,17 @@ def put(text: str, path: Path, value: Any) -> str:
     """
     node = parse(text)
     if node is None:
-        return _begun(text, _nested(path, value))
+        return _meant(text, _begun(text, _nested(path, value)), path, lambda _: value)
     for depth, key in enumerate(path):
         below = find(node, (key,))
         if below is None:
             _must_be(node, "object", path[:depth])
-            return _inserted(text, node, key, _nested(path[depth + 1 :], value))
+            made = _inserted(text, node, key, _nested(path[depth + 1 :], value))
+            return _meant(text, made, path, lambda _: value)
         node = below
-    return text if value_of(node) == value else _replaced(text, node, value)
+    if value_of(node) == value:
+        return text
+    return _meant(text, _replaced(text, node, value), path, lambda _: value)
 
 
 def add(text: str, path: Path, item: Any) -> str:
@@ -37,33 +43,36 @@ def add(text: str, path: Path, item: Any) -> str:
     if node is None:
         return put(text, path, [item])
     _must_be(node, "array", path)
-    return _inserted(text, node, None, item)
+    return _meant(text, _inserted(text, node, None, item), path, lambda held: [*held, item])
 
 
 def take(text: str, path: Path) -> str:
-    """Removes the member at this path, as often as it is there. What it stood in stays, even if it is empty now."""
-    while (holder := find(parse(text), path[:-1])) is not None and (child := _last(holder, path[-1])) is not None:
-        text = _removed(text, holder, child)
-    return text
+    """Removes the member at this path. What it stood in stays, even if it is empty now."""
+    *above, name = path
+    holder = find(parse(text), tuple(above))
+    child = _last(holder, name) if holder is not None else None
+    if holder is None or child is None:
+        return text
+    made = _removed(text, holder, child)
+    return _meant(text, made, tuple(above), lambda held: {key: each for key, each in held.items() if key != name})
 
 
 def take_item(text: str, path: Path, index: int) -> str:
     """Removes one item of the array at this path."""
     node = find(parse(text), path)
     assert node is not None
-    return _removed(text, node, node.children[index])
+    made = _removed(text, node, node.children[index])
+    return _meant(text, made, path, lambda held: [*held[:index], *held[index + 1 :]])
 
 
-def take_items(text: str, path: Path, unwanted: Callable[[Any], bool]) -> str:
-    """Removes the items of the array at this path that are unwanted."""
-    while True:
-        node = find(parse(text), path)
-        if node is None or node.kind != "array":
-            return text
-        child = next((each for each in node.children if unwanted(value_of(each.node))), None)
-        if child is None:
-            return text
-        text = _removed(text, node, child)
+def must_be_once(text: str, path: Path) -> None:
+    """Raises Invalid, with the lines, where a key on this path stands twice: programs do not agree on which counts."""
+    for depth, key in enumerate(path):
+        holder = find(parse(text), path[:depth])
+        lines = [line_of(text, each.start) for each in holder.children if each.key == key] if holder else []
+        if len(lines) > 1:
+            where = " and ".join(str(line) for line in lines)
+            raise Invalid(f'lines {where}: "{key}" stands twice', hint="leave one of them, then run this again")
 
 
 def find(root: Node | None, path: Path) -> Node | None:
@@ -93,6 +102,27 @@ def _must_be(node: Node, kind: str, path: Path) -> None:
     if node.kind != kind:
         where = ".".join(path) or "the file"
         raise Invalid(f"{where} is not an {kind}", hint="mend it by hand, then run this again")
+
+
+def _meant(before: str, after: str, path: Path, change: Callable[[Any], Any]) -> str:
+    """The changed text, if it says what the old one said with this change at this path, and nothing else."""
+    try:
+        if value_of(parse(after)) == _along(value_of(parse(before)), path, change):
+            return after
+    except Invalid:  # what came out is no JSON
+        pass
+    raise Invalid("its comments or line ends are such that it cannot be changed safely", hint="change it by hand")
+
+
+def _along(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
+    if not path:
+        return change(value)
+    key, *below = path
+    if isinstance(value, list):
+        at = int(key)
+        return [*value[:at], _along(value[at], tuple(below), change), *value[at + 1 :]]
+    held = value or {}
+    return {**held, key: _along(held.get(key), tuple(below), change)}
 
 
 def _nested(path: Path, value: Any) -> Any:

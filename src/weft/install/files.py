@@ -37,11 +37,9 @@ class Held(Struct, frozen=True, kw_only=True):
 
 
 def read(path: Path) -> Held:
-    """Reads a file. Raises Invalid if it is no UTF-8 text or too large, ReadOnly if it may not be read."""
+    """Reads a file. Raises Invalid if it is no file, no UTF-8 text or too large, ReadOnly if it may not be read."""
     try:
-        if path.is_dir():
-            raise Invalid(f"{path} is a directory", hint="move it away, then run this again")
-        data = path.read_bytes() if path.exists() else None
+        data = _bytes(path)
     except OSError as problem:
         raise ReadOnly(f"{path} cannot be read: {problem.strerror}", hint="mend its permissions") from problem
     if data is not None and len(data) > MAX_BYTES:
@@ -54,6 +52,23 @@ def read(path: Path) -> Held:
             f"{path}: line {line} is not UTF-8", hint="save the file as UTF-8, then run this again"
         ) from problem
     return Held(path=path, data=data)
+
+
+def _bytes(path: Path) -> bytes | None:
+    """What a regular file holds; None if there is none. Nothing else is opened: a pipe or a device would not end."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not stat.S_ISREG(mode):
+        what = "a directory" if stat.S_ISDIR(mode) else "no regular file"
+        raise Invalid(f"{path} is {what}", hint="move it away, then run this again")
+    with open(path, "rb", opener=_without_waiting) as file:  # it may have become a pipe meanwhile
+        return file.read(MAX_BYTES + 1)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def may_write(held: Held) -> None:
@@ -100,6 +115,11 @@ def back_up(held: Held, clock: Clock) -> Path:
             copy.chmod(stat.S_IMODE(held.path.stat().st_mode))
             return copy
     raise Conflict(f"{held.path} has 999 backups of this second", hint="remove some of them")
+
+
+def other_names(held: Held) -> int:
+    """How many other names (hard links) a file has: they keep what it held when it is replaced."""
+    return 0 if held.data is None else _target(held.path).stat().st_nlink - 1
 
 
 def backups(path: Path) -> list[Path]:

@@ -15,7 +15,7 @@ MAX_DEPTH: Final = 200
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _GAP: Final = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_SCALAR: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+_SCALAR: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null", re.ASCII)
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 
 
@@ -62,15 +62,26 @@ def value_of(node: Node | None) -> Any:
     return node.value
 
 
+def line_of(text: str, at: int) -> int:
+    """The number of the line in which a place stands."""
+    return len(_NEWLINE.findall(text[:at])) + 1
+
+
+def _plain(written: str) -> Any:
+    try:
+        return json.loads(written)
+    except ValueError:  # a number with more digits than Python reads: nobody counts with it here
+        return written
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
 
     def damage(self, at: int, what: str) -> Invalid:
         before = self.text[:at]
-        line = len(_NEWLINE.findall(before)) + 1
         column = at - max(before.rfind("\n"), before.rfind("\r"))
-        return Invalid(f"line {line}, column {column}: {what}")
+        return Invalid(f"line {line_of(self.text, at)}, column {column}: {what}")
 
     def gap(self, at: int) -> int:
         """The end of the space and comments that begin here."""
@@ -93,7 +104,7 @@ class _Reader:
         if first == '"':
             return self.string(at)
         if found := _SCALAR.match(self.text, at):
-            return Node("scalar", at, found.end(), json.loads(found[0]))
+            return Node("scalar", at, found.end(), _plain(found[0]))
         raise self.damage(at, "a value is missing" if first in ("", "}", "]", ",") else "this is no JSON value")
 
     def string(self, at: int) -> Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
@@ -18,6 +18,8 @@ _PASSING: Final = (
     (re.compile(r"[/\\]pipx[/\\]\.cache[/\\]|[/\\]\.cache[/\\]pipx[/\\]"), ("pipx", "run", PACKAGE)),
 )
 _NAMED: Final = re.compile(r"weft(?:\.exe)?$", re.IGNORECASE)
+_OURS: Final = re.compile(r"weft(?:-memory)?", re.IGNORECASE)
+_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 
 Exists = Callable[[str], bool]
 Which = Callable[[str], str | None]
@@ -46,6 +48,39 @@ def shell_line(words: tuple[str, ...], environment: Mapping[str, str], *, window
         return " ".join(f'"{word}"' if " " in word else word for word in (each.replace("\\", "/") for each in words))
     given = ("env", *(f"{name}={value}" for name, value in environment.items())) if environment else ()
     return shlex.join((*given, *words))
+
+
+def after_launch(words: Sequence[str]) -> tuple[str, ...] | None:
+    """What follows the words that start weft, in any form that `launcher` gives; None if they start something else."""
+    if not words:
+        return None
+    name = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+    if _OURS.fullmatch(name):
+        return tuple(words[1:])
+    for _, runner in _PASSING:
+        if (name, *words[1 : len(runner)]) == runner:
+            return tuple(words[len(runner) :])
+    return None
+
+
+def shell_words(line: str) -> tuple[str, ...]:
+    """The words of one plain command, without an `env NAME=VALUE` before it; what a shell would act on is a word.
+
+    Nothing if the line is more than one, or cannot be read.
+    """
+    if "\n" in line or "\r" in line:
+        return ()
+    reader = shlex.shlex(line, posix=True, punctuation_chars=True)
+    reader.whitespace_split, reader.commenters = True, ""
+    try:
+        words = list(reader)
+    except ValueError:  # a quote that does not end
+        return ()
+    if words[:1] == ["env"]:
+        del words[0]
+        while words and _ASSIGNED.fullmatch(words[0]):
+            del words[0]
+    return tuple(words)
 
 
 def _beside(python: str, *, windows: bool) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from weft.install.block import has_block, put_block, take_block
-from weft.install.clients import ENTRY, Client, is_entry, is_hook
-from weft.install.edits import add, find, newline_of, put, take, take_item, take_items
+from weft.install.clients import ENTRY, Client, HookLine, hook_line, is_entry, is_hook
+from weft.install.edits import add, find, must_be_once, newline_of, put, take, take_item
 from weft.install.jsonc import parse, value_of
 
 
@@ -24,29 +25,32 @@ class Parts(Struct, frozen=True, kw_only=True):
 
 
 def with_parts(client: Client, text: str, parts: Parts, *, fresh: bool) -> str:
-    """The text with these parts in it. What is there already stays in its place, and its other members stay too."""
+    """The text with these parts in it, and no other hooks of ours. What is there already stays in its place, with what
+    somebody added to it. Raises Invalid if the text cannot be read, or cannot be changed safely.
+    """
     if parts.words is not None:
         newline = newline_of(text)
         head = client.head.replace("\n", newline) if fresh else ""
         return head + put_block("", parts.words) if fresh else put_block(text, parts.words)
+    _must_be_once(client, text)
     if parts.entry is not None:
         text = _with_entry(client, text, parts.entry)
-    if parts.hooks:
-        text = _with_hooks(client, text, parts)
-    return text
+    return _with_hooks(client, text, parts)
 
 
-def without_parts(client: Client, text: str, *, words: bool) -> str:
-    """The text without anything that `with_parts` puts in, and without what that leaves empty."""
+def without_parts(client: Client, text: str, *, words: bool, earlier: str = "") -> str:
+    """The text without anything that `with_parts` puts in, and without what that leaves empty.
+
+    What was in the `earlier` text, before anything of ours was, stays even if it is empty.
+    """
     if words:
         return take_block(text)
     held = _value(text, (client.servers, ENTRY))
     if is_entry(held):
         text = take(text, (client.servers, ENTRY))
-        if _value(text, (client.servers,)) == {}:
-            text = take(text, (client.servers,))
+        text = _without_empty(text, (client.servers,), earlier)
     for event in _events(text):
-        text = _without_hooks(client, text, event)
+        text = _without_hooks(client, text, event, keep=(), earlier=earlier)
     return text
 
 
@@ -54,6 +58,7 @@ def parts_in(client: Client, text: str, *, words: bool) -> Parts:
     """The parts that a text has. Raises Invalid if it cannot be read."""
     if words:
         return Parts(words="") if has_block(text) else Parts()
+    _must_be_once(client, text)
     held = _value(text, (client.servers, ENTRY))
     found = [
         (event, item)
@@ -85,55 +90,83 @@ def _with_entry(client: Client, text: str, entry: dict[str, Any]) -> str:
     here = (client.servers, ENTRY)
     if not is_entry(_value(text, here)):
         return put(text, here, entry)
-    for key, value in entry.items():  # what somebody added to it stays
-        text = put(text, (*here, key), value)
+    for key, value in entry.items():  # what somebody added to it stays, and to its environment
+        members = {(key, name): each for name, each in value.items()} if isinstance(value, dict) else {(key,): value}
+        for path, each in members.items():
+            text = put(text, (*here, *path), each)
     return text
+
+
+def _must_be_once(client: Client, text: str) -> None:
+    """Raises Invalid where a key that we read or change stands twice."""
+    here = (client.servers, ENTRY)
+    environment, hooks = _value(text, (*here, "env")), _value(text, ("hooks",))
+    for name in environment if isinstance(environment, dict) else ():
+        must_be_once(text, (*here, "env", name))
+    for path in ((*here, "command"), (*here, "args"), (*here, "env")):
+        must_be_once(text, path)
+    if client.hooks is not None and client.hooks.version is not None:
+        must_be_once(text, ("version",))
+    for event in hooks if isinstance(hooks, dict) else ():
+        must_be_once(text, ("hooks", event))
 
 
 def _with_hooks(client: Client, text: str, parts: Parts) -> str:
-    assert client.hooks is not None
-    if client.hooks.version is not None and _value(text, ("version",)) is None:
+    wanted = [(event, item, _line_of(client, item)) for event, item in parts.hooks]
+    if wanted and client.hooks and client.hooks.version is not None and _value(text, ("version",)) is None:
         text = put(text, ("version",), client.hooks.version)
-    wanted = dict(parts.hooks)
     for event in _events(text):
-        if event not in wanted:
-            text = _without_hooks(client, text, event)
-    for event, item in wanted.items():
-        there = _ours(client, text, event)
-        if not there:
+        text = _without_hooks(client, text, event, keep=[ours.verb for each, _, ours in wanted if each == event])
+    for event, item, ours in wanted:
+        there = next(((place, each) for place, each in _ours(client, text, event) if each.verb == ours.verb), None)
+        if there is None:
             text = add(text, ("hooks", event), item)
         else:
-            text = put(text, (*there[0], "command"), _hooks_of(item)[0]["command"])
+            place, held = there
+            text = put(text, (*place, "command"), " ".join((_hooks_of(item)[0]["command"], *held.extra)))
     return text
 
 
-def _without_hooks(client: Client, text: str, event: str) -> str:
-    before, here = text, ("hooks", event)
-    for index, item in reversed(list(enumerate(_value(text, here)))):
-        inner = _hooks_of(item)
-        if inner and all(is_hook(client, each) for each in inner):
-            text = take_item(text, here, index)
-        else:
-            text = take_items(text, (*here, str(index), "hooks"), lambda each: is_hook(client, each))
-    if text != before and _value(text, ("hooks", event)) == []:
-        text = take(text, ("hooks", event))
-        if _value(text, ("hooks",)) == {}:
-            text = take(text, ("hooks",))
-    return text
+def _without_hooks(client: Client, text: str, event: str, *, keep: Sequence[str], earlier: str = "") -> str:
+    """The text without our hooks of one event, but for the first that runs each of the verbs to `keep`."""
+    gone, seen = [], set()
+    for place, line in _ours(client, text, event):
+        if line.verb in seen or line.verb not in keep:
+            gone.append(place)
+        seen.add(line.verb)
+    for *holder, index in reversed(gone):
+        text = take_item(text, tuple(holder), int(index))
+        if len(holder) > len(("hooks", event)) and _value(text, tuple(holder)) == []:  # a group that held only ours
+            text = take_item(text, ("hooks", event), int(holder[-2]))
+    if not gone or _value(text, ("hooks", event)) != []:
+        return text
+    return _without_empty(_without_empty(text, ("hooks", event), earlier), ("hooks",), earlier)
 
 
-def _ours(client: Client, text: str, event: str) -> list[tuple[str, ...]]:
-    """The places of our hooks of one event."""
-    found: list[tuple[str, ...]] = []
+def _without_empty(text: str, path: tuple[str, ...], earlier: str) -> str:
+    """The text without the member at this path, if it is empty and was not there earlier."""
+    empty = _value(text, path) in ({}, []) and find(parse(earlier), path) is None
+    return take(text, path) if empty else text
+
+
+def _ours(client: Client, text: str, event: str) -> list[tuple[tuple[str, ...], HookLine]]:
+    """The places of our hooks of one event, with what they run."""
+    found: list[tuple[tuple[str, ...], HookLine]] = []
     for index, item in enumerate(_value(text, ("hooks", event)) or ()):
         here = ("hooks", event, str(index))
-        if is_hook(client, item):
-            found.append(here)
-        elif isinstance(item, dict):
-            found += [
-                (*here, "hooks", str(number)) for number, each in enumerate(_hooks_of(item)) if is_hook(client, each)
-            ]
+        inner = item.get("hooks") if isinstance(item, dict) else None
+        hooks = (
+            [((*here, "hooks", str(number)), each) for number, each in enumerate(inner)]
+            if isinstance(inner, list)
+            else [(here, item)]
+        )
+        found += [(place, line) for place, each in hooks if (line := hook_line(client, each)) is not None]
     return found
+
+
+def _line_of(client: Client, item: dict[str, Any]) -> HookLine:
+    """What a hook of ours, or the group that it is in, runs."""
+    return next(line for each in _hooks_of(item) if (line := hook_line(client, each)) is not None)
 
 
 def _hooks_of(item: Any) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def application_directory(machine: Machine) -> PurePath:
     if machine.platform == "darwin":
         return home / "Library" / "Application Support"
     given = machine.environment.get("XDG_CONFIG_HOME")
-    return machine.path(given) if given else home / ".config"
+    return machine.path(given) if given and machine.path(given).is_absolute() else home / ".config"
 
 
 def claude_code(machine: Machine, scope: Scope) -> Places:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from weft.errors import Invalid, ReadOnly
+from weft.errors import Invalid, ReadOnly, WeftError
 from weft.install import files
 from weft.install.clients import INSTRUCTIONS, Client, entry, hook
 from weft.install.files import Held
@@ -83,8 +83,9 @@ def install(wish: Wish, machine: Machine) -> Plan:
                 notes.append(f"{path} has an entry `weft` that was written by hand: it would be replaced")
             after = with_parts(client, text, parts, fresh=held.data is None)
         changes.append(Change(held=held, after=held.encoded(after) if after != text else held.data))
+    changes += _unwanted(wish, machine)
     _writable(changes)
-    notes += _unserved(wish, machine)
+    notes += [*_unserved(wish, machine), *_doubled(wish, machine), *_linked(changes)]
     return Plan(
         client=client, scope=wish.scope, root=_root(wish.scope, machine), changes=tuple(changes), notes=(*notes,)
     )
@@ -100,6 +101,7 @@ def uninstall(client: Client, scope: Scope, machine: Machine) -> Plan:
                 notes.append(f"{path} has an entry `weft` that was written by hand: it stays")
             changes.append(_without(client, held, words=words))
     _writable(changes)
+    notes += _linked(changes)
     return Plan(client=client, scope=scope, root=_root(scope, machine), changes=tuple(changes), notes=tuple(notes))
 
 
@@ -110,21 +112,32 @@ def is_installed(client: Client, scope: Scope, machine: Machine) -> bool:
         return parts_in(client, files.read(path).text, words=False).entry is not None
 
 
+def environment_of(client: Client, scope: Scope, machine: Machine) -> dict[str, str]:
+    """The environment that our server's entry has; empty if it is not there. Raises as `install` does."""
+    path = Path(client.where(machine, scope).server)
+    with _named(path):
+        entry = parts_in(client, files.read(path).text, words=False).entry or {}
+    held = entry.get("env")
+    return {name: each for name, each in held.items() if isinstance(each, str)} if isinstance(held, dict) else {}
+
+
 def apply(plan: Plan, clock: Clock) -> dict[Path, Path]:
     """Writes a plan: all of it, or, if something fails on the way, nothing. Returns each changed file's backup."""
     made: dict[Path, Path] = {}
-    done: list[Change] = []
+    begun: list[Change] = []
     try:
         for change in plan.changed:
+            begun.append(change)
             if change.held.data is not None and not change.ours:
                 made[change.path] = files.back_up(change.held, clock)
             if change.after is None:
                 files.remove(change.held)
             else:
                 files.replace(change.held, change.after, private=plan.scope == "user")
-            done.append(change)
     except BaseException as problem:
-        _undo(plan, done, made)
+        if left := _undo(plan, begun, made):
+            names = ", ".join(str(path) for path in left)
+            raise ReadOnly(f"{names} could not be put back: {problem}", hint="its backup is beside it") from problem
         if isinstance(problem, OSError):
             raise ReadOnly(f"nothing was changed: {problem}", hint="mend that, then run this again") from problem
         raise
@@ -146,16 +159,33 @@ def difference(change: Change) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _undo(plan: Plan, done: list[Change], made: dict[Path, Path]) -> None:
-    for change in reversed(done):
-        now = Held(path=change.path, data=change.after)
-        if change.held.data is None:
-            files.remove(now)
-            files.prune(change.path, up_to=plan.root)
-        else:
-            files.replace(now, change.held.data, private=plan.scope == "user")
+def _undo(plan: Plan, begun: list[Change], made: dict[Path, Path]) -> list[Path]:
+    """Puts back what was changed. Returns the files that could not be: their backups stay.
+
+    An interrupt may come at any moment, so that the files tell how far it went.
+    """
+    left = []
+    for change in reversed(begun):
+        try:
+            now = files.read(change.path)
+            if now.data == change.after:
+                _put_back(plan, change, now)
+            elif now.data != change.held.data:
+                made.pop(change.path, None)  # somebody else wrote it: theirs stays, and so does what was there before
+        except (WeftError, OSError):
+            left.append(change.path)
+            made.pop(change.path, None)
     for copy in made.values():
         copy.unlink(missing_ok=True)
+    return left
+
+
+def _put_back(plan: Plan, change: Change, now: Held) -> None:
+    if change.held.data is not None:
+        files.replace(now, change.held.data, private=plan.scope == "user")
+        return
+    files.remove(now)
+    files.prune(change.path, up_to=plan.root)
 
 
 def _wanted(wish: Wish, machine: Machine) -> list[tuple[Path, Parts]]:
@@ -181,6 +211,21 @@ def _wanted(wish: Wish, machine: Machine) -> list[tuple[Path, Parts]]:
     return found
 
 
+def _unwanted(wish: Wish, machine: Machine) -> list[Change]:
+    """The files of their own that hold what is not wanted and was installed before, without it."""
+    where = wish.client.where(machine, wish.scope)
+    found = []
+    if not wish.hooks and where.hooks is not None and where.hooks != where.server:
+        found.append((Path(where.hooks), False))
+    if not wish.instructions and where.instructions is not None:
+        found.append((Path(where.instructions), True))
+    changes = []
+    for path, words in found:
+        with _named(path):
+            changes.append(_without(wish.client, files.read(path), words=words))
+    return [each for each in changes if each.action != "keep"]
+
+
 def _paths(client: Client, scope: Scope, machine: Machine) -> list[tuple[Path, bool]]:
     where = client.where(machine, scope)
     json_files = dict.fromkeys(each for each in (where.server, where.hooks) if each is not None)
@@ -198,7 +243,7 @@ def _without(client: Client, held: Held, *, words: bool) -> Change:
     for each in earlier:
         if each.data is not None and _as_we_leave_it(client, each, parts, held, words=words):
             return Change(held=held, after=each.data)
-    after = without_parts(client, text, words=words)
+    after = without_parts(client, text, words=words, earlier=earlier[0].text if earlier else "")
     left = nothing_left(client, after, words=words)
     if left and (not earlier or (words and client.head)):
         return Change(held=held, after=None, ours=True)
@@ -213,7 +258,7 @@ def _earlier(client: Client, path: Path, *, words: bool) -> list[Held]:
             held = files.read(each)
             if not parts_in(client, held.text, words=words):
                 found.append(held)
-        except Invalid:  # a backup that somebody damaged says nothing
+        except (Invalid, ReadOnly):  # a backup that somebody damaged says nothing
             continue
     return found
 
@@ -240,6 +285,34 @@ def _unserved(wish: Wish, machine: Machine) -> list[str]:
     if wish.hooks and wish.environment and machine.windows and wish.client.hooks is not None:
         notes.append("hooks do not get --env on Windows: set it for your account instead")
     return notes
+
+
+def _doubled(wish: Wish, machine: Machine) -> list[str]:
+    """A word on hooks that run twice, because those of another scope are installed too."""
+    client, here = wish.client, wish.client.where(machine, wish.scope).hooks
+    notes = []
+    for scope in client.scopes if wish.hooks else ():
+        path = client.where(machine, scope).hooks
+        if path in (None, here):
+            continue
+        try:
+            doubled = parts_in(client, files.read(Path(str(path))).text, words=False).hooks
+        except WeftError:  # it is not the one to be changed
+            continue
+        if doubled:
+            notes.append(
+                f"its hooks are installed for the {scope} too, and both run:"
+                f" `weft mcp uninstall {client.name} --scope {scope}` takes those out"
+            )
+    return notes
+
+
+def _linked(changes: list[Change]) -> list[str]:
+    return [
+        f"{change.path} has other names (hard links): they keep what it holds now"
+        for change in changes
+        if change.action != "keep" and files.other_names(change.held)
+    ]
 
 
 def _root(scope: Scope, machine: Machine) -> Path:

@@ -18,10 +18,10 @@ _CHOICE: Final = re.compile(rf"Invalid enum value (.*?){_WHERE}")
 _TYPE: Final = re.compile(rf"Expected `([^`]*)`, got `(\w+)`{_WHERE}")
 # What a pattern allows. A test sees to it that every pattern of an argument is here.
 ALLOWED: Final = {
-    r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$": "made of letters, digits and . _ : @ + -, and begins with a letter or digit",
-    r"^[A-Za-z0-9][A-Za-z0-9._:-]*$": "made of letters, digits and . _ : -, and begins with a letter or digit",
-    r"^[A-Za-z][A-Za-z0-9_]*$": "made of letters, digits and _, and begins with a letter",
-    r"^[a-z0-9][a-z0-9-]*$": "made of small letters, digits and -, and begins with a letter or digit",
+    r"^[A-Za-z0-9][A-Za-z0-9._:@+-]*$": "made of letters, digits and . _ : @ + -, and begin with a letter or digit",
+    r"^[A-Za-z0-9][A-Za-z0-9._:-]*$": "made of letters, digits and . _ : -, and begin with a letter or digit",
+    r"^[A-Za-z][A-Za-z0-9_]*$": "made of letters, digits and _, and begin with a letter",
+    r"^[a-z0-9][a-z0-9-]*$": "made of small letters, digits and -, and begin with a letter or digit",
     r"^[0-9a-fA-F]{64}$": "64 hexadecimal digits",
 }
 TYPES: Final = {
@@ -39,13 +39,14 @@ _BEYOND: Final = {">=": "less than", ">": "not more than", "<=": "more than", "<
 def in_words(problem: str) -> str:
     """What is wrong, with the argument's name; the validator's own words where they are of no known form."""
     if found := _MISSING.fullmatch(problem):
-        return f"{found[1]}{f' of {found["where"]}' if found['where'] else ''} is missing"
+        of = f" of {found['where']}" if found["where"] else ""
+        return f"{found[1]}{of} is missing"
     if found := _LENGTH.fullmatch(problem):
         return f"{_named(found)} {_length(found[1], found[2], int(found[3]))}"
     if found := _BOUND.fullmatch(problem):
         return f"{_named(found)} is {_BEYOND[found[1]]} {found[2]}"
     if found := _PATTERN.fullmatch(problem):
-        return f"{_named(found)} is not as it has to be: {ALLOWED.get(found[1], found[1])}"
+        return f"{_named(found)} has to be {ALLOWED.get(found[1], f'as this pattern says: {found[1]}')}"
     if found := _CHOICE.fullmatch(problem):
         return f"{_named(found)} cannot be {found[1]}"
     if found := _TYPE.fullmatch(problem):

@@ -29,7 +29,7 @@ from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
 from weft.retrieval.derived import DERIVED_FROM, without_descriptions
 from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
-from weft.types import MAX_LIMIT, NOW, Event, Find, NodeVersion, Rewriting, When
+from weft.types import MAX_LIMIT, NOW, Event, Find, Neighbour, NodeVersion, Rewriting, When
 
 MAX_CITED_BYTES = 10_000_000
 MAX_CITED_LINES = 200
@@ -87,14 +87,15 @@ class Show(Struct, frozen=True, kw_only=True):
     known_at: Annotated[Moment | None, Meta(description="as weft knew it then")] = None
 
 
-class EdgeShown(Struct, frozen=True, kw_only=True):
-    """A relation from or to the node shown."""
+class EdgeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A relation from or to the node shown; its `project` where what it leads to is of another than this one."""
 
     direction: str
     rel: str
     id: str
     kind: str
     name: str
+    project: str | None = None
 
 
 class MadeBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,16 +128,7 @@ def show(loom: Loom, given: Show) -> Shown:
             f"there is no node {given.id[:80]!r} that you may see", hint="`weft recall` finds nodes by their words"
         )
     steps = loom.store.neighbours(loom.viewer, when, [node_id], limit=MAX_LIMIT)
-    edges = tuple(
-        EdgeShown(
-            direction="out" if step.edge.src == node_id else "in",
-            rel=step.edge.rel,
-            id=step.node.id,
-            kind=step.node.kind,
-            name=step.node.name or step.node.text[:80],
-        )
-        for step in steps
-    )
+    edges = tuple(_edge(loom, node_id, step) for step in steps)
     notes: tuple[str, ...] = () if current else ("it does not hold at the moment asked about; its history is below",)
     if history[0].kind == RECEIPT:
         notes += (f"it is a receipt: `weft answer {node_id}` prints the answer that it keeps",)
@@ -147,6 +139,18 @@ def show(loom: Loom, given: Show) -> Shown:
         history=versions,
         made_by=_made_by(loom, node_id),
         notes=(*notes, *remark([(node_id, [flag for each in versions for flag in each.flags])])),
+    )
+
+
+def _edge(loom: Loom, node_id: str, step: Neighbour) -> EdgeShown:
+    node, text = step.node, step.node.text[:80]
+    return EdgeShown(
+        direction="out" if step.edge.src == node_id else "in",
+        rel=step.edge.rel,
+        id=node.id,
+        kind=node.kind,
+        name=text or node.name if node.kind == "Fact" else node.name or text,  # a fact's name is without its value
+        project=node.guard.project if node.guard.project != loom.settings.project else None,
     )
 
 

@@ -19,6 +19,7 @@ Effect = Literal["read", "write", "destructive"]
 Reach = Literal["anywhere", "machine", "terminal"]
 TOKEN = "governance_token"  # noqa: S105 - the name of an argument
 PRODUCED_BY = "produced_by_task_id"
+MOST_NAMED = 5  # of what is not known
 ALIASES = {"producedByTaskId": PRODUCED_BY}  # as other systems write it
 
 
@@ -67,7 +68,7 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     unknown = [name for name in given if name not in known]
     if unknown:
         raise Invalid(
-            f"{operation.name} has no argument {', '.join(sorted(unknown))}",
+            f"{operation.name} has no argument {_few(unknown)}",
             hint=f"it takes {', '.join(known) or 'none'}",
         )
     try:
@@ -82,3 +83,9 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
         hint = choices(operation.input, str(problem)) or f"see `{operation.command} --help`"
         raise Invalid(f"{operation.name}: {in_words(str(problem))}", hint=hint) from problem
     return made
+
+
+def _few(names: list[str]) -> str:
+    """The first of them, each in short: a caller may send any number, of any length."""
+    shown = [name[:80] for name in sorted(names)[:MOST_NAMED]]
+    return ", ".join(shown) + (f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else "")

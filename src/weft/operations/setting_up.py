@@ -10,6 +10,7 @@ from weft.config import TOML_NAME
 from weft.errors import Conflict, StoreError, WeftError
 from weft.loom import Loom
 from weft.operations.fields import Label
+from weft.operations.project_roots import join
 from weft.operations.projects import ProjectCreate, project_create
 from weft.operations.registry import Operation
 from weft.setting_list import SETTINGS, Setting
@@ -76,7 +77,8 @@ class Initialised(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def init(loom: Loom, given: Init) -> Initialised:
     """Writes a weft.toml that names this directory's project, and makes the project in the store.
 
-    Not needed first: a directory is a project by itself.
+    Not needed first: a directory is a project by itself. A name belongs to the directory that used it first: where the
+    file already names the project, this says that the directory is one of that project's.
     """
     path = loom.settings.root / TOML_NAME
     project = given.project or loom.settings.project
@@ -85,10 +87,12 @@ def init(loom: Loom, given: Init) -> Initialised:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as problem:
-        raise Conflict(f"{path} exists already", hint="edit it; `weft config` shows what holds") from problem
+        if given.project not in (None, loom.settings.project):
+            raise Conflict(f"{path} exists already", hint="edit it; `weft config` shows what holds") from problem
     except OSError as problem:
         raise StoreError(f"{path} cannot be written: {problem}") from problem
     try:
+        join(loom.settings, project)
         made = project_create(loom, ProjectCreate(name=project))
         notes = made.notes if made.status == "pending_retry" else ()
     except WeftError as problem:  # the file is written and does its work: a directory is a project by itself

@@ -20,7 +20,9 @@ from weft.projection.folds import moves_of
 from weft.projection.moves import PutNode
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.subscriptions import cited
-from weft.types import MAX_IDS_PER_READ, NOW, Event, NodeVersion, Viewer
+from weft.types import MAX_IDS_PER_READ, NOW, Event, NodeVersion, Tx, Viewer
+
+BEGINNING_CHARACTERS = 100
 
 
 class NodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,6 +73,35 @@ class EventShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     erased_by: str | None = None
 
 
+class TxShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One logical change."""
+
+    id: str
+    kind: str
+    agent: str
+    session: str
+    at: str
+    counts: dict[str, int]
+    git_commit: str | None = None
+    files: tuple[str, ...] = ()
+    open: bool = False
+
+
+def show_tx(tx: Tx) -> TxShown:
+    """One logical change, with when it was made."""
+    return TxShown(
+        id=tx.id,
+        kind=tx.kind,
+        agent=tx.agent,
+        session=tx.session,
+        at=to_iso(tx.at),
+        counts=dict(tx.counts),
+        git_commit=tx.git_commit,
+        files=tx.files,
+        open=tx.closed_pos is None,
+    )
+
+
 def show_nodes(loom: Loom, nodes: Sequence[NodeVersion]) -> tuple[NodeShown, ...]:
     """Nodes with their citations."""
     citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
@@ -94,6 +125,17 @@ def show_cited(
         notes = (f"the store could not serve citations: {problem.message}",)
     shown = tuple(show_node(node, citations) for node in nodes)
     return shown, (*notes, *flagged(shown))
+
+
+def beginnings(loom: Loom, ids: Sequence[str]) -> dict[str, str]:
+    """How the words of nodes begin that stand today, by id; those without words are left out."""
+    nodes = [
+        node
+        for start in range(0, len(ids), MAX_IDS_PER_READ)
+        for node in loom.store.nodes(loom.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
+    ]
+    said = {node.id: (node.text or node.summary or node.name)[:BEGINNING_CHARACTERS] for node in nodes}
+    return {node_id: words for node_id, words in said.items() if words}
 
 
 def flagged(nodes: Iterable[NodeShown]) -> tuple[str, ...]:

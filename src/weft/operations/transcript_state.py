@@ -25,13 +25,16 @@ class Reached(Struct, frozen=True, kw_only=True):
     """How far a file was read. `tail` is a digest of the bytes before `offset`: a file that was rewritten differs.
 
     `turns` are the last numbers taken in its conversations then: a store that has fewer is not the one that was
-    written to. `modified_ns` and `size` tell a file that stands as it was.
+    written to. `known` turns of so many `conversations` were taken. `modified_ns` and `size` tell a file that stands as
+    it was.
     """
 
     offset: int = 0
     tail: str = ""
     size: int = 0
     modified_ns: int = 0
+    known: int = 0
+    conversations: int = 0
     turns: dict[str, int] = field(default_factory=dict)
 
 

@@ -42,11 +42,16 @@ class Home(Struct, frozen=True, kw_only=True):
 
 
 class Intake(Struct, kw_only=True):
-    """What became of transcripts so far. Of what was left out, the first few are told, all are counted."""
+    """What became of transcripts so far. Of what was left out, the first few are told, all are counted.
+
+    `known` turns were taken before, and are not read again; of their conversations `unlisted` are not told by name.
+    """
 
     conversations: set[str] = field(default_factory=set)
     read: int = 0
     written: int = 0
+    known: int = 0
+    unlisted: int = 0
     bad: int = 0
     skipped: int = 0
     shortened: int = 0
@@ -69,6 +74,7 @@ class Transcript:
         self._reached = self._believed(self._progress.load())
         self._offset = self._reached.offset
         self._turns: dict[str, int] = dict(self._reached.turns)
+        self._taken = self._reached.known if form.grows else 0
         self._titles: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
         self._open: dict[str, _Conversation | str] = {}
@@ -82,6 +88,10 @@ class Transcript:
 
     def take(self, *, since_us: int | None = None, advance: Callable[[int], None] = lambda end: None) -> None:
         """Reads what is new of the file and keeps it. `advance` is told how far it came, where that can be told."""
+        if self.unchanged or self._form.grows:  # else all of it is read again
+            self._intake.known += self._reached.known
+            self._intake.conversations.update(self._reached.turns)
+            self._intake.unlisted += self._reached.conversations - len(self._reached.turns)
         if self.unchanged:
             return
         seen = self._path.stat()
@@ -131,6 +141,8 @@ class Transcript:
             tail=tail_of(self._path, self._offset),
             size=size,
             modified_ns=modified,
+            known=self._taken,
+            conversations=len(self._turns),
             turns=self._turns if self._form.grows else dict(list(self._turns.items())[:MAX_CHECKED]),
         )
         self._progress.save(reached)
@@ -156,6 +168,7 @@ class Transcript:
                 self._intake.tell(f"conversation {home.session}", opened)
                 continue
             self._intake.conversations.add(conversation)
+            self._taken += len(turns)
             records = {each.id: each for turn in turns if (each := self._record(turn)) is not None}  # the last counts
             fresh = [each for each in records.values() if not opened.says(each)]
             self._put(opened, fresh)

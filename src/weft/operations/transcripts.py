@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
-from weft.config import load_settings, project_name
+from weft.config import load_settings, project_name, surroundings
 from weft.errors import Invalid, Misconfigured, NotFound, StoreError
 from weft.instants import parse_instant
 from weft.loom import Loom
@@ -39,7 +39,7 @@ class IngestTranscript(Struct, frozen=True, kw_only=True):
 
 
 class TranscriptsIngested(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of transcripts: turns `read`, `written`, `unchanged` (they stood) and `skipped`.
+    """What became of transcripts: turns `read`, `written`, `unchanged` (they stood, read again or not) and `skipped`.
 
     `bad` are places that could not be read. `left_out` says of the first few what and why; `projects` counts turns.
     """
@@ -99,7 +99,13 @@ def import_history(loom: Loom, given: ImportHistory) -> TranscriptsIngested:
     """
     loom.operator("import histories, which belong to many projects")
     since = None if given.since is None else parse_instant(given.since, field="since")
-    found = histories(given.client, Path.home(), platform=sys.platform, known=(loom.settings.root,))
+    found = histories(
+        given.client,
+        Path.home(),
+        platform=sys.platform,
+        environment=surroundings(),
+        known=(loom.settings.root,),
+    )
     files = [each for each in found if since is None or each.modified_us >= since][-given.limit :]
     importing = _Import(loom, given, since, max(sum(each.size for each in files), 1))
     for history in files:
@@ -201,10 +207,10 @@ def _told(intake: Intake, *, files: int, dry_run: bool = False, notes: tuple[str
     left = intake.skipped + intake.bad - len(intake.told)
     more = (f"and {left} more",) if left > 0 and intake.told else ()
     return TranscriptsIngested(
-        conversations=len(intake.conversations),
+        conversations=len(intake.conversations) + intake.unlisted,
         read=intake.read,
         written=intake.written,
-        unchanged=0 if dry_run else intake.read - intake.written - intake.skipped,
+        unchanged=0 if dry_run else intake.read - intake.written - intake.skipped + intake.known,
         skipped=intake.skipped,
         bad=intake.bad,
         files=files,

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.audit import AUDIT
 from weft.errors import Corrupt, NotFound, StoreError, WeftError
+from weft.governing import is_operator
 from weft.instants import parse_instant, to_iso
 from weft.log.verify import verify
 from weft.loom import Loom
@@ -19,6 +21,7 @@ from weft.operations.moments import commit_time, looks_like_sha, looks_like_tx
 from weft.operations.paths import read_path
 from weft.operations.pending import waiting_line
 from weft.operations.registry import Operation
+from weft.operations.showing import TxShown, beginnings, show_tx
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
 from weft.queries import TextQuery
@@ -84,22 +87,8 @@ class DiffInput(Struct, frozen=True, kw_only=True):
     limit: Limit = 50
 
 
-class TxShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One logical change."""
-
-    id: str
-    kind: str
-    agent: str
-    session: str
-    at: str
-    counts: dict[str, int]
-    git_commit: str | None = None
-    files: tuple[str, ...] = ()
-    open: bool = False
-
-
 class Changed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What changed, per kind."""
+    """What changed, per kind. `words` are the beginnings of what is there today, by id."""
 
     since: str
     added: dict[str, tuple[str, ...]]
@@ -108,6 +97,7 @@ class Changed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     edges_added: tuple[str, ...]
     edges_removed: tuple[str, ...]
     transactions: tuple[TxShown, ...]
+    words: dict[str, str] = {}
     notes: tuple[str, ...] = ()
 
 
@@ -124,20 +114,8 @@ def diff(loom: Loom, given: DiffInput) -> Changed:
         modified=_by_kind(found.modified),
         edges_added=tuple(f"{src} -{rel}-> {dst}" for src, rel, dst in found.edges_added),
         edges_removed=tuple(f"{src} -{rel}-> {dst}" for src, rel, dst in found.edges_removed),
-        transactions=tuple(
-            TxShown(
-                id=tx.id,
-                kind=tx.kind,
-                agent=tx.agent,
-                session=tx.session,
-                at=to_iso(tx.at),
-                counts=dict(tx.counts),
-                git_commit=tx.git_commit,
-                files=tx.files,
-                open=tx.closed_pos is None,
-            )
-            for tx in later
-        ),
+        transactions=tuple(map(show_tx, later)),
+        words=beginnings(loom, [node for _, node in (*found.added, *found.modified)]),
         notes=("there is more than the limit shows: raise --limit",) if found.truncated else (),
     )
 

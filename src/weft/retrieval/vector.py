@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.embedding import ASKED_CHARACTERS, asked
 from weft.loom import Loom
 from weft.queries import VectorHit, VectorQuery
 from weft.retrieval.pipeline import Answer, kinds_to_search
@@ -23,7 +24,7 @@ class Vector(Struct, frozen=True):
         ask, model = answer.ask, loom.embedding.model
         if not answer.query.strip():
             return answer
-        data, problem = loom.embedding.query(answer.query)
+        data, problem = loom.embedding.query(asked(answer.query))
         if data is None or model is None:
             return answer.noted(problem)
         limit = max(self.leads, 2 * ask.limit)
@@ -40,6 +41,8 @@ class Vector(Struct, frozen=True):
                 hits = tuple(VectorHit(node=hit.node, cosine=0.0) for hit in more.hits if hit.node.row not in known)
                 matches = replace(matches, hits=matches.hits + hits)
         notes = answer.notes + matches.notes
+        if len(answer.query) > ASKED_CHARACTERS:
+            notes += (f"the question is long: its meaning is taken from the first {ASKED_CHARACTERS:,} characters",)
         if matches.pending:
             notes += (f"{matches.pending} texts have no vector yet and are found by words only: `weft reindex`",)
         return replace(answer, vector=data, title_vector=title, near=matches, notes=notes)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft import lexical
+from weft.embedding import asked
 from weft.loom import Loom
 from weft.queries import Lead, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
 from weft.retrieval.enough import Enough, Scale
@@ -103,7 +104,7 @@ class WithinVector(Struct, frozen=True, kw_only=True):
         model = loom.embedding.model
         if not answer.query.strip() or not self.messages:
             return answer
-        data, problem = loom.embedding.query(answer.query)
+        data, problem = loom.embedding.query(asked(answer.query))
         if data is None or model is None:
             return answer.noted(problem)
         hashes = tuple(dict.fromkeys(node.content_hash for node in self.messages))

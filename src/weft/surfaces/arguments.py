@@ -35,6 +35,7 @@ IDENTITY: Final = frozenset(
         "viewer",
     }
 )
+MAX_ARGUMENTS: Final = 1_000  # no operation takes nearly as many
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -42,8 +43,13 @@ def read_arguments(operation: Operation, sent: dict[str, Any], settings: Setting
     """Arguments by their own names: camelCase is understood, identity is refused.
 
     Raises Forbidden for an argument that says who the caller is, unless it repeats the account or agent that the
-    caller has anyway; Invalid for an argument given twice. Unknown names are left to `read_input`.
+    caller has anyway; Invalid for an argument given twice and for far too many. Unknown names are left to `read_input`.
     """
+    if len(sent) > MAX_ARGUMENTS:
+        raise Invalid(
+            f"{operation.name}: {len(sent):,} arguments are given",
+            hint=f"send {MAX_ARGUMENTS:,} at most, by their names",
+        )
     known = operation.input.__struct_fields__
     given: dict[str, Any] = {}
     for written, value in sent.items():

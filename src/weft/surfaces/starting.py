@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.config import Settings
+from weft.config import Settings, check_store
 from weft.surfaces.agent_files import check_agent_files
 from weft.surfaces.toolsets import offer_of, served_lines
 
@@ -21,7 +21,6 @@ def check_start(settings: Settings, *, network: bool) -> tuple[str, ...]:
 def _check_parts(settings: Settings) -> None:
     """Whether what the first call would open can be named so. Nothing is opened, and no model loaded."""
     from weft.instants import SystemClock
-    from weft.memory import check_store
     from weft.models import LOCAL_EMBEDDERS, embedder_from, reranker_from
     from weft.models.chat import chat_from
 

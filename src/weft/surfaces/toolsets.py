@@ -20,6 +20,7 @@ from weft.operations.listed import Listed, read_index
 
 if TYPE_CHECKING:
     from weft.operations.registry import Operation
+    from weft.tokens import Token
 
 CORE: Final = "core"
 ALL: Final = "all"
@@ -84,6 +85,16 @@ class Offer(Struct, frozen=True, kw_only=True):
 def offer_of(settings: Settings, *, network: bool) -> Offer:
     """What these settings offer. Raises Misconfigured, as `offer` does."""
     return offer(settings.toolsets, allow=settings.allow, exclude=settings.exclude, network=network)
+
+
+def offer_of_token(settings: Settings, token: Token) -> Offer:
+    """What a server of these settings offers to who shows a token: what both allow; what either lists is listed."""
+    return offer(
+        dict.fromkeys((*token.toolsets, *settings.toolsets)),
+        allow=within(settings.allow, token.allow),
+        exclude=settings.exclude,
+        network=True,
+    )
 
 
 def offer(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from weft.transcripts.entries import MAX_TITLE_CHARACTERS, Entries, Role, Titled, Turn, bounded, mapping, moment, name
 from weft.transcripts.lines import Line, entries
-from weft.transcripts.spoken import said, texts_of
+from weft.transcripts.spoken import said_in
 
 # Entries of the conversation that nobody in it said: of other agents, of the client, and summaries of what was said.
 _NOT_SAID = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")
@@ -35,7 +35,7 @@ def _line(stem: str, line: Line) -> Entries:
 def _turn(value: dict[str, Any], role: Role, session: str) -> Turn | None:
     if any(value.get(flag) is True for flag in _NOT_SAID):
         return None
-    text, dropped = bounded(said(texts_of(mapping(value.get("message")).get("content"))))
+    text, dropped = bounded(said_in(mapping(value.get("message")).get("content"), "claude-code", role))
     if not text or not (identity := name(value.get("uuid"))):
         return None
     return Turn(

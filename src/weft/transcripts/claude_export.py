@@ -20,7 +20,7 @@ from weft.transcripts.entries import (
     words,
 )
 from weft.transcripts.lines import whole
-from weft.transcripts.spoken import said, texts_of
+from weft.transcripts.spoken import said, said_in
 
 _ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
 
@@ -47,8 +47,11 @@ def read(path: Path, start: int = 0) -> Entries:
 
 def _turn(value: dict[str, Any], session: str) -> Turn | None:
     role = _ROLES.get(name(value.get("sender")))
-    text, dropped = bounded(said(texts_of(value.get("content")) or words(value.get("text"))))
-    if role is None or not text or not (identity := name(value.get("uuid"))):
+    if role is None or not (identity := name(value.get("uuid"))):
+        return None
+    content = said_in(value.get("content"), "claude-export", role)
+    text, dropped = bounded(content or said(words(value.get("text")), "claude-export", role))
+    if not text:
         return None
     at = moment(value.get("created_at"))
     return Turn(id=identity, session=session, role=role, text=text, at=at, dropped=dropped)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from weft.transcripts.entries import Bad, Entries, Role, Turn, bounded, mapping, moment, name
 from weft.transcripts.lines import Line, entries, objects
-from weft.transcripts.spoken import said, texts_of
+from weft.transcripts.spoken import said_in
 
 _ROLES: Final[dict[str, Role]] = {"user": "user", "assistant": "assistant"}
 _WORDS: Final = ("text", "input_text", "output_text")
@@ -32,8 +32,10 @@ def _line(session: str, cwd: str, line: Line) -> Entries:
     value = line.value
     item = mapping(value.get("payload")) if value.get("type") == "response_item" else value
     role = _ROLES.get(name(item.get("role")))
-    text, dropped = bounded(said(texts_of(item.get("content"), _WORDS)))
-    if item.get("type") != "message" or role is None or not text:
+    if item.get("type") != "message" or role is None:
+        return
+    text, dropped = bounded(said_in(item.get("content"), "codex", role, _WORDS))
+    if not text:
         return
     at = moment(value.get("timestamp"))
-    yield Turn(id=f"at-{line.end}", session=session, role=role, text=text, at=at, cwd=cwd, dropped=dropped)
+    yield Turn(id=f"from-{line.start}", session=session, role=role, text=text, at=at, cwd=cwd, dropped=dropped)

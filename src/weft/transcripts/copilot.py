@@ -37,9 +37,11 @@ def read_events(path: Path, start: int = 0) -> Entries:
 def _event(session: str, line: Line) -> Entries:
     value, data = line.value, mapping(line.value.get("data"))
     role = _EVENTS.get(name(value.get("type")))
-    text, dropped = bounded(said(words(data.get("content"))))
     identity = name(value.get("id")) or name(data.get("messageId"))
-    if role is not None and text and identity:
+    if role is None or not identity:
+        return
+    text, dropped = bounded(said(words(data.get("content")), "vscode", role))
+    if text:
         at = moment(value.get("timestamp"))
         yield Turn(id=identity, session=session, role=role, text=text, at=at, dropped=dropped)
 
@@ -122,7 +124,7 @@ def _conversation(value: dict[str, Any], path: Path) -> Entries:
         asked: tuple[Role, str] = ("user", words(message.get("text")) or words(request.get("message")))
         answered: tuple[Role, str] = ("assistant", _answer(listing(request.get("response"))))
         for role, spoken in (asked, answered):
-            text, dropped = bounded(said(spoken))
+            text, dropped = bounded(said(spoken, "vscode", role))
             if text:
                 yield Turn(id=f"{identity}.{role}", session=session, role=role, text=text, at=at, dropped=dropped)
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
-
 from weft.transcripts.entries import (
     MAX_TITLE_CHARACTERS,
     Bad,
@@ -26,8 +24,8 @@ from weft.transcripts.entries import (
     name,
     words,
 )
-from weft.transcripts.lines import Line, entries, opened
-from weft.transcripts.spoken import said, texts_of
+from weft.transcripts.lines import Line, decoded, entries, opened
+from weft.transcripts.spoken import said, said_in
 
 MAX_VALUE_BYTES: Final = 32 << 20
 MAX_CONVERSATIONS: Final = 100_000
@@ -65,9 +63,11 @@ def _conversation(database: sqlite3.Connection, session: str, value: dict[str, A
     begun = moment(value.get("createdAt"))
     for bubble in _bubbles(database, session, value):
         role = _ROLES.get(name(bubble.get("type")))
-        text, dropped = bounded(said(words(bubble.get("text"))))
         identity = name(bubble.get("bubbleId"))
-        if role is not None and text and identity:
+        if role is None or not identity:
+            continue
+        text, dropped = bounded(said(words(bubble.get("text")), "cursor", role))
+        if text:
             at = moment(bubble.get("createdAt")) or begun
             yield Turn(id=identity, session=session, role=role, text=text, at=at, dropped=dropped)
 
@@ -85,10 +85,10 @@ def _bubbles(database: sqlite3.Connection, session: str, value: dict[str, Any]) 
 
 def _decoded(value: Any) -> dict[str, Any] | None:
     try:
-        decoded = msgspec.json.decode(value) if isinstance(value, str | bytes) else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        found = decoded(value) if isinstance(value, str | bytes) else None
+    except (ValueError, RecursionError):
         return None
-    return decoded if isinstance(decoded, dict) else None
+    return found if isinstance(found, dict) else None
 
 
 def read_lines(path: Path, start: int = 0) -> Entries:
@@ -98,6 +98,8 @@ def read_lines(path: Path, start: int = 0) -> Entries:
 
 def _line(session: str, line: Line) -> Entries:
     role = _NAMED.get(name(line.value.get("role")))
-    text, dropped = bounded(said(texts_of(mapping(line.value.get("message")).get("content"))))
-    if role is not None and text:
-        yield Turn(id=f"at-{line.end}", session=session, role=role, text=text, dropped=dropped)
+    if role is None:
+        return
+    text, dropped = bounded(said_in(mapping(line.value.get("message")).get("content"), "cursor", role))
+    if text:
+        yield Turn(id=f"from-{line.start}", session=session, role=role, text=text, dropped=dropped)

@@ -40,10 +40,11 @@ class Titled(Struct, frozen=True, kw_only=True):
 
 
 class Bad(Struct, frozen=True, kw_only=True):
-    """Something that cannot be read: where, and why."""
+    """Something that cannot be read: where, and why. `end` is where a file goes on behind it, 0 if it does not."""
 
     where: str
     reason: str
+    end: int = 0
 
 
 class Passed(Struct, frozen=True, kw_only=True):

@@ -103,5 +103,6 @@ def _whole(value: Any) -> Format | None:
 def _named(path: Path, named: str) -> Format | None:
     """By what the caller says, for a file that shows nothing yet or nothing any more."""
     lines = {"claude-code": CLAUDE_CODE, "gemini": GEMINI, "cursor": CURSOR_LINES, "vscode": COPILOT, "codex": CODEX}
-    files = {"gemini": GEMINI_WHOLE, "vscode": VSCODE, "claude-export": EXPORT, "cursor": CURSOR}
-    return (lines if path.suffix == ".jsonl" else files).get(named)
+    files = {"gemini": GEMINI_WHOLE, "vscode": VSCODE, "claude-export": EXPORT}
+    databases = {"cursor": CURSOR}
+    return {".jsonl": lines, ".vscdb": databases}.get(path.suffix, files).get(named)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from weft.transcripts.entries import (
     MAX_TITLE_CHARACTERS,
     Bad,
     Entries,
+    Role,
     Titled,
     Turn,
     bounded,
@@ -19,9 +20,9 @@ from weft.transcripts.entries import (
     name,
 )
 from weft.transcripts.lines import Line, entries, objects, whole
-from weft.transcripts.spoken import said, texts_of
+from weft.transcripts.spoken import said_in
 
-_ROLES = {"user": "user", "gemini": "assistant"}
+_ROLES: Final[dict[str, Role]] = {"user": "user", "gemini": "assistant"}
 
 
 def read_lines(path: Path, start: int = 0) -> Entries:
@@ -69,13 +70,15 @@ def _titled(session: str, value: dict[str, Any]) -> Entries:
 
 def _turn(value: dict[str, Any], session: str) -> Turn | None:
     role = _ROLES.get(name(value.get("type")))
-    text, dropped = bounded(said(texts_of(value.get("content"))))
-    if role is None or not text or not (identity := name(value.get("id"))):
+    if role is None or not (identity := name(value.get("id"))):
+        return None
+    text, dropped = bounded(said_in(value.get("content"), "gemini", role))
+    if not text:
         return None
     return Turn(
         id=identity,
         session=session,
-        role="user" if role == "user" else "assistant",
+        role=role,
         text=text,
         at=moment(value.get("timestamp")),
         dropped=dropped,
@@ -87,7 +90,7 @@ def _typed(rows: list[Any], path: Path) -> Entries:
     for number, row in enumerate(rows, start=1):
         value = mapping(row)
         session = name(value.get("sessionId")) or path.parent.name
-        text, dropped = bounded(said(texts_of(value.get("message"))))
+        text, dropped = bounded(said_in(value.get("message"), "gemini", "user"))
         if value.get("type") != "user" or text.startswith("/") or not text:
             continue
         place = name(value.get("messageId")) or str(number)

@@ -19,20 +19,22 @@ _BLOCK: Final = 1 << 20
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """A line that holds an object: its number from where reading began, and how far the file is read with it."""
+    """A line that holds an object: its number from where reading began, where it begins, how far the file is read."""
 
     number: int
+    start: int
     end: int
     value: dict[str, Any]
 
 
 def entries(path: Path, start: int, of_line: Callable[[Line], Iterable[Entry]]) -> Entries:
-    """What each line holds, and after each how far the file is read."""
+    """What each line holds, and after each how far the file is read: a bad one is told once, and passed."""
     for line in objects(path, start):
         if isinstance(line, Bad):
             yield line
         else:
             yield from of_line(line)
+        if line.end:
             yield Passed(end=line.end)
 
 
@@ -49,18 +51,18 @@ def objects(path: Path, start: int = 0) -> Iterator[Line | Bad]:
             at, raw = end, file.readline(MAX_LINE_BYTES + 1)
             end += len(raw)
             if len(raw) > MAX_LINE_BYTES:
-                end += _pass_over(file)
-                yield Bad(where=f"byte {at}", reason=f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+                end += 0 if raw.endswith(b"\n") else _pass_over(file)
+                yield Bad(where=f"byte {at}", reason=f"the line is longer than {MAX_LINE_BYTES:,} bytes", end=end)
                 continue
             if not raw:
                 return
-            value = _decoded(raw)
+            value = _object(raw)
             if isinstance(value, dict):
-                yield Line(number=number, end=end, value=value)
+                yield Line(number=number, start=at, end=end, value=value)
             elif not raw.endswith(b"\n"):
                 return
             elif value is not None:
-                yield Bad(where=f"byte {at}", reason=value)
+                yield Bad(where=f"byte {at}", reason=value, end=end)
         yield Bad(where=f"byte {end}", reason=f"there are more than {MAX_LINES:,} lines: the rest waits")
 
 
@@ -73,8 +75,8 @@ def whole(path: Path) -> Any | Bad:
     if not raw.strip():
         return Bad(where="the file", reason="it is empty")
     try:
-        return msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return decoded(raw.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError as problem:
         return Bad(where="the file", reason=f"it is not JSON: {problem!s:.120}")
     except RecursionError:
         return Bad(where="the file", reason="it is nested too deeply")
@@ -87,19 +89,38 @@ def opened(path: Path) -> Any:
             if path.exists():
                 raise StoreError(f"{path} is not a file", hint="give the file itself")
             raise NotFound(f"there is no {path}", hint="check the path")
-        return path.open("rb")
+        file = path.open("rb")
+        try:
+            file.peek(1)  # some that look like files cannot be read, as those of a process's memory
+        except OSError:
+            file.close()
+            raise
+        return file
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
-        raise StoreError(f"{path} cannot be read: {why}", hint="check its rights") from problem
+        raise StoreError(f"{path} cannot be read: {why}", hint="give a file that may be read") from problem
 
 
-def _decoded(raw: bytes) -> dict[str, Any] | str | None:
+def decoded(raw: bytes | str) -> Any:
+    """What JSON says; half of a pair of surrogates, which some programs write, is left for `words` to replace.
+
+    Raises ValueError or RecursionError.
+    """
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError):
+        import json
+
+        return json.loads(raw.decode() if isinstance(raw, bytes) else raw)
+
+
+def _object(raw: bytes) -> dict[str, Any] | str | None:
     """The object of a line, None for a blank one, or why it is none."""
     if not (text := raw.removeprefix(b"\xef\xbb\xbf").strip()):
         return None
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        value = decoded(text)
+    except ValueError as problem:
         return f"it is not JSON: {problem!s:.120}"
     except RecursionError:
         return "it is nested too deeply"

@@ -36,18 +36,27 @@ class History(Struct, frozen=True, kw_only=True):
     by_session: Mapping[str, str] = {}
 
 
-def histories(client: Client, home: Path, *, platform: str, known: Iterable[Path] = ()) -> tuple[History, ...]:
+def histories(
+    client: Client,
+    home: Path,
+    *,
+    platform: str,
+    environment: Mapping[str, str] = {},
+    known: Iterable[Path] = (),
+) -> tuple[History, ...]:
     """The files of a client's histories, oldest first. Nothing is raised: what cannot be listed is not there.
 
-    `known` are directories whose names may stand behind a hash.
+    `environment` may say that a client keeps its files elsewhere; `known` are directories whose names may stand behind
+    a hash.
     """
     match client:
         case "claude-code":
-            found = _claude_code(home)
+            found = _claude_code(Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude"))
         case "gemini":
             found = _gemini(home, known)
         case "codex":
-            found = ((path, "", {}) for path in _below(home / ".codex", "sessions/**/rollout-*.jsonl"))
+            own = Path(environment.get("CODEX_HOME") or home / ".codex")
+            found = ((path, "", {}) for path in _below(own, "sessions/**/rollout-*.jsonl"))
         case "vscode":
             found = _vscode(home, platform)
         case "cursor":
@@ -66,8 +75,8 @@ def histories(client: Client, home: Path, *, platform: str, known: Iterable[Path
 _Found = Iterator[tuple[Path, str, Mapping[str, str]]]
 
 
-def _claude_code(home: Path) -> _Found:
-    for path in _below(home / ".claude", "projects/*/*.jsonl"):
+def _claude_code(own: Path) -> _Found:
+    for path in _below(own, "projects/*/*.jsonl"):
         if not path.name.startswith("agent-"):  # what other agents said to each other
             yield path, "", {}
 

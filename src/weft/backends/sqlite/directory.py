@@ -13,6 +13,7 @@ from pathlib import Path
 from weft.errors import NotAStore, ReadOnly, StoreError
 
 MARKER = "weft-store.json"
+MARKED = {"format": "weft", "layout": 1}
 ACCOUNTS = "accounts"
 OWNERS_DIRECTORY = 0o700
 OWNERS_FILE = 0o600
@@ -39,7 +40,7 @@ def make_directory(path: Path) -> None:
         path.mkdir(mode=OWNERS_DIRECTORY, parents=True, exist_ok=True)
         if not (path / MARKER).exists():
             make_file(path / MARKER)
-            (path / MARKER).write_text(json.dumps({"format": "weft", "layout": 1}) + "\n", encoding="utf-8")
+            (path / MARKER).write_text(json.dumps(MARKED) + "\n", encoding="utf-8")
         (path / ACCOUNTS).mkdir(mode=OWNERS_DIRECTORY, exist_ok=True)
         for entry in dict.fromkeys((path / MARKER, path, *(each.parent for each in made))):
             _sync(entry)

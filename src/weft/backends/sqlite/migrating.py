@@ -1,13 +1,14 @@
-"""Which schema the files of a store have, told without opening them to write: that would bring them up to date."""
+"""What the files of a store are, told without opening them to write: that would bring them up to date."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import apsw
 
 from weft.backends.sqlite.connection import translated
-from weft.backends.sqlite.directory import ACCOUNTS, MARKER
+from weft.backends.sqlite.directory import ACCOUNTS, MARKED, MARKER
 from weft.backends.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 from weft.backends.sqlite.upgrade import UPGRADABLE
 from weft.errors import NotAStore
@@ -19,6 +20,17 @@ def file_schemas(directory: Path, *, audit: bool) -> tuple[FileSchema, ...]:
     if not (directory / MARKER).is_file():
         return ()
     return tuple(_schema(file, audit=audit) for file in sorted((directory / ACCOUNTS).glob("*.db")))
+
+
+def marker_problem(directory: Path) -> str | None:
+    """What is wrong with the file that says that the directory is a store; None where it is as it was written."""
+    try:
+        written = json.loads((directory / MARKER).read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as problem:
+        return f"it cannot be read ({problem}); it should hold {json.dumps(MARKED)}"
+    return None if written == MARKED else f"it should hold {json.dumps(MARKED)}"
 
 
 def _schema(file: Path, *, audit: bool) -> FileSchema:

@@ -35,10 +35,13 @@ def capture_command(client: str, deadline: float) -> None:
 def _keep(memory: Memory, hook: Hook) -> None:
     from weft.errors import Invalid, NotFound
     from weft.operations import operation
+    from weft.transcripts.sessions import session_name
 
     if hook.transcript:
         try:
             given = {"path": hook.transcript, "format": hook.client}
+            if hook.client == "cursor" and hook.session:  # its files do not say whose they are
+                given["session"] = session_name(hook.client, hook.session)
             memory.run(operation("ingest_transcript"), given, surface="cli")
         except (Invalid, NotFound):
             if not hook.said:
@@ -59,7 +62,11 @@ def _keep_told(memory: Memory, hook: Hook) -> None:
 
     if not hook.session:
         raise HookError("the hook does not say which session this is")
-    turns = [{"role": each.role, "text": words} for each in hook.said if (words := bounded(said(each.text))[0])]
+    turns = [
+        {"role": each.role, "text": words}
+        for each in hook.said
+        if (words := bounded(said(each.text, hook.client, each.role))[0])
+    ]
     if not turns:
         return
     told = "\x00".join((hook.session, hook.event, hook.turn, *(turn["text"] for turn in turns)))

@@ -82,6 +82,8 @@ class OperationGroup(click.Group):
         # A shell that completes has given nothing yet: then it is told of every command.
         if self._default and (args[0] not in own if args else not ctx.resilient_parsing):
             args = [self._default, *args]
+        elif self._family and args and args[0].startswith("-") and args[0] not in own and not ctx.resilient_parsing:
+            raise click.UsageError(f"Missing command: say {' or '.join(self.list_commands(ctx))}.", ctx)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

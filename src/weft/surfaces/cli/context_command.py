@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from weft.surfaces.cli.fail_open import OpenCommand, Say, deadline_option, run_open
 from weft.surfaces.cli.hooks import (
     CLIENTS,
+    MAX_PATH_CHARACTERS,
     PROMPTS,
     STARTS,
     Hook,
@@ -47,7 +48,7 @@ def context_command(query: str | None, client: str | None, deadline: float, budg
         hook = read_hook(client, read_input())
         if hook.event not in (*PROMPTS, *STARTS):
             raise HookError(f"nothing is to be said at {hook.event or 'an event without a name'}")
-        prompt = _asked(hook.prompt)
+        prompt = _asked(hook.prompt, client)
         if hook.event in PROMPTS and not prompt:
             say(empty_answer(client))
         else:
@@ -65,18 +66,21 @@ def _answer(say: Say, hook: Hook | None, query: str | None, budget: int) -> None
         from weft.operations.contexts import CONTEXT, ContextGiven
         from weft.transcripts.sessions import session_name
 
-        given = {"query": query or None, "max_tokens": budget}
+        given: dict[str, Any] = {"query": query or None, "max_tokens": budget}
         if hook is not None and hook.session:
-            given["session"] = session_name(hook.client, hook.session)
+            given |= {
+                "session": session_name(hook.client, hook.session),
+                "transcript": hook.transcript[:MAX_PATH_CHARACTERS],
+            }
         found = memory.run(CONTEXT, given, surface="cli")
         assert isinstance(found, ContextGiven)
         say(found.text if hook is None else context_answer(hook, found.text))
 
 
-def _asked(prompt: str) -> str:
+def _asked(prompt: str, client: str) -> str:
     """What a prompt asks, in the words of who wrote it."""
     from weft.transcripts.spoken import said
 
-    words = said(prompt)
+    words = said(prompt, client)
     words = words[found.end() :].strip() if (found := _COMMAND.match(words)) else words
     return words if len(words) <= HEAD + TAIL else f"{words[:HEAD]} … {words[-TAIL:]}"

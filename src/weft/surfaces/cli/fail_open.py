@@ -2,6 +2,8 @@
 
 The work is done in a child. So the deadline holds in the midst of a lock, of a library or of a crash: the child is
 killed, and this process says why on standard error and exits with 0. What is written is as safe as in a power cut.
+An answer is told as soon as it is there: what is left to do, such as the audit, the child does by itself, in a session
+of its own, with nothing of the host's open, and until shortly after the deadline at most.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ MAX_DEADLINE_S: Final = 600.0
 _MARK: Final = b"\x00"  # before the reason of a failure; no answer begins with it
 _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "": 1.0}
-_LAST_S: Final = 1.0  # after the deadline, for a child whose parent was killed
+_LAST_S: Final = 1.0  # after the deadline, for a child that nobody waits for
 _PAUSE_S: Final = 0.002
 
 
@@ -77,12 +79,12 @@ def _in_child(work: Work, until: float, deadline_s: float) -> tuple[str | None, 
     os.close(write_end)
     said = _read(read_end, until)
     os.close(read_end)
-    ended = _ended(child, until)
     if said is None:
+        _ended(child, 0.0)
         return None, f"nothing is said: {deadline_s:g} s were not enough"
     if said.startswith(_MARK):
         return None, said[1:].decode("utf-8", "replace")
-    if not said and ended != 0:
+    if not said and (ended := _ended(child, until)) != 0:  # else nobody waits for it: whoever adopts it, buries it
         return None, f"nothing is said: it ended with {ended}"
     return said.decode("utf-8", "replace"), ""
 
@@ -90,23 +92,25 @@ def _in_child(work: Work, until: float, deadline_s: float) -> tuple[str | None, 
 def _child(work: Work, write_end: int, deadline_s: float) -> NoReturn:
     """Says the answer into the pipe as soon as it is there; what is left to do, such as the audit, comes after."""
     try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
         signal.setitimer(signal.ITIMER_REAL, deadline_s + _LAST_S)  # ends it, if nobody is left to do so
+        os.setsid()
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        why = _tried(work, _speaker(write_end))
-        if why:
-            _speaker(write_end)(f"\x00{why}")
+        pipe = os.fdopen(write_end, "wb")
+
+        def say(answer: str) -> None:
+            if not pipe.closed:  # only the first is told
+                with contextlib.suppress(OSError), pipe:
+                    pipe.write(answer.encode("utf-8", "replace"))
+                os.dup2(nowhere, 0)
+
+        if why := _tried(work, say):
+            say(f"\x00{why}")
     finally:
         os._exit(0)
-
-
-def _speaker(write_end: int) -> Say:
-    def say(answer: str) -> None:
-        with contextlib.suppress(OSError), os.fdopen(write_end, "wb") as pipe:
-            pipe.write(answer.encode("utf-8", "replace"))
-
-    return say
 
 
 def _tried(work: Work, say: Say) -> str:

@@ -5,6 +5,7 @@ Whatever goes wrong becomes one line that says so, one that says what to do, and
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import textwrap
@@ -13,10 +14,11 @@ from typing import Any, Final, NoReturn
 import click
 
 from weft.surfaces.cli.commands import OperationGroup
+from weft.surfaces.cli.entry import INTERRUPTED
 from weft.surfaces.cli.sections import SECTIONS, Section
 
-INTERRUPTED: Final = 130
 UNREAD: Final = 141
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of standard output: stores have errors of their own
 EXAMPLES: Final = (
     'weft remember "Deploys freeze on Fridays." --keywords release',
     'weft recall "when do deploys freeze?"',
@@ -69,7 +71,20 @@ class FrontPage(OperationGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["weft.json"] = "--json" in args
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as problem:
+            _misused(ctx, problem)
+
+    def main(self, *given: Any, **more: Any) -> Any:
+        try:
+            return super().main(*given, **more)
+        except OSError as problem:
+            if problem.errno not in FULL:
+                raise
+            _end_output()
+            click.echo(f"error: the output cannot be written: {problem.strerror}", err=True)
+            sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -80,13 +95,11 @@ class FrontPage(OperationGroup):
         except BrokenPipeError:
             _leave_quietly(ctx)
         except click.UsageError as problem:
-            if not ctx.meta["weft.json"]:
-                raise
-            _tell(ctx, problem.format_message(), _help_of(problem), code="invalid", exit_code=problem.exit_code)
+            _misused(ctx, problem)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as problem:
-            if ctx.params.get("debug"):
+            if ctx.params.get("debug") or (isinstance(problem, OSError) and problem.errno in FULL):
                 raise
             said = f"{type(problem).__name__}: {problem}".rstrip(": ")
             hint = "this is a fault in weft: run it as `weft --debug …` and report what that prints"
@@ -127,15 +140,27 @@ def _tell(ctx: click.Context, message: str, hint: str, *, code: str, exit_code: 
     ctx.exit(exit_code)
 
 
-def _help_of(problem: click.UsageError) -> str:
-    return "see `weft --help`" if problem.ctx is None else f"see `{problem.ctx.command_path} --help`"
+def _misused(ctx: click.Context, problem: click.UsageError) -> NoReturn:
+    """What click finds wrong, in the form of all other errors; help that nobody asked for by name stays help."""
+    if isinstance(problem, click.exceptions.NoArgsIsHelpError):
+        raise problem
+    message = problem.format_message()
+    at = problem.ctx or ctx
+    usage = " ".join(at.get_usage().removeprefix("Usage:").split())
+    hint = f"the usage is `{usage}`; see `{at.command_path} --help`"
+    said = f"{message[:1].lower()}{message[1:]}".rstrip(".")
+    _tell(ctx, said, hint, code="invalid", exit_code=problem.exit_code)
 
 
 def _leave_quietly(ctx: click.Context) -> NoReturn:
+    _end_output()
+    ctx.exit(UNREAD)
+
+
+def _end_output() -> None:
     """What is still to be written at the end of the process goes nowhere, so that it complains of nothing."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
-    ctx.exit(UNREAD)
 
 
 @click.command("help", short_help="say all about a command, as its --help does")

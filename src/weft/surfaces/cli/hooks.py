@@ -5,7 +5,7 @@
 | claude-code | UserPromptSubmit | SessionStart | Stop, PreCompact, SessionEnd: transcript_path |
 | vscode | the same | the same | the same |
 | gemini | BeforeAgent | SessionStart | AfterAgent, PreCompress, SessionEnd: transcript_path |
-| cursor | beforeSubmitPrompt | sessionStart | stop, …: transcript_path; afterAgentResponse: text |
+| cursor | beforeSubmitPrompt | sessionStart | beforeSubmitPrompt, afterAgentResponse: text; stop: transcript_path |
 
 Imports nothing heavy: a hook is run before every turn.
 """
@@ -13,15 +13,19 @@ Imports nothing heavy: a hook is run before every turn.
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from weft.errors import Invalid
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.memory import Memory
+    from weft.transcripts.entries import Role
 
 CLIENTS: Final = ("claude-code", "cursor", "vscode", "gemini")
 PROMPTS: Final = ("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
@@ -31,14 +35,14 @@ MAX_PATH_CHARACTERS: Final = 4_096
 _BLOCK: Final = 1 << 16
 
 
-class HookError(Exception):
+class HookError(Invalid):
     """What came in is no hook's call."""
 
 
 class Said(NamedTuple):
     """What somebody said, told by the hook itself."""
 
-    role: str
+    role: Role
     text: str
 
 
@@ -56,7 +60,10 @@ class Hook(NamedTuple):
 
 
 def read_input() -> bytes:
-    """Standard input, whole. Raises HookError where there is none, or more than any hook sends."""
+    """Standard input, up to the end of the object in it: some hosts leave it open.
+
+    Raises HookError where there is none, or more than any hook sends.
+    """
     if sys.stdin is None or sys.stdin.closed:
         raise HookError("standard input is closed")
     if sys.stdin.isatty():
@@ -66,7 +73,26 @@ def read_input() -> bytes:
         read += block
         if len(read) > MAX_BYTES:
             raise HookError(f"more than {MAX_BYTES:,} bytes came in")
+        if read[-64:].rstrip().endswith(b"}") and _waits() and _is_whole(bytes(read)):
+            break
     return bytes(read)
+
+
+def _waits() -> bool:
+    """Whether nothing more has come in by now. So a text is looked at where it pauses, not with every block of it."""
+    try:
+        return not select.select([sys.stdin], [], [], 0)[0]
+    except (OSError, ValueError):  # of what cannot be asked
+        return True
+
+
+def _is_whole(raw: bytes) -> bool:
+    import json
+
+    try:
+        return isinstance(json.loads(raw), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def read_hook(client: str, raw: bytes) -> Hook:
@@ -112,12 +138,20 @@ def empty_answer(client: str | None) -> str:
 
 @contextmanager
 def opened(directory: Path, client: str) -> Iterator[Memory]:
-    """The memory of a directory, as the agent of this client may see it. Raises what opening raises."""
+    """The memory of a directory, as the agent of this client may see it. Raises what opening raises.
+
+    Raises Forbidden where the directory only says that it is a project which is known to be another one.
+    """
     from weft.memory import open as open_memory
+    from weft.operations.project_roots import claim
     from weft.surfaces.callers import as_agent
 
     with open_memory(directory=directory) as memory:
-        yield memory.serving(as_agent(memory.loom.settings, client, memory.loom.clock))
+        settings = memory.loom.settings
+        kept = claim(settings)
+        yield memory.serving(as_agent(settings, client, memory.loom.clock))
+        if not kept:  # there was no store; there may be one now
+            claim(settings)
 
 
 def _said(given: dict[str, Any]) -> tuple[Said, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.cli.lines import dim, notes_below, one_line
+from weft.surfaces.cli.lines import counted, dim, notes_below, one_line
 
 if TYPE_CHECKING:
     from weft.operations.findings import CheckName, Finding
@@ -29,7 +29,8 @@ COLOURS = {"saved": "green", "succeeded": "green", "partial": "yellow", "stale":
 def report_lines(answer: HygieneReport) -> None:
     """Each check with how many it found, then its findings."""
     where = f"project {answer.project}" if answer.project else "what is kept for all projects"
-    click.echo(f"{_status(answer.status)}  {where}  {dim(f'{counted(answer.nodes, "node")} looked at')}")
+    looked_at = f"{counted(answer.nodes, 'node')} looked at"
+    click.echo(f"{_status(answer.status)}  {where}  {dim(looked_at)}")
     for check in answer.checks:
         _check(check)
     if answer.last_hygiene_at:

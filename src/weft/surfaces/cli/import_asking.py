@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from weft.config import surroundings
-from weft.errors import Invalid
+from weft.errors import Invalid, WeftError
 from weft.memory import open  # noqa: A004 - the package's front door
 from weft.operations import operation
 from weft.surfaces.cli.progress import shown_progress
@@ -46,6 +47,8 @@ def offer_history(
     own = {name: value for name, value in settings.items() if name not in ITS_OWN}
     with open(environment={**surroundings(), **own}) as memory:
         if not wanted:
+            if not _has_more(memory, client):
+                return None
             found = _run(memory, {"client": client, "dry_run": True}, shown=ask)
             count = f"{found.conversations:,} conversation{'' if found.conversations == 1 else 's'}"
             if not found.conversations or not click.confirm(f"import its history: {count}?", default=False):
@@ -59,6 +62,21 @@ def _run(memory: Memory, given: dict[str, Any], *, shown: bool) -> TranscriptsIn
         found: Any = memory.run(history, given, progress=progress, surface="cli")
     answer: TranscriptsIngested = found
     return answer
+
+
+def _has_more(memory: Memory, client: str) -> bool:
+    """Whether a file of the client's history has anything that was not imported yet."""
+    from weft.operations.transcript_turns import Home, Intake, Transcript
+    from weft.transcripts.formats import format_of
+    from weft.transcripts.places import histories
+
+    nowhere = Home(session="", project=None)
+    for history in histories(client, Path.home(), platform=sys.platform, known=(memory.loom.settings.root,)):  # type: ignore[arg-type]
+        with suppress(WeftError, OSError):  # what cannot be read cannot be imported either
+            form = format_of(history.path, client)
+            if not Transcript(memory.loom, history.path, form, lambda _: nowhere, Intake(), None, None).unchanged:
+                return True
+    return False
 
 
 def _kept(client: str) -> bool:

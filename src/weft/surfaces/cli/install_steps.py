@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.config import find_root, surroundings
-from weft.errors import Invalid, WeftError
+from weft.errors import Invalid, Misconfigured, WeftError
 from weft.install import plan as planning
 from weft.install.clients import CLIENTS, Client, client_named
 from weft.install.launch import launcher
@@ -84,6 +84,7 @@ def install(
     if import_history:
         must_have_history(known.name)
     words = _words(machine)
+    environment = _installed_environment(known, scope, machine) | environment
     wish = Wish(
         client=known,
         scope=scope,
@@ -223,8 +224,16 @@ def _client_shown(client: Client, machine: Machine) -> ClientShown:
 
 
 def _machine() -> Machine:
+    """What paths depend on here. Raises Misconfigured where nobody could say which files are meant."""
+    given = surroundings().get("HOME")
+    if sys.platform != "win32" and given is not None and not Path(given).is_absolute():
+        raise Misconfigured(f"HOME is {given!r}, not a directory's whole path", hint="set it to your home directory")
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as problem:
+        raise Misconfigured("this directory is gone", hint="`cd` into one that is there") from problem
     return Machine(
-        platform=sys.platform, environment=surroundings(), home=str(Path.home()), project=str(find_root(Path.cwd()))
+        platform=sys.platform, environment=surroundings(), home=str(Path.home()), project=str(find_root(here))
     )
 
 
@@ -264,6 +273,13 @@ def _environment(given: tuple[str, ...], scope: Scope) -> dict[str, str]:
             raise Invalid(f"{name} is a secret: a project's files are shared", hint="install it with --scope user")
         made[name] = value
     return made
+
+
+def _installed_environment(client: Client, scope: Scope, machine: Machine) -> dict[str, str]:
+    """The settings that the client has already: hooks and history go where its server goes."""
+    known = {setting.variable for setting in SETTINGS}
+    held = planning.environment_of(client, scope, machine)
+    return {name: value for name, value in held.items() if name in known}
 
 
 def _setting(name: str) -> Setting:

@@ -10,13 +10,30 @@ from typing import Any, Final
 import click
 
 
-def _names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+class _Client(click.ParamType[str]):
+    """The name of a client, any word: who looks for it says which there are."""
+
+    name = "client"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return f"It is one of {', '.join(_names())}."
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        return [click.shell_completion.CompletionItem(name) for name in _names() if name.startswith(incomplete)]
+
+
+def _names() -> tuple[str, ...]:
     from weft.install.clients import NAMES
 
-    return [name for name in NAMES if name.startswith(incomplete)]
+    return NAMES
 
 
-CLIENT: Final = click.argument("client", metavar="CLIENT", shell_complete=_names)
+CLIENT: Final = click.argument("client", metavar="CLIENT", type=_Client())
 SCOPE: Final = click.option(
     "--scope",
     type=click.Choice(["user", "project"]),

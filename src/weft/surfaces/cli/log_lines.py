@@ -82,7 +82,8 @@ def changed_lines(answer: Changed) -> None:
     for sign, kinds in (("+", answer.added), ("-", answer.removed), ("~", answer.modified)):
         for kind, nodes in kinds.items():
             for node in nodes:
-                click.echo(f"  {sign} [{flat(kind)}] {flat(node)}")
+                words = dim(f"  {one_line(answer.words[node])}") if node in answer.words else ""
+                click.echo(f"  {sign} [{flat(kind)}] {flat(node)}{words}")
     for edge in answer.edges_added:
         click.echo(f"  + {flat(edge)}")
     for edge in answer.edges_removed:

@@ -16,12 +16,15 @@ TOO_OLD = (
     " `weft log import log.jsonl`"
 )
 
+EMPTY = "the file is empty: it was cut off, or weft was stopped as it made it; remove it if nothing was kept there"
+MAX_SAID = 500
+
 
 @click.command("migrate", short_help="bring the store to this version of weft, and verify it")
 @click.option("--dry-run", is_flag=True, help="only say what would be done")
 @click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
 def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as click gives them
-    """Brings every account of the store, and its audit, to the schema of this weft, then recomputes every hash.
+    """Brings every account of the store, and its audit, to the schema of this weft, then verifies every file.
 
     Not needed first: a store that an older weft wrote is brought up to date when it is first opened. This does it for
     all accounts at once, at a time of your choosing, and says that it went well. It adds and takes nothing away; agents
@@ -48,24 +51,26 @@ def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as c
 
 def _migrated(*, dry_run: bool) -> dict[str, Any]:
     """What was found, what was done and what the hashes say. Raises SchemaMismatch before anything is changed."""
+    from weft.memory import marker_problems, schemas
     from weft.memory import open as open_memory
-    from weft.memory import schemas
 
     with open_memory() as memory:
         settings = memory.loom.settings
-        found = [each for each in schemas(settings) if each.found]  # nothing was ever written to one that has none
-        old = [each for each in found if each.found != each.wanted]
+        found = schemas(settings)
+        old = [each for each in found if each.found not in (0, each.wanted)]
         _check(old)
         told: dict[str, Any] = {"status": "nothing_to_do", "store": settings.store, "files": found, "verified": []}
-        if not old:
+        markers = marker_problems(settings)
+        if not found and not markers:
             return told
-        memory.loom.operator("bring the store up to date")
+        memory.loom.operator("bring the store up to date, and verify it")
         if dry_run:
-            return told | {"status": "would_migrate"}
-        verified = [_brought_up(memory, each) for each in old]
+            return told | {"status": "would_migrate" if old else "nothing_to_do"}
+        verified = [_outcome(path, 0, problem) for path, problem in markers.items()]
+        verified += [_verified(memory, each) for each in found]
         sound = all(each["problem"] is None for each in verified)
-        files = [each for each in schemas(settings) if each.found]
-        return told | {"status": "migrated" if sound else "failed", "files": files, "verified": verified}
+        status = "failed" if not sound else "migrated" if old else "nothing_to_do"
+        return told | {"status": status, "files": schemas(settings), "verified": verified}
 
 
 def _check(old: list[FileSchema]) -> None:
@@ -79,16 +84,28 @@ def _check(old: list[FileSchema]) -> None:
             )
 
 
-def _brought_up(memory: Memory, file: FileSchema) -> dict[str, Any]:
-    """Opens the file, which brings it up to date, and recomputes its hashes."""
+def _verified(memory: Memory, file: FileSchema) -> dict[str, Any]:
+    """Opens the file, which brings it up to date, recomputes its hashes and has the database look at its pages."""
     from msgspec.structs import replace
 
+    from weft.errors import WeftError
     from weft.operations import operation
+    from weft.operations.auditing import log_store
 
+    if not file.found:
+        return _outcome(file.path, 0, EMPTY)
     whose = memory.serving(replace(memory.loom.settings, account=file.account))
-    found: Any = whose.run(operation("log_verify"), {"audit": file.audit}, surface="cli")
-    verified: Verified = found
-    return {"path": file.path, "events": verified.events, "problem": verified.problem}
+    try:
+        found: Any = whose.run(operation("log_verify"), {"audit": file.audit}, surface="cli")
+        verified: Verified = found
+        damage = log_store(whose.loom, audit=file.audit).check(whose.loom.operator("check the files"))
+    except WeftError as problem:
+        return _outcome(file.path, 0, problem.message)
+    return _outcome(file.path, verified.events, verified.problem or "; ".join(damage)[:MAX_SAID] or None)
+
+
+def _outcome(path: str, events: int, problem: str | None) -> dict[str, Any]:
+    return {"path": path, "events": events, "problem": problem}
 
 
 def _show(migrated: dict[str, Any]) -> None:
@@ -96,14 +113,18 @@ def _show(migrated: dict[str, Any]) -> None:
         state = "is current" if each.found == each.wanted else f"has schema {each.found}, would get {each.wanted}"
         click.echo(f"{each.path}  {state}")
     for each in migrated["verified"]:
-        ending = "every hash fits" if each["problem"] is None else each["problem"]
-        click.secho(f"{each['events']} events: {ending}", fg="green" if each["problem"] is None else "red")
+        if each["problem"] is None:
+            click.secho(f"{each['events']} events: every hash fits", fg="green")
+        else:
+            click.secho(f"{each['path']}  {each['problem']}", fg="red")
     words = {
         "nothing_to_do": "nothing to do: the store is what this weft writes",
         "would_migrate": "nothing was changed: leave --dry-run out to do it",
         "migrated": "the store is what this weft writes now",
-        "failed": "the schema is current, and what it holds is not as it was written: restore a backup",
+        "failed": "the store is not as it was written: restore a backup; `weft doctor` looks at each part of an account",
     }
     if not migrated["files"]:
         words["nothing_to_do"] = f"nothing to do: nothing is stored in {migrated['store']} yet"
+    elif not migrated["verified"]:
+        words["nothing_to_do"] = "nothing to do but to verify it: leave --dry-run out for that"
     click.echo(words[migrated["status"]])

@@ -66,7 +66,8 @@ def shown_lines(answer: Shown) -> None:
         if (edge.rel, edge.direction) == ("PRODUCED", "in"):
             continue  # told below
         joined = f"{arrow(edge.rel, edge.direction)} [{flat(edge.kind)}]"
-        click.echo(f"  {joined} {one_line(edge.name)}  {dim(flat(edge.id))}")
+        where = f"  project {flat(edge.project)}" if edge.project else ""
+        click.echo(f"  {joined} {one_line(edge.name)}  {dim(f'{flat(edge.id)}{where}')}")
     made_by_lines(answer.made_by)
     if len(answer.history) > 1:
         click.echo("history:")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.surfaces.cli.lines import all_lines, dim, notes_below, one_line
+from weft.surfaces.cli.lines import all_lines, counted, dim, notes_below, one_line
 from weft.surfaces.cli.tables import show_table
 
 if TYPE_CHECKING:

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 def transcripts_lines(answer: TranscriptsIngested) -> None:
     """What was read and kept, by project, and what was left out."""
-    found = f"{answer.conversations} conversations, {answer.read} turns in {answer.files} files"
+    turns = answer.read if answer.dry_run else answer.written + answer.unchanged + answer.skipped
+    found = f"{answer.conversations} conversations, {turns} turns in {answer.files} files"
     if answer.dry_run:
         click.echo(f"{found}; nothing was kept")
     else:
         kept = click.style(f"{answer.written} written", fg="green")
-        click.echo(f"{found}: {kept}, {answer.unchanged} unchanged, {answer.skipped} skipped")
+        click.echo(f"{found}: {kept}, {answer.unchanged} already known, {answer.skipped} skipped")
     for project, turns in answer.projects.items():
         click.echo(f"  {flat(project)}  {turns} turns")
     if answer.bad:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.cli.lines import dim, notes_below, wrapped
+from weft.surfaces.cli.lines import counted, dim, notes_below, wrapped
 from weft.surfaces.cli.tables import show_table
 
 if TYPE_CHECKING:

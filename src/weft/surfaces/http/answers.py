@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from weft.errors import StoreError, WeftError
+from weft.surfaces.outward import outward
 
 # The status of an error, by its code; those of the store are 503. What is not here is weft's own fault.
 STATUS: Final = {
@@ -22,6 +23,7 @@ STATUS: Final = {
     "model_error": 503,
 }
 RETRY_SECONDS: Final = 1
+MAX_CHARACTERS: Final = 2_000  # of what is said of a problem
 _PRIVATE: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
@@ -52,7 +54,8 @@ def refusal(status: int, code: str, error: str, hint: str = "", **headers: str) 
 
 
 def failure(problem: WeftError) -> Response:
-    """An error of an operation."""
+    """An error of an operation, as it is told to who is elsewhere."""
+    problem = outward(problem)
     status = 503 if isinstance(problem, StoreError) else STATUS.get(problem.code, 500)
     more = {"retry_after": str(RETRY_SECONDS)} if status == 503 else {}
     return refusal(status, problem.code, _text(problem.message), _text(problem.hint), **more)
@@ -65,15 +68,10 @@ def internal() -> Response:
     )
 
 
-def overloaded() -> Response:
-    """Too many calls wait already."""
-    return refusal(
-        503,
-        "overloaded",
-        "more calls wait than can be served",
-        "repeat it after the seconds that Retry-After says",
-        retry_after=str(RETRY_SECONDS),
-    )
+def overloaded(error: str = "more calls wait than can be served", seconds: int = RETRY_SECONDS) -> Response:
+    """Too much waits already."""
+    hint = "repeat it after the seconds that Retry-After says; wait twice as long each time it is refused again"
+    return refusal(503, "overloaded", error, hint, retry_after=str(seconds))
 
 
 def draining() -> Response:
@@ -89,5 +87,6 @@ def draining() -> Response:
 
 
 def _text(words: str) -> str:
-    """Without halves of characters, which JSON cannot hold: a message may repeat what was sent."""
-    return words.encode("utf-8", "replace").decode()
+    """Not too long, and without halves of characters, which JSON cannot hold: a message may repeat what was sent."""
+    kept = words if len(words) <= MAX_CHARACTERS else f"{words[:MAX_CHARACTERS]}…"
+    return kept.encode("utf-8", "replace").decode()

@@ -5,20 +5,16 @@ From the outside in: what watches every request, the gate (host, origin, size, t
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from weft.config import Settings
 from weft.instants import SystemClock
@@ -31,6 +27,7 @@ from weft.surfaces.http.gate import OPEN as OPEN_PATHS
 from weft.surfaces.http.gate import Gate
 from weft.surfaces.http.health import Drain, Health
 from weft.surfaces.http.metrics import Metrics
+from weft.surfaces.http.sessions import Mcp
 from weft.surfaces.http.sites import sites_app
 from weft.surfaces.http.starts import Start
 from weft.surfaces.http.watch import Watch
@@ -38,10 +35,7 @@ from weft.surfaces.mcp.server import Context, Desk, build_server
 from weft.tokens import TokenBook
 from weft.version import __version__
 
-MAX_SESSIONS: Final = 1_000
-SESSION_IDLE_SECONDS: Final = 1_800.0
 CLOSE_SECONDS: Final = 1.0
-MAX_MCP_CALLS: Final = 256  # of MCP, answered at once; open streams are not among them
 OPEN: Final = (*OPEN_PATHS, "/", "/api/openapi.json")
 TOKEN: Final = "weft.token"  # noqa: S105 - where the gate puts who is asking
 ROOT: Final = f"""weft {__version__}: long-term memory for agents.
@@ -61,10 +55,11 @@ class App:
 
     def __init__(self, settings: Settings, callers: Callers, book: TokenBook, start: Start) -> None:
         self.drain, self.metrics, self.crew = Drain(), Metrics(), Crew()
-        self._callers, self._start = callers, start
+        self._callers, self._start, self._account = callers, start, settings.account
         self._desk = Desk(self._whose, network=True, settings=settings)
-        self._mcp = Mcp(self._desk, settings)
-        api, health = Api(callers, self.crew), Health(callers, book, self.crew, self.drain)
+        self._mcp = Mcp(build_server(self._desk), settings, book, self._desk.open_questions)
+        api, health = Api(settings, callers, self.crew), Health(callers, book, self.crew, self.drain)
+        self._health = health
         routes = [
             Route("/", _root),
             Route("/health", health.health),
@@ -82,7 +77,7 @@ class App:
         handlers: dict[Any, Any] = {HTTPException: _refused, Exception: _failed}
         inside = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._mcp.lifespan)
         inside.router.redirect_slashes = False
-        gate = Gate(_Widened(inside, settings), settings=settings, book=book, clock=SystemClock(), exempt=OPEN)
+        gate = Gate(inside, settings=settings, book=book, clock=SystemClock(), exempt=OPEN)
         self._app = Watch(gate, self.metrics, self.drain)
         self._figures(settings)
 
@@ -91,7 +86,8 @@ class App:
 
     def close(self) -> bool:
         """Takes no more calls; says whether none is running any more, after a short wait for those that are."""
-        ending = [threading.Thread(target=each, daemon=True) for each in (self.crew.close, self._desk.close)]
+        closing = (self.crew.close, self._desk.close, self._health.close)
+        ending = [threading.Thread(target=each, daemon=True) for each in closing]
         for thread in ending:
             thread.start()
         for thread in ending:
@@ -101,7 +97,7 @@ class App:
     def _whose(self, context: Context) -> Memory:
         request = context.request
         assert request is not None, "a request over HTTP comes with its request"
-        return self._callers.bearer(request.scope[TOKEN], request.headers.get("mcp-session-id", ""))
+        return self._callers.bearer(request.scope[TOKEN], self._mcp.session_of(request.scope))
 
     def _figures(self, settings: Settings) -> None:
         self.metrics.gauge("weft_mcp_sessions", "open sessions of MCP", lambda: self._mcp.sessions)
@@ -111,11 +107,13 @@ class App:
         self.metrics.gauge("weft_draining", "1 while the server shuts down", lambda: int(self.drain.begun))
 
     async def _metrics(self, request: Request) -> Response:
-        """For the operator's tokens: how much others call is not everybody's to know."""
-        if request.scope[TOKEN].role != "operator":
-            return answers.refusal(403, "forbidden", "only the operator may see this", "use a token of role operator")
+        """For the tokens of the server's own operator: how much others call is not everybody's to know."""
+        token = request.scope[TOKEN]
+        if token.role != "operator" or token.account != self._account:
+            hint = "use a token of role operator, of the account that the server itself has"
+            return answers.refusal(403, "forbidden", "only the server's operator may see this", hint)
         try:
-            position = await self.crew.run(self._position)
+            position = await self.crew.run(token.id, self._position)
         except Crowded:
             position = -1
         self.metrics.gauge("weft_log_position", "where the log of the server's own account stands", lambda: position)
@@ -130,54 +128,6 @@ class App:
 def build_app(settings: Settings, callers: Callers, book: TokenBook, start: Start | None = None) -> App:
     """The application of these settings. Raises Misconfigured where they offer what there is not."""
     return App(settings, callers, book, start or Start())
-
-
-class Mcp:
-    """`/mcp`: the SDK's own transport over the desk. Host and Origin are the gate's to check."""
-
-    def __init__(self, desk: Desk, settings: Settings) -> None:
-        self._manager = StreamableHTTPSessionManager(
-            build_server(desk),
-            max_request_body_size=settings.request_bytes,
-            max_sessions=MAX_SESSIONS,
-            session_idle_timeout=SESSION_IDLE_SECONDS,
-        )
-        self.calls = 0
-
-    @property
-    def sessions(self) -> int:
-        return len(self._manager._server_instances)  # the SDK has no other way to ask
-
-    @contextlib.asynccontextmanager
-    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Sessions live as long as this."""
-        async with self._manager.run():
-            yield
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] != "POST":
-            await self._manager.handle_request(scope, receive, send)
-            return
-        if self.calls >= MAX_MCP_CALLS:
-            await answers.overloaded()(scope, receive, send)
-            return
-        self.calls += 1
-        try:
-            await self._manager.handle_request(scope, receive, send)
-        finally:
-            self.calls -= 1
-
-
-class _Widened:
-    """Lists the server's own toolsets to every token, beside those that the token names."""
-
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app, self._toolsets = app, settings.toolsets
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (token := scope.get(TOKEN)) is not None:
-            scope[TOKEN] = replace(token, toolsets=tuple(dict.fromkeys((*token.toolsets, *self._toolsets))))
-        await self._app(scope, receive, send)
 
 
 def _sites(settings: Settings) -> list[BaseRoute]:

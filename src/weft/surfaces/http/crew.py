@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
+
+from weft.surfaces.fair import FairThreads
 
 THREADS: Final = 8
 MAX_WAITING: Final = 256
+MAX_WAITING_EACH: Final = 64  # of one caller
 
 Done = TypeVar("Done")
 
@@ -20,26 +22,32 @@ class Crowded(Exception):
 class Crew:
     """Runs work on threads. They live as long as the server, because the store keeps a connection per thread.
 
-    At most `most` calls wait; one more is refused, because a queue without an end only makes everybody late.
+    One caller has at most half of them, and callers take turns. At most `most` calls wait, and `each` of one caller;
+    one more is refused, because a queue without an end only makes everybody late.
     """
 
-    def __init__(self, threads: int = THREADS, most: int = MAX_WAITING) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="weft-http")
-        self._threads, self._most = threads, most
+    def __init__(self, threads: int = THREADS, most: int = MAX_WAITING, each: int = MAX_WAITING_EACH) -> None:
+        self._threads = FairThreads(threads, share=max(1, threads // 2), name="weft-http")
+        self._most, self._each = most, each
         self.taken = 0  # calls that run or wait; changed by the loop alone
 
     @property
     def waiting(self) -> int:
         """Calls that wait for a thread."""
-        return max(0, self.taken - self._threads)
+        return self._threads.waiting
 
-    async def run(self, work: Callable[[], Done]) -> Done:
-        """Does the work on a thread. Raises Crowded, at once, when too many wait."""
-        if self.waiting >= self._most:
+    @property
+    def full(self) -> bool:
+        """Whether nobody's calls are taken."""
+        return self.waiting >= self._most
+
+    async def run(self, whose: str, work: Callable[[], Done]) -> Done:
+        """Does the work of a caller on a thread. Raises Crowded, at once, when too many wait."""
+        if self._threads.waiting_of(whose) >= self._each or self.full:
             raise Crowded
         self.taken += 1
         try:
-            future = self._pool.submit(work)
+            future = self._threads.submit(whose, work)
             future.add_done_callback(self._over(asyncio.get_running_loop()))
         except RuntimeError:  # it is closed
             self.taken -= 1
@@ -60,4 +68,4 @@ class Crew:
 
     def close(self) -> None:
         """Takes no more work, drops what waits, and waits for what runs."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.close()

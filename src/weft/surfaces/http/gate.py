@@ -45,6 +45,7 @@ BODY_SECONDS: Final = 30.0
 FAILURES: Final = 60  # of one address within FAILURE_SECONDS
 FAILURE_SECONDS: Final = 60.0
 MAX_PATH_CHARACTERS: Final = 8_192
+MAX_HEAD_BYTES: Final = 32_768
 TOKEN: Final = "weft.token"  # noqa: S105 - where in a request's scope its token stands
 OnRefusal = Callable[[str, str], None]
 _log = logging.getLogger("weft.http")
@@ -132,6 +133,8 @@ class Gate:
                 "pages of this origin may not call the server",
                 "have its operator add the page's host to the setting hosts",
             )
+        if _head_bytes(scope) > MAX_HEAD_BYTES:
+            raise Refused(431, "too_large", f"the head is larger than {MAX_HEAD_BYTES:,} bytes", "send fewer headers")
         path = scope["path"]
         if len(path) > MAX_PATH_CHARACTERS or not path.isprintable() or "\ufffd" in path:
             raise Refused(400, "invalid", "the path is no text", "see GET /openapi.json for the paths there are")
@@ -139,6 +142,10 @@ class Gate:
             length = announced(scope)
         except ValueError:
             raise Refused(400, "invalid", "Content-Length is no number", "send how many bytes the body has") from None
+        if length is not None and _values(scope, b"transfer-encoding"):
+            # Two servers could read two different bodies in it.
+            error = "Content-Length and Transfer-Encoding exclude each other"
+            raise Refused(400, "invalid", error, "send one of the two")
         if length is not None and length > most:
             raise _too_large(most)
 
@@ -243,12 +250,17 @@ def _too_large(most: int) -> Refused:
 
 def _too_often(wait_s: float, error: str) -> Refused:
     seconds = str(max(1, math.ceil(wait_s)))
-    hint = "repeat it after the seconds that Retry-After says"
+    hint = "repeat it after the seconds that Retry-After says; before that it is refused again"
     return Refused(429, "rate_limited", error, hint, retry_after=seconds)
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1").strip() for each, value in scope["headers"] if each == name]
+
+
+def _head_bytes(scope: Scope) -> int:
+    line = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+    return line + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
 def _bearer(scope: Scope) -> str:
@@ -268,8 +280,8 @@ def _network(host: str) -> str:
     """An address; of IPv6 its network, of which one household has a whole one."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return host
+    except ValueError:  # a proxy passes on what it is told: an invented one is not counted by itself
+        return ""
     return host if address.version == 4 else str(ipaddress.ip_network((address, 64), strict=False))
 
 

@@ -22,10 +22,13 @@ REFUSED: Final = {
     403: "forbidden",
     404: "not_found",
     405: "wrong_method",
+    408: "timeout",
+    409: "conflict",
     413: "too_large",
     415: "wrong_type",
     421: "wrong_host",
     429: "rate_limited",
+    431: "too_large",
     500: "internal",
     503: "unavailable",
 }

@@ -16,7 +16,6 @@ HEAD_SECONDS: Final = 10.0  # from the first chance to send a head to its last b
 BODY_SECONDS: Final = 60.0  # from the head to the last byte of the body
 READ_SECONDS: Final = 60.0  # how long an answer may wait for its reader to take more of it
 KEEP_ALIVE_SECONDS: Final = 15
-MAX_HEAD_BYTES: Final = 32_768
 MAX_CONNECTIONS: Final = 4_096
 SPARE_FILES: Final = 256  # files that the store, its audit and the process itself may need beside connections
 

@@ -24,8 +24,9 @@ from weft.instants import SystemClock
 from weft.memory import Memory
 from weft.surfaces.callers import Callers
 from weft.surfaces.http.app import App, build_app
+from weft.surfaces.http.gate import MAX_HEAD_BYTES
 from weft.surfaces.http.listening import address_of, is_loopback, listen, raise_file_limit
-from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, MAX_HEAD_BYTES, Deadlines
+from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, Deadlines
 from weft.surfaces.http.starts import Record, Start
 from weft.surfaces.starting import check_start
 from weft.surfaces.toolsets import offer_of

@@ -32,6 +32,9 @@ class Sites(StaticFiles):
         response.headers.update(HEADERS)
         return response
 
+    async def check_config(self) -> None:
+        """The directory may be made later: until then there is nothing in it."""
+
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         try:
             return super().lookup_path(path)

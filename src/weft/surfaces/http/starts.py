@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -63,4 +64,5 @@ class Record:
                 file.write(msgspec.json.encode(kept))
             draft.replace(self._path)
         except OSError:
-            draft.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed
+                draft.unlink(missing_ok=True)

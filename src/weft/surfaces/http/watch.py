@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weft.surfaces.http.answers import draining
 from weft.surfaces.http.health import Drain
 from weft.surfaces.http.metrics import OTHER, Metrics
+from weft.surfaces.http.streams import is_endless, stream_until
 from weft.surfaces.toolsets import lines
 
 API: Final = "/api/"
@@ -23,8 +22,6 @@ ROUTES: Final = frozenset(
     {*ALWAYS, "/", "/api", MCP, "/openapi.json", "/api/openapi.json"}
     | {"/.well-known/agent-card.json", "/.well-known/agent.json"}
 )
-LISTENING: Final = "subscriptions/listen"  # the one request of MCP's newer era whose answer has no end
-GONE: Final[Message] = {"type": "http.disconnect"}
 
 
 class Watch:
@@ -56,30 +53,11 @@ class Watch:
     def _choose(self, scope: Scope, route: str) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
         if self._drain.begun and route not in ALWAYS:
             return draining()
-        return self._stream if route == MCP and _is_endless(scope) else self._app
+        return self._stream if route == MCP and is_endless(scope) else self._app
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """An answer that lasts until its reader goes or the server shuts down: then it is brought to a proper end."""
-        begun = over = False
-
-        async def noting(message: Message) -> None:
-            nonlocal begun, over
-            begun = begun or message["type"] == "http.response.start"
-            over = message["type"] == "http.response.body" and not message.get("more_body", False)
-            await send(message)
-
-        async def until_drained() -> Message:
-            reading, ending = asyncio.ensure_future(receive()), asyncio.ensure_future(self._drain.wait())
-            try:
-                await asyncio.wait((reading, ending), return_when=asyncio.FIRST_COMPLETED)
-                return reading.result() if reading.done() else GONE
-            finally:
-                reading.cancel()
-                ending.cancel()
-
-        await self._app(scope, until_drained, noting)
-        if begun and not over:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        """An answer that lasts until its reader goes or the server shuts down."""
+        await stream_until(self._drain.wait, self._app, scope, receive, send)
 
 
 def named(path: str) -> tuple[str, str]:
@@ -90,7 +68,3 @@ def named(path: str) -> tuple[str, str]:
         name = path.removeprefix(API)
         return "/api/{operation}", name if name in lines() else OTHER
     return (SITES, "") if path.startswith(SITES) else (OTHER, "")
-
-
-def _is_endless(scope: Scope) -> bool:
-    return scope["method"] == "GET" or Headers(scope=scope).get("mcp-method") == LISTENING

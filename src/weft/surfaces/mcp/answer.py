@@ -124,7 +124,9 @@ def _size(value: Any) -> int:
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS] + "…"
+    """Not too long, and without halves of characters: a message may repeat what was sent."""
+    kept = text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS] + "…"
+    return kept.encode("utf-8", "replace").decode()
 
 
 # Fitting

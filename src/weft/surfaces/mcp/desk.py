@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,23 +28,28 @@ from mcp.types import (
 from msgspec import Struct
 
 from weft.config import Settings, load_settings
-from weft.errors import NeedsApproval, WeftError
+from weft.errors import NeedsApproval, NotFound, WeftError
 from weft.loom import Progress, no_progress
+from weft.operations import operation as operation_of
 from weft.operations.registry import Operation
 from weft.surfaces.arguments import read_arguments
+from weft.surfaces.fair import FairThreads
 from weft.surfaces.mcp import asking
 from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
 from weft.surfaces.mcp.asking import Question, Wanted, Watch
 from weft.surfaces.mcp.find_tool import find_tool, settle, tools_of
 from weft.surfaces.mcp.progress import telling
 from weft.surfaces.mcp.tools import in_tool_words
-from weft.surfaces.toolsets import FIND_TOOL, Offer, offer, offer_of, unknown_tool
+from weft.surfaces.outward import is_own, outward
+from weft.surfaces.toolsets import FIND_TOOL, Offer, lines, offer_of, offer_of_token, unknown_tool
 
 if TYPE_CHECKING:
     from weft.memory import Memory
 
 THREADS: Final = 4
+NETWORK_THREADS: Final = 8  # of which one caller has half at most
 MAX_ASKED: Final = 256  # questions that wait for a call to be sent again
+MAX_ASKED_EACH: Final = 4  # questions that wait for the person of one caller over the network
 TOKEN: Final = "weft.token"  # noqa: S105 - where the gate of HTTP puts it into the scope of a request
 _log = logging.getLogger("weft.mcp")
 
@@ -74,9 +79,12 @@ class Desk:
     def __init__(self, whose: Whose, *, network: bool, settings: Settings | None = None) -> None:
         self.whose, self.network = whose, network
         self._settings = load_settings(Path()) if settings is None else settings
-        self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="weft")
+        threads, share = (NETWORK_THREADS, NETWORK_THREADS // 2) if network else (THREADS, THREADS)
+        self._threads = FairThreads(threads, share=share, name="weft")
         self._running: set[Future[Any]] = set()
-        self._asked: OrderedDict[str, str] = OrderedDict()  # what a yes is good for, by the state of the question
+        # To whom a question was put and what a yes is good for, by the question's state.
+        self._asked: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._asking: Counter[str] = Counter()  # questions that are open while their call waits
         offer_of(self._settings, network=network)
 
     # ---- who is asking, and for what
@@ -89,13 +97,17 @@ class Desk:
         if token is None:
             raise MCPError(INTERNAL_ERROR, "weft failed inside: the request came in without its token")
         try:
-            return offer(token.toolsets, allow=token.allow, exclude=self._settings.exclude, network=True)
+            return offer_of_token(self._settings, token)
         except WeftError as problem:
             raise MCPError(INTERNAL_ERROR, problem.message) from problem
 
     def principal(self, context: Context) -> str:
         """Who a question was put to: a yes counts only from there."""
         return context.request.scope[TOKEN].id if self.network and context.request is not None else "stdio"
+
+    def open_questions(self, whose: str) -> int:
+        """How many calls of a caller wait for its person."""
+        return self._asking[whose]
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """Every tool that this caller is shown, on one page."""
@@ -110,36 +122,67 @@ class Desk:
         """
         offered = self.offered(context)
         if params.name not in offered.listed and not (offered.finds and params.name == FIND_TOOL):
+            await self.turn_away(context, params.name)
             raise MCPError(INVALID_PARAMS, unknown_tool(params.name, offered))
         async with telling(context) as progress:
             work = partial(self.answer, context, params.name, params.arguments or {}, progress=progress)
             if params.request_state is not None:  # sent again, with the reply to what was asked
                 replied = asking.is_yes((params.input_responses or {}).get(asking.KEY))
-                digest = self._asked.pop(params.request_state, None)
-                return _result((await self.threaded(partial(work, approved=digest if replied else None))).answer)
-            done = await self.threaded(partial(work, asks=asking.can_ask(context)))
+                _, digest = self._asked.pop(params.request_state, ("", None))
+                approved = digest if replied else None
+                return _result((await self.threaded(context, partial(work, approved=approved))).answer)
+            done = await self.threaded(context, partial(work, asks=asking.can_ask(context)))
             if done.question is None:
                 return _result(done.answer)
             if asking.is_modern(context):
-                return asking.to_be_asked(done.question, self._remember(done.question))
-            if await asking.says_yes(context, done.question):
-                done = await self.threaded(partial(work, approved=done.question.digest))
+                return asking.to_be_asked(done.question, self._remember(context, done.question))
+            if await self._says_yes(context, done.question):
+                done = await self.threaded(context, partial(work, approved=done.question.digest))
             return _result(done.answer)
 
     async def use(self, context: Context, name: str, given: dict[str, Any]) -> Answer:
         """The answer of an operation that this caller may call, for what is made of it: resources and prompts."""
-        return (await self.threaded(partial(self.answer, context, name, given))).answer
+        return (await self.threaded(context, partial(self.answer, context, name, given))).answer
 
-    def _remember(self, question: Question) -> str:
-        state = secrets.token_hex(16)
-        self._asked[state] = question.digest
+    async def turn_away(self, context: Context, name: str) -> None:
+        """Records that a caller asked for an operation that there is, and that it may not call."""
+        if name in lines() and name not in self.offered(context).callable:
+            await self.threaded(context, partial(self._refuse, context, name))
+
+    def _refuse(self, context: Context, name: str) -> None:
+        problem = NotFound("there is no such tool for this caller")
+        try:
+            self.whose(context).refuse(operation_of(name), {}, problem, surface="mcp")
+        except WeftError:  # the caller is turned away all the same
+            _log.exception("%s was refused, and that could not be recorded", name)
+
+    def _remember(self, context: Context, question: Question) -> str:
+        """Keeps a question until its call is sent again: a few of each caller over the network, the newest."""
+        state, whose = secrets.token_hex(16), self.principal(context)
+        own = [each for each, (to, _) in self._asked.items() if to == whose] if self.network else []
+        if len(own) >= MAX_ASKED_EACH:
+            del self._asked[own[0]]
+        self._asked[state] = (whose, question.digest)
         if len(self._asked) > MAX_ASKED:
             self._asked.popitem(last=False)
         return state
 
-    async def threaded(self, work: Callable[[], Result]) -> Result:
+    async def _says_yes(self, context: Context, question: Question) -> bool:
+        """Asks while the call waits; where as many wait as may, nobody is asked."""
+        whose = self.principal(context)
+        if self.network and self._asking[whose] >= MAX_ASKED_EACH:
+            return False
+        self._asking[whose] += 1
+        try:
+            return await asking.says_yes(context, question)
+        finally:
+            self._asking[whose] -= 1
+            if not self._asking[whose]:
+                del self._asking[whose]
+
+    async def threaded(self, context: Context, work: Callable[[], Result]) -> Result:
         """Does work on a thread of the desk's own. If its caller goes, it is not begun, or ends unheard."""
-        future = self._threads.submit(work)
+        future = self._threads.submit(self.principal(context), work)
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return await asyncio.wrap_future(future)
@@ -171,17 +214,25 @@ class Desk:
             answer = failure(refused.problem, wording=_wording(called, offered))
             return Done(answer=answer, question=refused.question)
         except WeftError as problem:
-            return Done(answer=failure(problem, wording=_wording(called, offered)))
+            return Done(answer=failure(self._told(called, problem), wording=_wording(called, offered)))
         except Exception:  # noqa: BLE001 - told on standard error, and to the model as weft's own fault
             _log.exception("%s failed", called.name)
             return Done(answer=internal_failure())
+
+    def _told(self, called: Operation, problem: WeftError) -> WeftError:
+        """The error as this desk's callers are told it."""
+        if not self.network:
+            return problem
+        if is_own(problem):
+            _log.error("%s failed: %s", called.name, problem)
+        return outward(problem)
 
     def close(self, seconds: float | None = None) -> bool:
         """Begins nothing more and waits for what is running, so long at most. Whether all of it has ended.
 
         Whoever opened the store closes it.
         """
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close(wait=False)
         return not wait(tuple(self._running), timeout=seconds).not_done
 
 

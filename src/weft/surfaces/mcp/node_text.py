@@ -26,7 +26,8 @@ def validity(node: NodeShown) -> str:
 def node_head(node: NodeShown) -> str:
     """Its kind, speaker and name, since when, its citation; a mark where its words look like instructions."""
     name = f" {said(node.name)}" if node.name else ""
-    return facts(f"[{spoken(node.kind, node.props, node.text)}]{name}", validity(node), flat(node.citation), flag(node.flags))
+    head = f"[{spoken(node.kind, node.props, node.text)}]{name}"
+    return facts(head, validity(node), flat(node.citation), flag(node.flags))
 
 
 def node_lines(node: NodeShown) -> str:
@@ -55,6 +56,7 @@ def shown(answer: Shown) -> Rendered:
     if answer.edges:
         joined = (
             f"  {arrow(each.rel, each.direction)} {kind(each.kind)} {said(each.name)} ({node_id(each.id)})"
+            + (f" · project {node_id(each.project)}" if each.project else "")
             for each in answer.edges
         )
         blocks.append("\n".join(["joined to:", *joined]))

@@ -108,6 +108,7 @@ class Prompter:
         """What an operation answers this caller, within bounds; where it has nothing to tell, that it has not."""
         if name not in self._desk.offered(context).callable:
             if needed:
+                await self._desk.turn_away(context, name)
                 raise MCPError(INVALID_PARAMS, f"this prompt needs {name}, which you may not call")
             return "(not yours to see)"
         answer = await self._desk.use(context, name, given)

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.mcp import deed_text, node_text, screen_text, work_text
+from weft.surfaces.mcp import deed_text, node_text, screen_text, upkeep_text, work_text
 from weft.surfaces.mcp.node_text import node_head, node_lines
 from weft.surfaces.mcp.search_text import raw_blocks, searched_blocks
 from weft.surfaces.mcp.tool_text import ToolsFound, tool_blocks, tool_summary
@@ -228,18 +228,25 @@ RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
     "ApprovalRequested": deed_text.approval_requested,
     "Asked": _recalled,
     "BatchWritten": deed_text.batch,
+    "Changed": upkeep_text.changed,
     "Cited": _cited,
     "ContextLinearized": _linearized,
     "Deleted": deed_text.deleted,
     "DeletionList": deed_text.deletions,
+    "Diagnosis": upkeep_text.diagnosis,
     "Erasure": deed_text.erasure,
     "Explained": _explained,
+    "ExtractedMemories": upkeep_text.extracted,
     "HygieneApplied": work_text.hygiene_applied,
     "HygieneReport": work_text.hygiene,
+    "Ingested": upkeep_text.ingested,
     "MessagesFound": _messages,
     "NodeList": node_text.nodes,
     "PendingShownAll": deed_text.pending,
+    "ProjectContext": upkeep_text.project_context,
+    "ProjectsShown": upkeep_text.projects,
     "ProposalList": deed_text.proposals,
+    "Published": upkeep_text.published,
     "Recalled": _recalled,
     "RecalledRaw": _recalled_raw,
     "Remembered": _remembered,
@@ -251,10 +258,14 @@ RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
     "Shown": node_text.shown,
     "SimilarFound": _similar,
     "Statistics": work_text.statistics,
+    "Stats": upkeep_text.stats,
     "SubgraphMerged": _subgraph_merged,
     "ToolCallsShown": work_text.calls,
     "ToolsFound": _tools_found,
+    "TranscriptsIngested": upkeep_text.transcripts,
+    "TruthCompiled": upkeep_text.truth,
     "TurnsRecorded": deed_text.turns,
+    "Verified": upkeep_text.verified,
     "ViewExpanded": _view_expanded,
     "WorkListed": work_text.tasks,
     "WorkMadeShown": work_text.made,

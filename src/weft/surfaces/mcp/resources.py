@@ -113,6 +113,7 @@ class Shelf:
 
     async def _used(self, context: Context, uri: str, name: str, given: dict[str, Any]) -> ReadResourceResult:
         if name not in self._desk.offered(context).callable:
+            await self._desk.turn_away(context, name)
             raise _not_found(context, uri)
         answer = await self._desk.use(context, name, given)
         if answer.envelope.error_code in GONE:

@@ -1,0 +1,192 @@
+"""Which directories are a project: a name belongs to the one that used it first, and to those its user adds.
+
+A project is called as its directory is, or as a `weft.toml` in it says: both come with what somebody cloned. So what is
+remembered of a project is put before an agent only in a directory that is known as that project's. What the user set,
+in the environment or in a file of their own, is taken as it is.
+
+Kept in `roots.json` beside the store. A directory is known by its git remote and its place in that repository, so that
+all clones and worktrees are one; without a remote, by its path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from weft import git
+from weft.config import TOML_NAME, Settings, user_data
+from weft.errors import Busy, Corrupt, Forbidden, StoreError, TooLarge
+
+FILE: Final = "roots.json"
+FORMAT: Final = 1
+MAX_NAMES: Final = 10_000
+MAX_ROOTS: Final = 200  # of one name
+MAX_FILE_BYTES: Final = 8_388_608
+LOCK_WAIT_S: Final = 2.0
+_LOOK_S: Final = 0.01
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/@]*@)?(.+)")
+_SHORT_URL = re.compile(r"[^/:]+:.+")  # host:path
+
+Names = dict[str, dict[str, list[str]]]  # by account and project
+
+
+class _Kept(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file."""
+
+    format: int
+    roots: Names
+
+
+def claim(settings: Settings) -> bool:
+    """Takes the project's name for its directory, where no other has it. Raises Forbidden where another has.
+
+    False if that could not be kept, as there is no store yet or it cannot be written. Raises StoreError for a file that
+    is damaged.
+    """
+    root = _naming(settings)
+    if root is None:
+        return True
+    place, known_as = _place(settings), _known_as(root)
+    bound = _read(place).get(settings.account, {}).get(settings.project, [])
+    if known_as[0] in bound:
+        return True
+    if bound:
+        _same(settings, root, bound, known_as)
+    if not place.parent.is_dir():
+        return False
+    try:
+        with _changing(place) as names:
+            bound = names.setdefault(settings.account, {}).setdefault(settings.project, [])
+            if bound:
+                _same(settings, root, bound, known_as)
+            _add(bound, known_as[0])
+    except OSError:  # of a store that may only be read
+        return False
+    return True
+
+
+def join(settings: Settings, project: str) -> None:
+    """Makes the settings' root one of the project's directories. Raises StoreError or TooLarge if it cannot be kept."""
+    place = _place(settings)
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _changing(place) as names:
+            _add(names.setdefault(settings.account, {}).setdefault(project, []), _known_as(settings.root)[0])
+    except OSError as problem:
+        raise StoreError(f"{place} cannot be written: {problem}", hint="check the disk and the rights") from problem
+
+
+def _same(settings: Settings, root: Path, bound: list[str], known_as: tuple[str, ...]) -> None:
+    """One that was known by its path is still the same when it has a remote."""
+    if not any(each in bound for each in known_as):
+        raise Forbidden(
+            f"the project {settings.project} is another directory's: nothing is given to {root}, nothing kept of it",
+            hint="`weft init` there, if it is the same project; else give it a name of its own, `weft init NAME`",
+        )
+
+
+def _naming(settings: Settings) -> Path | None:
+    """The directory that names the project; None if the user does."""
+    origin = settings.origins["project"].origin
+    if origin == "default":
+        return settings.root
+    file = Path(origin)
+    return file.parent if file.name == TOML_NAME and file.parent in (settings.root, *settings.root.parents) else None
+
+
+def _known_as(root: Path) -> tuple[str, ...]:
+    """What a directory is known as, the best first."""
+    here = root.resolve()
+    found = git.origin_of(here)
+    if found is None:
+        return (str(here),)
+    top, url = found
+    if whole := _URL.fullmatch(url):
+        url = whole[1] + whole[2]  # without the name and the password of who fetches
+    elif not (url.startswith("/") or _SHORT_URL.fullmatch(url)):
+        return (str(here),)  # a path that is relative to this very clone
+    below = here.relative_to(top)
+    return (f"{url.rstrip('/').removesuffix('.git')}#{'' if below == Path() else below}", str(here))
+
+
+# ---- the file
+
+
+def _place(settings: Settings) -> Path:
+    scheme, _, rest = settings.store.partition("://")
+    directory = Path(rest).expanduser().absolute() if scheme == "sqlite" and rest else user_data()
+    return directory / FILE
+
+
+def _read(place: Path) -> Names:
+    try:
+        with place.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        kept = msgspec.json.decode(raw, type=_Kept)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise Corrupt(
+            f"{place} cannot be read, so no directory is known: {problem!s:.200}",
+            hint="move it away: names then belong to who uses them first",
+        ) from problem
+    if kept.format != FORMAT:
+        raise StoreError(f"{place} was written by another weft", hint="upgrade weft")
+    return kept.roots
+
+
+def _add(bound: list[str], identity: str) -> None:
+    if identity not in bound:
+        if len(bound) >= MAX_ROOTS:
+            raise TooLarge(f"{FILE} knows {MAX_ROOTS} directories of this project", hint="remove some from the file")
+        bound.append(identity)
+
+
+@contextlib.contextmanager
+def _changing(place: Path) -> Iterator[Names]:
+    """All names, to be changed by one at a time. A process that dies leaves the old file or the new one."""
+    with _locked(place):
+        names = _read(place)
+        yield names
+        raw = msgspec.json.format(msgspec.json.encode(_Kept(format=FORMAT, roots=names)), indent=1)
+        if len(raw) > MAX_FILE_BYTES or sum(map(len, names.values())) > MAX_NAMES:
+            raise TooLarge(f"{place} is full", hint="remove the projects that are gone from it")
+        draft = place.with_name(f".{FILE}.{os.getpid()}")
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+                file.write(raw)
+                os.fsync(file.fileno())
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    try:
+        import fcntl
+    except ImportError:  # Windows: of two at once, the last counts
+        yield
+        return
+    descriptor = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        until_s = time.monotonic() + LOCK_WAIT_S
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as problem:
+                if time.monotonic() >= until_s:
+                    raise Busy(f"another process is changing {place}", hint="try again in a moment") from problem
+                time.sleep(_LOOK_S)
+        yield
+    finally:
+        os.close(descriptor)
