@@ -46,7 +46,8 @@ class Call:
         self._started, self._began_s = loom.clock.now_us(), time.perf_counter()
 
     def run(self, work: Callable[[Loom], Struct]) -> Struct:
-        """Does the work and returns or raises what it does; then records and tells it.
+        """Does the work and returns or raises what it does; then records and tells it. Who writes in a directory takes
+        the project's name for it.
 
         The answer waits for no writing, but that of a destructive call: it is in the audit before its answer is told.
         """
@@ -56,6 +57,10 @@ class Call:
             self._over(None, problem)
             raise
         self._over(answer, None)
+        if self._operation.effect == "write" and self._operation.toolset != "admin" and self._surface in ("cli", "mcp"):
+            from weft.operations.project_roots import settle
+
+            settle(self._loom.settings)
         return answer
 
     def refused(self, problem: WeftError) -> None:

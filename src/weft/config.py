@@ -253,7 +253,7 @@ def _home(environment: Mapping[str, str]) -> Path:
 
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except (ImportError, KeyError, RuntimeError) as problem:
-        raise Misconfigured("this user has no home directory", hint="set HOME to a directory that is theirs") from problem
+        raise Misconfigured("this user has no home directory", hint="set HOME to one") from problem
 
 
 def user_data() -> Path:
@@ -272,6 +272,11 @@ def _user_toml(environment: Mapping[str, str]) -> Path:
 
 def _same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
+
+
+def is_project_settled(settings: Settings) -> bool:
+    """Whether the user named the project, in a file of their own or the environment: it is that in every directory."""
+    return settings.origins["project"].origin in ("WEFT_PROJECT", str(_user_toml(os.environ)))
 
 
 def find_root(directory: Path) -> Path:

@@ -32,7 +32,7 @@ REST_US = 30_000_000  # how long a failed embedder is left alone
 QUERIES_KEPT = 512
 MAX_AHEAD = 16  # questions whose vectors are begun and not asked for yet; the oldest is let go
 MAX_EMBEDDED_CHARACTERS = 200_000
-ASKED_CHARACTERS = 8_192  # of a question: a longer one would keep everybody waiting, and says no more by its length
+ASKED_CHARACTERS = 4_096  # of a question: a longer one would keep everybody waiting, and says no more by its length
 
 
 def asked(question: str) -> str:

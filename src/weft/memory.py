@@ -85,14 +85,10 @@ def schemas(settings: Settings) -> tuple[FileSchema, ...]:
 def marker_problems(settings: Settings) -> dict[str, str]:
     """What is wrong with the files that say that a directory is a store, by path."""
     scheme, _, rest = settings.store.partition("://")
-    if scheme != "sqlite":
-        return {}
-    from weft.backends.sqlite.directory import MARKER
-    from weft.backends.sqlite.migrating import marker_problem
+    from weft.backends.sqlite.migrating import marker_problems
 
     directory = Path(rest).expanduser()
-    found = {str(each / MARKER): marker_problem(each) for each in (directory, directory / AUDIT)}
-    return {path: problem for path, problem in found.items() if problem is not None}
+    return marker_problems(directory, directory / AUDIT) if scheme == "sqlite" else {}
 
 
 def viewer_of(settings: Settings) -> Viewer:

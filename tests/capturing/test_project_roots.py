@@ -116,6 +116,12 @@ def test_capture_takes_the_name_before_anything_is_kept(machine: Machine) -> Non
     assert refused(asked(machine, evil(machine)))
 
 
+def test_who_writes_by_hand_has_the_name(machine: Machine) -> None:
+    assert machine.run("remember", KEPT).code == 0
+    assert refused(asked(machine, evil(machine)))
+    assert KEPT in asked(machine, machine.root).out
+
+
 def test_the_user_says_that_it_is_the_same(known: Machine) -> None:
     first, root = known.root, evil(known)
     known.root = root

@@ -219,7 +219,7 @@ class _Measuring(WordEmbedder):
     longest = 0
 
     def embed(self, texts: Any) -> Any:
-        self.longest = max(self.longest, *map(len, texts))
+        self.longest = max([self.longest, *map(len, texts)])
         return super().embed(texts)
 
 

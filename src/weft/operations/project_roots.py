@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from weft import git
 from weft.config import TOML_NAME, Settings, user_data
-from weft.errors import Busy, Corrupt, Forbidden, StoreError, TooLarge
+from weft.errors import Busy, Corrupt, Forbidden, StoreError, TooLarge, WeftError
 
 FILE: Final = "roots.json"
 FORMAT: Final = 1
@@ -71,6 +71,13 @@ def claim(settings: Settings) -> bool:
     except OSError:  # of a store that may only be read
         return False
     return True
+
+
+def settle(settings: Settings) -> None:
+    """Takes the project's name for its directory if it is free. Nothing is raised: who wrote has written."""
+    with contextlib.suppress(OSError, WeftError):
+        if not _read(_place(settings)).get(settings.account, {}).get(settings.project):
+            claim(settings)
 
 
 def join(settings: Settings, project: str) -> None:

@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -28,9 +29,13 @@ MAX_CALLERS: Final = 1_024  # one that is put out only gets another session of t
 
 
 class Callers:
-    """The memories of a server's callers. Database and models are loaded with the first call. Any thread may ask."""
+    """The memories of a server's callers. Database and models are loaded with the first call. Any thread may ask.
+
+    `directory` is where the server works, and may be set until then.
+    """
 
     def __init__(self) -> None:
+        self.directory = Path()
         self._lock = threading.Lock()
         self._store: Memory | None = None
         self._known: OrderedDict[tuple[Token | None, str], Memory] = OrderedDict()
@@ -61,7 +66,7 @@ class Callers:
         if self._store is None:
             from weft.memory import open  # noqa: A004 - weft's front door, with the first call
 
-            self._store = open()
+            self._store = open(directory=self.directory)
         return self._store
 
     def _of(self, key: tuple[Token | None, str], settings: Callable[[Memory], Settings]) -> Memory:

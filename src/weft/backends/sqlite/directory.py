@@ -56,8 +56,10 @@ def make_file(path: Path) -> None:
 
 
 def _is_other(entry: Path) -> bool:
-    """Whether it is something else than the tokens and the count of starts, which may be there before a memory is."""
-    return not entry.name.removeprefix(".").startswith(("tokens.json", "serving.json"))
+    """Whether it is something else than tokens, the count of starts and the projects' directories: those may be there
+    before a memory is.
+    """
+    return not entry.name.removeprefix(".").startswith(("tokens.json", "serving.json", "roots.json"))
 
 
 def _sync(entry: Path) -> None:

@@ -22,8 +22,13 @@ def file_schemas(directory: Path, *, audit: bool) -> tuple[FileSchema, ...]:
     return tuple(_schema(file, audit=audit) for file in sorted((directory / ACCOUNTS).glob("*.db")))
 
 
-def marker_problem(directory: Path) -> str | None:
-    """What is wrong with the file that says that the directory is a store; None where it is as it was written."""
+def marker_problems(*directories: Path) -> dict[str, str]:
+    """By path, what is wrong with the file that says that a directory is a store. None is missing where none is."""
+    found = {str(each / MARKER): _marker_problem(each) for each in directories}
+    return {path: problem for path, problem in found.items() if problem is not None}
+
+
+def _marker_problem(directory: Path) -> str | None:
     try:
         written = json.loads((directory / MARKER).read_bytes())
     except FileNotFoundError:

@@ -33,7 +33,7 @@ def _stand_in() -> None:
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:

@@ -18,7 +18,7 @@ from weft.surfaces.cli.entry import INTERRUPTED
 from weft.surfaces.cli.sections import SECTIONS, Section
 
 UNREAD: Final = 141
-FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of standard output: stores have errors of their own
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of the output: stores have their own
 EXAMPLES: Final = (
     'weft remember "Deploys freeze on Fridays." --keywords release',
     'weft recall "when do deploys freeze?"',

@@ -6,6 +6,8 @@ to be quick. See `front_page` for exit codes.
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import Any
 
 import click
@@ -51,6 +53,7 @@ def mcp(ctx: click.Context, toolsets: str | None) -> None:
         return
     from weft.errors import WeftError
 
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # nothing is begun; the server has a way of its own
     try:
         from weft.surfaces.mcp.server import serve  # the SDK takes half a second, so only here
 

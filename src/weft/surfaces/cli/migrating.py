@@ -121,7 +121,7 @@ def _show(migrated: dict[str, Any]) -> None:
         "nothing_to_do": "nothing to do: the store is what this weft writes",
         "would_migrate": "nothing was changed: leave --dry-run out to do it",
         "migrated": "the store is what this weft writes now",
-        "failed": "the store is not as it was written: restore a backup; `weft doctor` looks at each part of an account",
+        "failed": "the store is not as it was written: restore a backup; `weft doctor` looks at an account's parts",
     }
     if not migrated["files"]:
         words["nothing_to_do"] = f"nothing to do: nothing is stored in {migrated['store']} yet"

@@ -3,8 +3,8 @@
 Looked at in this order, the cheap before the dear, and nothing of a body before its sender is known:
 
 1. Host and Origin: names of this machine and of the setting `hosts`, so that no page of a browser reaches it otherwise
-2. the path: what is no text is no path
-3. the size that the head announces
+2. the head itself and its path: not too large, and text
+3. the size that the head announces: once, and in one way
 4. the token, but for paths that are open to all; failures are counted by the address they come from
 5. how often the token has come
 6. the body itself, as it comes: its size and its pace

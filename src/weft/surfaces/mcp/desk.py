@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 from functools import partial
 from pathlib import Path
@@ -55,6 +55,7 @@ _log = logging.getLogger("weft.mcp")
 
 Context = ServerRequestContext[Any, Any]
 Whose = Callable[[Context], "Memory"]
+Ready = Callable[[Context], Awaitable[None]]
 Result = TypeVar("Result")
 
 
@@ -68,6 +69,8 @@ class Done(Struct, frozen=True, kw_only=True):
 class Desk:
     """Answers calls. `whose` gives the memory as the caller of a request may see it, and is asked on a thread.
 
+    Before that `ready` is awaited, which may ask the client.
+
     Its threads live as long as the server, because the store keeps a connection per thread: the SDK's own workers come
     and go, and would leave a connection behind each time.
 
@@ -76,8 +79,10 @@ class Desk:
     what there is not.
     """
 
-    def __init__(self, whose: Whose, *, network: bool, settings: Settings | None = None) -> None:
-        self.whose, self.network = whose, network
+    def __init__(
+        self, whose: Whose, *, network: bool, settings: Settings | None = None, ready: Ready | None = None
+    ) -> None:
+        self.whose, self.network, self._ready = whose, network, ready
         self._settings = load_settings(Path()) if settings is None else settings
         threads, share = (NETWORK_THREADS, NETWORK_THREADS // 2) if network else (THREADS, THREADS)
         self._threads = FairThreads(threads, share=share, name="weft")
@@ -144,6 +149,13 @@ class Desk:
         """The answer of an operation that this caller may call, for what is made of it: resources and prompts."""
         return (await self.threaded(context, partial(self.answer, context, name, given))).answer
 
+    async def project(self, context: Context) -> str | None:
+        """The project that this caller's memory is of; None where it cannot be opened, as the next call will say."""
+        try:
+            return (await self.threaded(context, partial(self.whose, context))).loom.settings.project
+        except WeftError:
+            return None
+
     async def turn_away(self, context: Context, name: str) -> None:
         """Records that a caller asked for an operation that there is, and that it may not call."""
         if name in lines() and name not in self.offered(context).callable:
@@ -182,6 +194,8 @@ class Desk:
 
     async def threaded(self, context: Context, work: Callable[[], Result]) -> Result:
         """Does work on a thread of the desk's own. If its caller goes, it is not begun, or ends unheard."""
+        if self._ready is not None:
+            await self._ready(context)
         future = self._threads.submit(self.principal(context), work)
         self._running.add(future)
         future.add_done_callback(self._running.discard)

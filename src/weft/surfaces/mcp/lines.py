@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import stat
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     RequestId,
     jsonrpc_message_adapter,
 )
@@ -29,11 +32,18 @@ class TooLong(Exception):
     """A line is longer than MAX_LINE_BYTES; it was passed over."""
 
 
-def lines_of(descriptor: int) -> Iterator[bytes | TooLong]:
-    """Lines without their ends, until the input ends. What stands after the last line end is a line, too."""
+class NoId(Exception):
+    """A request whose id is neither a text nor a whole number. The SDK takes it for a notification."""
+
+
+def lines_of(descriptor: int, stop: int | None = None) -> Iterator[bytes | TooLong]:
+    """Lines without their ends, until the input ends. What stands after the last line end is a line, too.
+
+    When the descriptor `stop` can be read, the input ends with the last whole line that has arrived.
+    """
     parts: list[bytes] = []
     size = 0
-    while chunk := os.read(descriptor, CHUNK_BYTES):
+    while chunk := _chunk(descriptor, stop):
         for number, part in enumerate(chunk.split(b"\n")):
             if number:
                 yield _whole(parts, size)
@@ -41,8 +51,28 @@ def lines_of(descriptor: int) -> Iterator[bytes | TooLong]:
             size += len(part)
             if size <= MAX_LINE_BYTES:
                 parts.append(part)
-    if size:
+    if size and chunk is not None:
         yield _whole(parts, size)
+
+
+def _chunk(descriptor: int, stop: int | None) -> bytes | None:
+    """What has arrived; nothing at the end of the input, None when it is to stop and nothing more is there."""
+    if stop is not None:
+        ready, _, _ = select.select([descriptor, stop], [], [])
+        if stop in ready and not select.select([descriptor], [], [], 0)[0]:
+            return None
+    return os.read(descriptor, CHUNK_BYTES)
+
+
+def is_over(descriptor: int) -> bool:
+    """Whether nobody can write to it any more, be all of it read or not. False where that cannot be told."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return True
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(descriptor, getattr(select, "POLLRDHUP", 0))
+    return any(event & (select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)) for _, event in poll.poll(0))
 
 
 def _whole(parts: list[bytes], size: int) -> bytes | TooLong:
@@ -54,15 +84,20 @@ def read_line(line: bytes | TooLong) -> JSONRPCMessage | Exception:
     if isinstance(line, TooLong):
         return line
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as problem:
         return problem
+    if isinstance(message, JSONRPCNotification) and "id" in json.loads(line):
+        return NoId()
+    return message
 
 
 def refuse(problem: Exception) -> JSONRPCError | None:
     """The answer to a line that is no message; None to an empty one, and to what looks like an answer itself."""
     if isinstance(problem, TooLong):
         return _error(None, INVALID_REQUEST, f"Invalid Request: the line is longer than {MAX_LINE_BYTES:,} bytes")
+    if isinstance(problem, NoId):
+        return _error(None, INVALID_REQUEST, "Invalid Request: the id of a request is a string or a whole number")
     inputs = [each["input"] for each in problem.errors()] if isinstance(problem, ValidationError) else []
     if any(isinstance(line, str | bytes) and not line.strip() for line in inputs):
         return None

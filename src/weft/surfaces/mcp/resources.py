@@ -125,6 +125,8 @@ class Shelf:
     async def _health(self, context: Context) -> str:
         """All that `doctor` finds for who may examine the store on its own machine; for others, that it answers."""
         told: dict[str, Any] = {"ok": True, "version": __version__}
+        if not self._desk.network:
+            told["project"] = await self._desk.project(context)
         able = self._desk.offered(context).callable
         if "doctor" in able:
             found = (await self._desk.use(context, "doctor", {})).envelope

@@ -28,6 +28,7 @@ from weft.surfaces.mcp.desk import Context, Desk
 from weft.surfaces.mcp.prompts import Prompter
 from weft.surfaces.mcp.resources import Shelf
 from weft.surfaces.mcp.wire import Wire, standard_streams
+from weft.surfaces.mcp.workspace import Workspace
 from weft.surfaces.starting import check_start
 from weft.version import __version__
 
@@ -84,6 +85,7 @@ def serve(toolsets: Sequence[str] | None = None) -> None:
         sys.stderr.write("weft mcp speaks MCP on standard input and output: let an agent's program start it\n")
     with standard_streams() as (source, target):
         asyncio.run(_serve(desk, source, target))
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # the second, or one that comes late: all is said
         ended = desk.close(LEAVE_SECONDS)
     if not ended:
         sys.stderr.write("weft mcp leaves while a call is running: what it has written stays, the rest is not done\n")
@@ -95,7 +97,7 @@ def _desk(callers: Callers, settings: Settings) -> Desk:
     def whose(context: Context) -> Memory:
         return callers.environment(client_of(context))
 
-    return Desk(whose, network=False, settings=settings)
+    return Desk(whose, network=False, settings=settings, ready=Workspace(callers, settings).find)
 
 
 async def _serve(desk: Desk, source: int, target: int) -> None:
@@ -115,7 +117,7 @@ async def _stop_on_signal(wire: Wire) -> None:
     """The first signal lets what was asked be answered; with the second, the process is gone at once."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
         async for _ in received:
-            wire.stop()
+            wire.drain()
             break
         async for _ in received:
             os._exit(0)

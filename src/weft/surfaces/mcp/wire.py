@@ -30,7 +30,7 @@ from mcp.types import (
 )
 
 from weft.errors import Misconfigured
-from weft.surfaces.mcp.lines import lines_of, read_line, refuse, too_busy
+from weft.surfaces.mcp.lines import is_over, lines_of, read_line, refuse, too_busy
 
 SETTLE_SECONDS: Final = 10.0
 FLUSH_SECONDS: Final = 2.0
@@ -48,6 +48,8 @@ def standard_streams() -> Iterator[tuple[int, int]]:
     Raises Misconfigured where the process was started without them.
     """
     try:
+        if sys.__stdin__ is None or sys.__stdout__ is None:  # the command line has put others in their place
+            raise OSError("closed")
         source, target = os.dup(0), os.dup(1)
     except OSError as problem:
         raise Misconfigured(
@@ -81,6 +83,12 @@ class Wire:
         self._written.set()
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._heard = True  # whether the client still reads
+        self._stopping, self._stop_reading = os.pipe()
+
+    def drain(self) -> None:
+        """Takes what has arrived and no more, as if the input had ended then; not long, where ever more arrives."""
+        os.write(self._stop_reading, b"x")
+        self._loop.call_later(FLUSH_SECONDS, self.stop)
 
     def stop(self) -> None:
         """Takes no more requests, as if the input had ended."""
@@ -101,7 +109,7 @@ class Wire:
         """
         with suppress(RuntimeError):
             with suppress(OSError):
-                for line in lines_of(self._source):
+                for line in lines_of(self._source, self._stopping if os.name == "posix" else None):
                     taking = self._take(read_line(line), inbox, answers)
                     try:
                         asyncio.run_coroutine_threadsafe(taking, self._loop).result()
@@ -141,10 +149,20 @@ class Wire:
                     self._changed.set()
                 self._written.clear()
                 self._lines.put(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-                await self._written.wait()
+                await self._until_written()
                 if isinstance(message, JSONRPCResponse | JSONRPCError):
                     self._close(message.id)
         self._over.set()
+
+    async def _until_written(self) -> None:
+        """Waits for a client that does not read as long as it may still ask; then a while, and it counts as gone."""
+        while self._heard and not self._written.is_set():
+            with anyio.move_on_after(SETTLE_SECONDS):
+                await self._written.wait()
+                return
+            if is_over(self._source):
+                self._heard = False
+                self.stop()
 
     async def flush(self) -> None:
         """Waits until what the server said last has left; not for a client that does not read."""
