@@ -1,7 +1,7 @@
 """Many clients at once over HTTP: how long calls take and how many fail, beside one client alone in the same run.
 
-Clients are a process of their own with one connection each. In a closed loop each calls again when it is answered;
-paced, each calls at its times whether it was answered or not, and a call's time counts from when it was due.
+Clients are a process of their own, with a connection and a token each. In a closed loop each calls again when it is
+answered; paced, each calls at its times whether it was answered or not, and a call's time counts from when it was due.
 
 python -m benchmarks.latency.http_load [--clients 32] [--seconds 20] [--rows 10000] [--per-second 50]
 """
@@ -51,7 +51,7 @@ class Caller:
     """One connection."""
 
     def __init__(self, served: Served, number: int, tally: Tally) -> None:
-        self._served, self._tally = served, tally
+        self._served, self._number, self._tally = served, number, tally
         self._random, self._words = random.Random(number), Words(seed=100 + number)
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -81,7 +81,7 @@ class Caller:
         body = json.dumps(given).encode()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                status = await self._exchange(head(self._served, name, len(body)) + body)
+                status = await self._exchange(head(self._served, name, len(body), self._number) + body)
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as problem:
             self._tally.failed[type(problem).__name__] += 1
             self._streams = None
@@ -129,7 +129,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
         filled(scratch, args.rows, args.embedder)
-        with serving(scratch, args.embedder) as served:
+        with serving(scratch, args.embedder, args.clients) as served:
             as_process(served, 1, 3.0, None)  # caches
             alone = as_process(served, 1, args.seconds / 2, None)
             closed = as_process(served, args.clients, args.seconds, None)
@@ -154,7 +154,8 @@ def main() -> int:
     args = parser.parse_args()
     if args.as_clients:
         told = json.loads(args.as_clients)
-        served = Served(*told.pop("served"))
+        port, tokens = told.pop("served")
+        served = Served(port, tuple(tokens))
         print(json.dumps(asyncio.run(load(served, **told))))
         return 0
     found = measure(args)

@@ -1,8 +1,7 @@
-"""A real `weft serve` for measurements: its own process, a filled store, a token."""
+"""A real `weft serve` for measurements: its own process, a filled store, tokens."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,15 +13,20 @@ from typing import NamedTuple
 import weft
 from benchmarks.latency.corpus import Words
 from benchmarks.latency.run import draft, in_batches
+from weft.operations import operation
 
 WEFT = str(Path(sys.executable).with_name("weft"))
 
 
 class Served(NamedTuple):
-    """Where it listens, and what admits to it."""
+    """Where it listens, and what admits to it: a token for each caller."""
 
     port: int
-    token: str
+    tokens: tuple[str, ...]
+
+    @property
+    def token(self) -> str:
+        return self.tokens[0]
 
 
 def environment(scratch: Path, embedder: str) -> dict[str, str]:
@@ -46,32 +50,27 @@ def filled(scratch: Path, rows: int, embedder: str) -> None:
 
 
 @contextmanager
-def serving(scratch: Path, embedder: str) -> Iterator[Served]:
-    """Starts a server on the store, and ends it."""
+def serving(scratch: Path, embedder: str, callers: int = 1) -> Iterator[Served]:
+    """Starts a server on the store, with so many tokens, and ends it."""
     settings = environment(scratch, embedder)
-    made = subprocess.run(
-        [WEFT, "token", "create", "bench", "--agent", "bench", "--role", "operator", "--json"],
-        cwd=scratch,
-        env=settings,
-        check=True,
-        capture_output=True,
-    )
-    token = next(
-        each for each in json.loads(made.stdout).values() if isinstance(each, str) and each.startswith("weft_")
-    )
+    with weft.open(directory=scratch, environment=settings) as memory:
+        create = operation("token_create")
+        wanted = [{"agent": f"bench-{number}", "role": "operator"} for number in range(callers)]
+        tokens = tuple(str(getattr(memory.run(create, each), "token", "")) for each in wanted)
     command = [WEFT, "serve", "--port", "0"]
     with subprocess.Popen(command, cwd=scratch, env=settings, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         listens = next(line for line in process.stdout if line.startswith("listening:"))
         try:
-            yield Served(port=int(listens.split()[1].rpartition(":")[2]), token=token)
+            yield Served(port=int(listens.split()[1].rpartition(":")[2]), tokens=tokens)
         finally:
             process.terminate()
 
 
-def head(served: Served, operation: str, length: int) -> bytes:
+def head(served: Served, name: str, length: int, caller: int = 0) -> bytes:
     """The head of a call, as a client keeps it ready."""
     return (
-        f"POST /api/{operation} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
+        f"POST /api/{name} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+        f"Authorization: Bearer {served.tokens[caller % len(served.tokens)]}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
     ).encode()

@@ -113,6 +113,7 @@ def test_the_list_of_operations_is_the_callers_own(house: House, server: Server,
 def test_who_is_asking_is_no_argument(server: Server, token: str, name: str) -> None:
     answer = server.call(token, "recall", query="redis", **{name: "somebody-else"})
     assert (answer.status, answer.json["error_code"]) == (403, "forbidden")
+    assert answer.json["hint"] == f"leave {name} out; your token says who you are"
 
 
 def test_what_is_not_there_and_what_the_operator_alone_may_do(server: Server, token: str) -> None:

@@ -14,6 +14,7 @@ from tests.served.conftest import WEFT, House, Server
 
 from weft.config import load_settings
 from weft.surfaces.http.starts import Record
+from weft.surfaces.toolsets import offer
 from weft.version import __version__
 
 
@@ -63,6 +64,21 @@ def test_starts_are_counted_and_one_that_was_cut_short_is_told(tmp_path: Path) -
         assert "starts: 3 on this store (the one before was cut short)" in third.said
         assert "\nweft_restarts_total 2\n" in third.get("/metrics", boss).body.decode()
         assert third.call(boss, "remember", text="The store is made after it was served.").json["status"] == "saved"
+    finally:
+        house.close()
+
+
+def test_another_server_on_the_store_was_not_cut_short(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    try:
+        first, second = house.serve(), house.serve()
+        assert "starts: 2 on this store" in second.said
+        assert second.stop() == 0
+        first.process.kill()
+        first.process.wait(10)
+        assert "starts: 3 on this store (the one before was cut short)" in house.serve().said
+        shown = offer(("core",), network=True)
+        assert f"tools: {len(shown.callable)} may be called, {len(shown.listed) + 1} are listed over MCP" in second.said
     finally:
         house.close()
 

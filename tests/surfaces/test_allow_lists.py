@@ -99,6 +99,13 @@ def test_a_server_that_is_told_of_tools_that_there_are_not_stops_with_a_line_for
     assert "Traceback" not in done.err
 
 
+def test_the_hint_is_about_what_was_wrong(cli: Cli) -> None:
+    tools = cli.real("mcp", WEFT_ALLOW="recal").err
+    assert "allow takes admin, public or names of tools" in tools
+    assert "toolsets are" not in tools
+    assert "toolsets are core, " in cli.real("mcp", WEFT_TOOLSETS="kitchen").err
+
+
 def test_a_token_gets_no_more_than_its_server_allows() -> None:
     assert within(("admin",), ("recall", "remember")) == ("recall", "remember")
     assert within(("public",), ("admin",)) == ("public",)

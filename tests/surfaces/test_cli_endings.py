@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -100,3 +104,97 @@ def test_refusals_look_alike(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         first, second = done.stderr.splitlines()[:2]
         assert first.startswith("error: ")
         assert second.startswith("hint:  ")
+
+
+INTERRUPTED_AT_S = (0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
+
+
+def test_an_interrupt_is_quiet_at_every_moment(cli: Cli) -> None:
+    """While modules are imported, while the model is loaded beside it, while the answer is made."""
+    environment = {name: value for name, value in cli.environment().items() if name != "WEFT_EMBEDDER"}
+    script = (
+        "import sys\nfrom weft.surfaces.cli.entry import main\n"
+        "sys.argv = ['weft', 'recall', 'when do deploys freeze?']\n"
+        "sys.stdout.write('up\\n')\nsys.stdout.flush()\nmain()\n"
+    )
+    assert cli("remember", "Deploys freeze on Fridays.").exit_code == 0
+    for moment in INTERRUPTED_AT_S:
+        child = subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cli.root,
+            env=environment,
+        )
+        with child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == b"up\n"
+            time.sleep(moment)
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=30)
+        # When all is said, Python is putting itself away, and may be ended by the signal.
+        ended = child.returncode in (0, -signal.SIGINT) and out and not err
+        assert ended or (child.returncode, err) == (130, b"interrupted\n"), (moment, child.returncode, err)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", ">&- 2>&- <&-"])
+def test_a_stream_that_is_closed_is_done_without(cli: Cli, closed: str) -> None:
+    cli("remember", "Deploys freeze on Fridays.")
+    for typed, code in (("recall deploys", 0), ("stats --json", 0), ("log export -", 0), ("recal", 2), ("stats -h", 0)):
+        done = subprocess.run(
+            ["sh", "-c", f"'{WEFT}' {typed} {closed}"],
+            capture_output=True,
+            cwd=cli.root,
+            env=cli.environment(),
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == code, (typed, done.stderr)
+        assert b"fault in weft" not in done.stdout + done.stderr
+        assert bool(done.stdout) == (not code and ">&- " not in f" {closed.replace('2>&-', '')} "), typed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
+@pytest.mark.parametrize(
+    "typed", [("--version",), ("--help",), ("recall", "x"), ("stats", "--json"), ("help", "recall")]
+)
+def test_output_that_cannot_be_written_is_told_in_a_line(cli: Cli, typed: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [str(WEFT), *typed],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=cli.root,
+            env=cli.environment(),
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"error: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("typed", [("recall", "x"), ("mcp",), ("migrate",), ("serve", "--port", "0")])
+def test_a_directory_that_is_gone_is_told(cli: Cli, typed: tuple[str, ...]) -> None:
+    gone = cli.scratch / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", f"rmdir '{gone}'; exec '{WEFT}' {' '.join(typed)}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=gone,
+        env=cli.environment(),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    first, second = done.stderr.decode().splitlines()
+    assert first == "error: the working directory is gone: it was deleted or moved"
+    assert second.startswith("hint:  cd ")
+
+
+def test_an_empty_home_is_the_one_the_system_knows(cli: Cli) -> None:
+    unset = {"HOME": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
+    done = cli.real("config", "--json", **unset)
+    (store,) = [each["value"] for each in json.loads(done.out)["settings"] if each["name"] == "store"]
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert store == f"sqlite://{home / '.local' / 'share' / 'weft'}"

@@ -15,7 +15,7 @@ from weft.operations import operation
 from weft.sealing import new_key
 
 from .mcp_eras import ERAS, run
-from .test_mcp import Bench, Raw, text_of
+from .test_mcp import Bench, Raw, quiet, text_of
 
 RULE = {"text": "All services log in UTC.\nLocal time is for people.", "level": "global"}
 
@@ -256,7 +256,7 @@ def test_a_question_that_is_open_at_the_end_holds_up_nothing(bench: Bench) -> No
         out, errors = server.end()
         assert time.monotonic() - began < 8.0
         assert server.process.returncode == 0
-        assert errors == b""
+        assert quiet(errors) == []
         assert b'"error"' in out or out == b""
     finally:
         server.process.kill()

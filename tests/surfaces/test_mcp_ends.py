@@ -19,7 +19,7 @@ import pytest
 from weft.surfaces.mcp.lines import MAX_LINE_BYTES
 from weft.surfaces.mcp.wire import MAX_OPEN
 
-from .test_mcp import WEFT, Bench, Raw
+from .test_mcp import WEFT, Bench, Raw, quiet
 
 Start = Callable[..., Raw]
 
@@ -71,11 +71,11 @@ def test_a_signal_lets_what_was_asked_be_answered(bench: Bench, start: Start, nu
     out, errors = server.end()
     answers = [json.loads(line) for line in out.splitlines()]
     assert server.process.returncode == 0
-    assert errors == b""
-    told = {first, *(each["id"] for each in answers)}
-    assert told <= asked
+    assert quiet(errors) == []
+    heard = {first, *(each["id"] for each in answers)}
+    assert heard <= asked
     assert all(each["result"]["structuredContent"]["ok"] for each in answers)
-    assert kept(bench) >= 1 + len(told)
+    assert kept(bench) >= 1 + len(heard)
 
 
 def test_a_second_signal_ends_it_at_once(start: Start) -> None:
@@ -149,6 +149,46 @@ def alive(process: int) -> bool:
     status = Path(f"/proc/{process}/stat")
     # A zombie whose parent is gone waits for whoever adopted it, which is not ours to do.
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_what_arrived_before_a_signal_is_done(bench: Bench, start: Start) -> None:
+    server = start().greet()
+    server.call("recall", query="x")
+    server.process.send_signal(signal.SIGSTOP)  # so that all of it is there before the signal is seen
+    asked = writes(server, 30)
+    server.process.send_signal(signal.SIGTERM)
+    server.process.send_signal(signal.SIGCONT)
+    assert server.process.wait(timeout=30) == 0, "the input is still open"
+    out, errors = server.end()
+    assert (server.process.returncode, quiet(errors)) == (0, [])
+    assert {json.loads(line)["id"] for line in out.splitlines()} == asked
+    assert kept(bench) == 30
+
+
+def test_a_client_that_has_asked_its_last_and_never_reads_is_left(bench: Bench, start: Start) -> None:
+    """More is asked than can wait, so that the end of the input is not come to."""
+    server = start(toolsets="all").greet()
+    for _ in range(200):
+        server.send("tools/list", {})
+    assert server.process.stdin is not None
+    server.process.stdin.close()
+    assert server.process.wait(timeout=40) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_idle_server_ends_as_it_should(start: Start, number: signal.Signals) -> None:
+    server = start().greet()
+    server.process.send_signal(number)
+    assert server.process.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize("number", ["null", "{}", "1.5", "true", "[1]"])
+def test_a_request_whose_id_is_none_is_refused(start: Start, number: str) -> None:
+    server = start().greet()
+    server.line(b'{"jsonrpc": "2.0", "id": %s, "method": "ping"}' % number.encode())
+    refused = server.read()
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert server.ask("ping", {})["result"] == {}
 
 
 def test_half_a_pipe_is_enough_to_answer(bench: Bench, start: Start) -> None:

@@ -92,6 +92,16 @@ def test_it_says_all_that_its_holder_is(cli: Cli) -> None:
     assert "hash" not in made["made"]
 
 
+@pytest.mark.parametrize(
+    ("given", "allow"),
+    [((), "admin"), (("--audience", "public"), "public"), (("--audience", "public", "--allow", "admin"), "admin")],
+)
+def test_one_for_the_public_may_only_read_unless_more_is_allowed(cli: Cli, given: tuple[str, ...], allow: str) -> None:
+    token = admitted(cli, create(cli, "kiosk", *given)["token"])
+    assert token is not None
+    assert token.allow == (allow,)
+
+
 @pytest.mark.parametrize(("written", "days"), [(None, 90), ("12h", 0.5), ("2w", 14), ("1y", 365), ("30D", 30)])
 def test_a_token_ends(cli: Cli, written: str | None, days: float) -> None:
     before_us = SystemClock().now_us()

@@ -178,9 +178,24 @@ def test_a_public_agent_cannot_leave_its_session_over_the_wire(servers: Servers)
         other = await refused(session, "conversation_search", {"query": "which locker?", "session": "visit-1"})
         assert other["error_code"] == "forbidden"
 
-    servers.run(
-        story, toolsets="memory", audience="public", agent="kiosk", scopes="public", session="visit-2", role="agent"
-    )
+    kiosk = {"audience": "public", "agent": "kiosk", "scopes": "public", "session": "visit-2", "role": "agent"}
+    servers.run(story, toolsets="memory", allow="public,record_turns", **kiosk)
+
+
+def test_a_public_agent_may_only_read_unless_more_is_allowed(servers: Servers) -> None:
+    async def story(session: ClientSession) -> None:
+        assert set(await listed(session)) == {"recall", "cite", "find_tool"}
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await session.call_tool("remember", {"text": "x"})
+        found = await refused(session, "find_tool", {"tool": "forget", "arguments": {"id": "x"}})
+        assert found["error_code"] in ("invalid", "not_found", "forbidden")
+
+    servers.run(story, audience="public", agent="kiosk")
+
+    async def allowed(session: ClientSession) -> None:
+        assert "remember" in await listed(session)
+
+    servers.run(allowed, audience="public", agent="kiosk", allow="admin")
 
 
 def test_words_of_commands_become_words_of_the_tools_that_are_served(servers: Servers) -> None:

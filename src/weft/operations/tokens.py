@@ -49,9 +49,16 @@ class TokenCreate(Struct, frozen=True, kw_only=True):
         Annotated[str, Meta(max_length=128, description="the project it writes to; the server's if unset")] | None
     ) = None
     toolsets: Annotated[Names, Meta(description="toolsets it is offered beside core, or all")] = ()
-    allow: Annotated[
-        Names, Meta(description="tools it may call: admin (all), public (those that only read), or names of tools")
-    ] = ("admin",)
+    allow: (
+        Annotated[
+            Names,
+            Meta(
+                description="tools it may call: admin (all), public (those that only read), or names of tools; "
+                "if unset, public for a public audience, else admin"
+            ),
+        ]
+        | None
+    ) = None
     approves: Annotated[
         bool, Meta(description="whether the yes of the person at its program counts as your approval")
     ] = False
@@ -177,7 +184,7 @@ def _wanted(loom: Loom, given: TokenCreate, now_us: int) -> Token:
         sensitive=given.sensitive,
         project=_read("project", name_or_none, given.project or ""),
         toolsets=_toolsets(_flat(given.toolsets)),
-        allow=_allowed(_flat(given.allow)),
+        allow=_allowed(_flat(given.allow)) if given.allow is not None else _list_of(given.audience),
         approves=given.approves,
         expires=_end(given.expires, now_us),
     )
@@ -222,6 +229,10 @@ def _allowed(wanted: tuple[str, ...]) -> tuple[str, ...]:
     if not wanted:
         raise Invalid("a token that may call nothing is of no use", hint="leave allow out for all that it is offered")
     return wanted
+
+
+def _list_of(audience: Audience) -> tuple[str, ...]:
+    return ("public",) if audience == "public" else ("admin",)
 
 
 def _end(written: str, now_us: int) -> str:

@@ -34,7 +34,7 @@ class Vector(Struct, frozen=True):
         matches = loom.store.search_vector(loom.viewer, ask.when, query, limit=limit)
         title: bytes | None = None
         if answer.question.is_report and answer.question.first_line.strip():
-            title, _ = loom.embedding.query(answer.question.first_line)
+            title, _ = loom.embedding.query(asked(answer.question.first_line))
             if title is not None:
                 more = loom.store.search_vector(loom.viewer, ask.when, replace(query, data=title), limit=limit)
                 known = {hit.node.row for hit in matches.hits}

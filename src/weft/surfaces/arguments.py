@@ -66,8 +66,14 @@ def read_arguments(operation: Operation, sent: dict[str, Any], settings: Setting
 
 def _check_own(written: str, name: str, value: Any, settings: Settings) -> None:
     own = {"account": settings.account, "agent": settings.agent}.get(name.partition("_")[0])
-    if own is None or value != own:
+    if own is not None and value == own:
+        return
+    if settings.origins["account"].origin.startswith("token "):
         raise Forbidden(
-            f"{written} cannot be an argument: who is asking is settled where the server is started",
-            hint=f"leave {written} out; the WEFT_* variables of the server say who it serves",
+            f"{written} cannot be an argument: who is asking is settled by the token",
+            hint=f"leave {written} out; your token says who you are",
         )
+    raise Forbidden(
+        f"{written} cannot be an argument: who is asking is settled where the server is started",
+        hint=f"leave {written} out; the WEFT_* variables of the server say who it serves",
+    )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from weft.config import Effective, Settings
 from weft.instants import Clock, to_iso
-from weft.surfaces.toolsets import within
+from weft.surfaces.toolsets import allowed_by, within
 from weft.tokens import Token
 
 if TYPE_CHECKING:
@@ -84,7 +84,12 @@ def as_agent(settings: Settings, client: str, clock: Clock) -> Settings:
 
     Every process writes into a session of its own, so that two servers on one store never interleave one chain.
     """
-    defaults = {"role": "agent", "session": new_session("mcp", clock), "agent": _agent(settings, client)}
+    defaults = {
+        "role": "agent",
+        "session": new_session("mcp", clock),
+        "agent": _agent(settings, client),
+        "allow": allowed_by(settings),
+    }
     unset = {name: value for name, value in defaults.items() if settings.origins[name].origin == "default"}
     return _with(settings, unset, "weft mcp")
 

@@ -84,7 +84,13 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 def offer_of(settings: Settings, *, network: bool) -> Offer:
     """What these settings offer. Raises Misconfigured, as `offer` does."""
-    return offer(settings.toolsets, allow=settings.allow, exclude=settings.exclude, network=network)
+    return offer(settings.toolsets, allow=allowed_by(settings), exclude=settings.exclude, network=network)
+
+
+def allowed_by(settings: Settings) -> tuple[str, ...]:
+    """The allow-list that holds: where none was set, anybody at all may only read."""
+    unset = settings.origins["allow"].origin == "default"
+    return (PUBLIC,) if unset and settings.audience == "public" else settings.allow
 
 
 def offer_of_token(settings: Settings, token: Token) -> Offer:
@@ -111,11 +117,7 @@ def offer(
 @lru_cache(maxsize=MAX_OFFERS)
 def _offer(toolsets: tuple[str, ...], allow: tuple[str, ...], exclude: tuple[str, ...], network: bool) -> Offer:  # noqa: FBT001
     if defects := [*_unknown_toolsets(toolsets), *_unknown_tools("allow", allow), *_unknown_tools("exclude", exclude)]:
-        raise Misconfigured(
-            "\n".join(defects),
-            hint=f"toolsets are {', '.join((*toolset_names(), ALL))}; `weft config` shows the settings, and "
-            "where each came from",
-        )
+        raise Misconfigured("\n".join(defects), hint=_hint(toolsets))
     here = [name for name, each in lines().items() if each.reach in _reaches(network)]
     allowed = [name for name in here if _allowed(name, allow)]
     kept = [name for name in allowed if name not in exclude]
@@ -194,6 +196,15 @@ def _allowed(name: str, allow: tuple[str, ...]) -> bool:
 def _unknown_toolsets(toolsets: tuple[str, ...]) -> list[str]:
     known = (*toolset_names(), ALL)
     return [f"there is no toolset {name!r}{nearest(name, known)}" for name in toolsets if name not in known]
+
+
+def _hint(toolsets: tuple[str, ...]) -> str:
+    """What there is to choose from, of the first that was named wrongly; tools are too many to name."""
+    if _unknown_toolsets(toolsets):
+        there = f"toolsets are {', '.join((*toolset_names(), ALL))}"
+    else:
+        there = f"allow takes {', '.join(LISTS)} or names of tools, exclude names of tools; docs/reference has them all"
+    return f"{there}; `weft config` shows the settings, and where each came from"
 
 
 def _unknown_tools(setting: str, names: tuple[str, ...]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import orjson
 
+from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.queries import Lead
 from weft.types import Actor, Commit, EdgeVersion, Event, Guard, Interval, NodeVersion, Tx
 
@@ -60,6 +61,15 @@ def select_nodes(prefix: str = "") -> str:
       JOIN {prefix}tx x ON x.key = v.tx LEFT JOIN {prefix}tx y ON y.key = v.retired_tx"""
 
 
+def _interval(ends: Sequence[Any], *moments: int | None) -> Interval:
+    """When a version holds. Raises OverflowError where a moment of its row is none: the row is damaged."""
+    for each in (*ends, *moments):
+        if each is not None and not MIN_INSTANT_US <= each <= MAX_INSTANT_US:
+            raise OverflowError(f"{each} is no moment")
+    valid_from, valid_to, asserted_from, asserted_to = ends
+    return Interval(valid_from=valid_from, valid_to=valid_to, asserted_from=asserted_from, asserted_to=asserted_to)
+
+
 def node_of(row: Sequence[Any]) -> NodeVersion:
     """A node version, from a row of `select_nodes`."""
     return NodeVersion(
@@ -74,7 +84,7 @@ def node_of(row: Sequence[Any]) -> NodeVersion:
         slot=row[8] or row[1],
         guard=guard_of(row[9], row[10], row[11], row[12]),
         recorded_guard=guard_of(row[13], row[14], row[15], row[16]),
-        interval=Interval(valid_from=row[17], valid_to=row[18], asserted_from=row[19], asserted_to=row[20]),
+        interval=_interval(row[17:21], row[21], row[24]),
         recorded_at=row[21],
         born=row[22],
         tx=row[23],
@@ -140,7 +150,7 @@ def edge_of(row: Sequence[Any]) -> EdgeVersion:
         weight=row[5],
         slot=row[6] or f"{src}\x1f{rel}\x1f{dst}",
         guard=guard_of(row[7], row[8], row[9], row[10]),
-        interval=Interval(valid_from=row[11], valid_to=row[12], asserted_from=row[13], asserted_to=row[14]),
+        interval=_interval(row[11:15]),
         recorded_at=row[15],
         born=row[16],
         tx=row[17],

@@ -57,7 +57,7 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
         say(_embedder_line(memory))
         live = sum(token.live(memory.loom.clock.now_us()) for token in tokens)
         say(f"tokens: {live} live" if live else "tokens: none, so nobody may call: make one with `weft token create`")
-        say(f"tools: {len(offered.callable)} may be called, {len(offered.listed)} are listed over MCP")
+        say(f"tools: {len(offered.callable)} may be called, {len(offered.listed) + offered.finds} are listed over MCP")
         for line in checked:
             say(f"tools: {line}")
         with listen(settings.host, settings.port) as listening:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from weft.config import Settings
 
 FILE: Final = "serving.json"
+LOCK: Final = f"{FILE}.lock"
 MAX_BYTES: Final = 4_096
 
 
@@ -30,21 +31,50 @@ class _Kept(Struct, frozen=True, kw_only=True):
 
 
 class Record:
-    """The file of one store. A file that cannot be read or written costs the count, never the start."""
+    """The file of one store. A file that cannot be read or written costs the count, never the start.
+
+    Several servers may run on one store: as long as one does, it holds a lock beside the file.
+    """
 
     def __init__(self, settings: Settings) -> None:
         scheme, _, rest = settings.store.partition("://")
         self._path = Path(rest).expanduser().absolute() / FILE if scheme == "sqlite" and rest else None
+        self._held: int | None = None
 
     def begin(self, now_us: int) -> Start:
         """Counts a start."""
         before = self._read()
         self._write(_Kept(starts=before.starts + 1, running=True))
-        return Start(count=before.starts + 1, at_s=now_us / 1_000_000, cut_short=before.running)
+        cut_short = before.running and self._alone()
+        self._lock(shared=True)
+        return Start(count=before.starts + 1, at_s=now_us / 1_000_000, cut_short=cut_short)
 
     def end(self) -> None:
-        """It ends as it should."""
-        self._write(_Kept(starts=self._read().starts, running=False))
+        """It ends as it should; another may go on."""
+        self._write(_Kept(starts=self._read().starts, running=not self._alone()))
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+    def _alone(self) -> bool:
+        """Whether no other server runs on this store. True where that cannot be told."""
+        return self._lock(shared=False)
+
+    def _lock(self, *, shared: bool) -> bool:
+        if self._path is None:
+            return True
+        try:
+            import fcntl
+
+            if self._held is None:
+                file = self._path.with_name(LOCK)
+                self._held = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._held, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except (ImportError, OSError):
+            return True
+        return True
 
     def _read(self) -> _Kept:
         if self._path is None:

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -15,7 +15,7 @@ import anyio
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from mcp.types import ListRootsRequest, ListRootsResult
+from mcp.types import ListRootsRequest, Result
 from pydantic import ValidationError
 
 from weft.config import Settings, is_project_settled, load_settings
@@ -25,6 +25,12 @@ from weft.surfaces.mcp.asking import is_modern
 
 ROOTS_SECONDS: Final = 2.0
 _log = logging.getLogger("weft.mcp")
+
+
+class _Roots(Result):
+    """The reply. The SDK's own refuses all of it for one root that is no file, such as a remote workspace."""
+
+    roots: list[dict[str, Any]]
 
 
 class Workspace:
@@ -60,13 +66,13 @@ async def _first_root(context: ServerRequestContext) -> Path | None:
         try:
             reply = await context.session.send_request(
                 ListRootsRequest(),
-                ListRootsResult,
+                _Roots,
                 metadata=ServerMessageMetadata(related_request_id=context.request_id),
             )
         except (MCPError, ValidationError) as problem:
             _log.debug("the client could not name its roots: %s", problem)
             return None
-        return _first_directory(str(root.uri) for root in reply.roots)
+        return _first_directory(str(root.get("uri")) for root in reply.roots)
     return None
 
 
