@@ -92,7 +92,7 @@ class Caller:
             self._tally.failed[str(status)] += 1
 
     async def _exchange(self, request: bytes) -> int:
-        if self._streams is None:
+        if self._streams is None or self._streams[0].at_eof():  # the server ends what was idle for long
             self._streams = await asyncio.open_connection("127.0.0.1", self._served.port)
         reader, writer = self._streams
         writer.write(request)
