@@ -13,7 +13,6 @@ import os
 import re
 import secrets
 import stat
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,7 +24,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.config import Settings, user_data
-from weft.errors import Busy, Conflict, Corrupt, Misconfigured, NotFound, SchemaMismatch, StoreError, TooLarge
+from weft.errors import Conflict, Corrupt, Misconfigured, NotFound, SchemaMismatch, StoreError, TooLarge
+from weft.file_lock import locked
 from weft.instants import to_iso
 from weft.types import SCOPES, Audience
 
@@ -37,7 +37,6 @@ SECRET_BYTES: Final = 32
 MAX_TOKENS: Final = 10_000
 MAX_FILE_BYTES: Final = 16_777_216
 LOCK_WAIT_S: Final = 10.0
-LOCK_LOOK_S: Final = 0.01
 _BEARER = re.compile(rf"{PREFIX}_([0-9a-f]{{{2 * ID_BYTES}}})_[0-9a-f]{{{2 * SECRET_BYTES}}}")
 _ID = re.compile(rf"[0-9a-f]{{{2 * ID_BYTES}}}")
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -320,23 +319,11 @@ def _unreadable(path: Path, problem: OSError) -> StoreError:
 def _locked(path: Path) -> Iterator[None]:
     """The right to change the file; the system takes it back from a process that dies. Raises Busy after a while."""
     try:
-        import fcntl
+        import fcntl  # noqa: F401 - only whether it is there
     except ImportError as problem:  # Windows
         raise StoreError("tokens cannot be changed here: the system has no file locks", hint="use Linux") from problem
-    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        until_s = time.monotonic() + LOCK_WAIT_S
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as problem:
-                if time.monotonic() >= until_s:
-                    raise Busy(f"another process is changing {path}", hint="try again in a moment") from problem
-                time.sleep(LOCK_LOOK_S)
+    with locked(path, wait_s=LOCK_WAIT_S):
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _replace_file(path: Path, tokens: Mapping[str, Token]) -> None:

@@ -42,7 +42,7 @@ def test_claude_code(tmp_path: Path) -> None:
         tmp_path / "s1.jsonl",
         [
             {"type": "file-history-snapshot", "snapshot": {}},
-            claude("user", "Is the ferry late?", 1, cwd="/work/ferry"),
+            claude("user", "Is the ferry late?", 1, cwd="/srv/ferry"),
             claude("assistant", [*words, {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 2),
             claude("user", result, 3),
             claude("user", "look around", 4, isSidechain=True),
@@ -58,7 +58,7 @@ def test_claude_code(tmp_path: Path) -> None:
     assert (first.id, first.session, first.cwd, first.at) == (
         "u-1",
         "s1",
-        "/work/ferry",
+        "/srv/ferry",
         moment("2026-03-01T10:00:01Z"),
     )
     assert [each for each in format_of(path).read(path, 0) if isinstance(each, Titled)] == [
@@ -169,7 +169,7 @@ def test_codex(tmp_path: Path) -> None:
             {
                 "timestamp": "2026-03-01T10:00:00Z",
                 "type": "session_meta",
-                "payload": {"id": "x1", "cwd": "/work/ferry"},
+                "payload": {"id": "x1", "cwd": "/srv/ferry"},
             },
             item("user", "input_text", "<environment_context>\n<cwd>/work</cwd>\n</environment_context>"),
             item("user", "input_text", "Is it late?"),
@@ -180,7 +180,7 @@ def test_codex(tmp_path: Path) -> None:
         ],
     )
     assert told(path) == [("user", "Is it late?"), ("assistant", "Yes.")]
-    assert {(turn.session, turn.cwd) for turn in turns(path)} == {("x1", "/work/ferry")}
+    assert {(turn.session, turn.cwd) for turn in turns(path)} == {("x1", "/srv/ferry")}
 
 
 def test_claude_export(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -23,7 +22,8 @@ from msgspec import Struct
 
 from weft import git
 from weft.config import TOML_NAME, Settings, user_data
-from weft.errors import Busy, Corrupt, Forbidden, StoreError, TooLarge, WeftError
+from weft.errors import Corrupt, Forbidden, StoreError, TooLarge, WeftError
+from weft.file_lock import locked
 
 FILE: Final = "roots.json"
 FORMAT: Final = 1
@@ -31,7 +31,6 @@ MAX_NAMES: Final = 10_000
 MAX_ROOTS: Final = 200  # of one name
 MAX_FILE_BYTES: Final = 8_388_608
 LOCK_WAIT_S: Final = 2.0
-_LOOK_S: Final = 0.01
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/@]*@)?(.+)")
 _SHORT_URL = re.compile(r"[^/:]+:.+")  # host:path
 
@@ -179,21 +178,9 @@ def _changing(place: Path) -> Iterator[Names]:
 @contextlib.contextmanager
 def _locked(place: Path) -> Iterator[None]:
     try:
-        import fcntl
+        import fcntl  # noqa: F401 - only whether it is there
     except ImportError:  # Windows: of two at once, the last counts
         yield
         return
-    descriptor = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        until_s = time.monotonic() + LOCK_WAIT_S
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as problem:
-                if time.monotonic() >= until_s:
-                    raise Busy(f"another process is changing {place}", hint="try again in a moment") from problem
-                time.sleep(_LOOK_S)
+    with locked(place, wait_s=LOCK_WAIT_S):
         yield
-    finally:
-        os.close(descriptor)
