@@ -252,7 +252,9 @@ def _texts(payload: Struct) -> list[tuple[str, str, str]]:
         case graph.Asserted():
             return [(node.name, node.summary, node.text) for node in payload.nodes]
         case document.Ingested():
-            return [(payload.title, "", ""), *((s.title, "", s.text) for s in payload.sections)]
+            sections = [(each.title, each.summary, each.text) for each in payload.sections]
+            chunks = [("", chunk.summary, chunk.text) for each in payload.sections for chunk in each.chunks]
+            return [(payload.title, payload.summary, ""), *sections, *chunks]
         case conversation.Recorded():
             head = [(payload.title, "", "")] if payload.opens else []
             return [*head, *(("", "", message.text) for message in payload.messages)]

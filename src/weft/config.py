@@ -22,6 +22,7 @@ from weft.types import SCOPES, Audience
 
 RetentionPolicy = Literal["none", "filter_expired", "decay"]
 Provenance = Literal["off", "warn", "required"]
+Conversations = Literal["lazy", "forensic"]
 
 TOML_NAME: Final = "weft.toml"
 MAX_TOML_BYTES: Final = 262_144
@@ -87,6 +88,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     request_bytes: int
     tokens: str
     sites: str
+    document_bytes: int
+    ignore: tuple[str, ...]
+    conversations: Conversations
     root: Path
     origins: Mapping[str, Effective]
 
@@ -232,6 +236,9 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "request_bytes": 4_194_304,
         "tokens": "",
         "sites": str(_user_directory(environment, "XDG_DATA_HOME", ".local/share").with_name("weft-sites")),
+        "document_bytes": 524_288,
+        "ignore": (),
+        "conversations": "forensic",
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

@@ -19,6 +19,7 @@ from weft.setting_values import (
     one_name,
     one_of,
     paths,
+    patterns,
     predicates,
     scopes,
     sealing_keys,
@@ -204,5 +205,21 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         name="sites",
         read=any_text,
         summary="where `weft publish` puts sites, and what `weft serve` shows under /sites/; empty for none",
+    ),
+    Setting(
+        name="document_bytes",
+        read=whole(1_024, 67_108_864),
+        summary="how large a file may be for `weft ingest`; larger ones are skipped, and said so",
+    ),
+    Setting(
+        name="ignore",
+        read=patterns,
+        summary="files that `weft ingest` passes over, as .gitignore writes them, beside those .gitignore names",
+        project_file=True,
+    ),
+    Setting(
+        name="conversations",
+        read=one_of("lazy", "forensic"),
+        summary="lazy: a conversation is kept from its second message on; forensic: every message, at once",
     ),
 )

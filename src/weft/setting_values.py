@@ -70,6 +70,11 @@ def paths(value: Any) -> tuple[str, ...]:
     return listed
 
 
+def patterns(value: Any) -> tuple[str, ...]:
+    """Patterns of files, as .gitignore writes them, by commas or as a list."""
+    return paths(value)
+
+
 def host_names(value: Any) -> tuple[str, ...]:
     """Names or addresses of hosts, with a port or without: memory.example.com, 10.0.0.5:8420, [::1]."""
     listed = tuple(path.lower() for path in paths(value))

@@ -60,8 +60,8 @@ def test_the_user_s_file_is_found_below_home(tmp_path: Path) -> None:
     assert load_settings(file.parent, {"HOME": str(tmp_path / "home")}).project == "usual", "still the user's own"
 
 
-@pytest.mark.parametrize("name", [setting.name for setting in SETTINGS if setting.name != "project"])
-def test_a_project_s_file_may_only_name_the_project(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [setting.name for setting in SETTINGS if setting.name not in ("project", "ignore")])
+def test_a_project_s_file_may_only_name_the_project_and_what_to_pass_over(tmp_path: Path, name: str) -> None:
     file = write_toml(tmp_path, f'{name} = "public"\n')
     with pytest.raises(Misconfigured, match=f"a project's file may not set {name};") as caught:
         load_settings(tmp_path, HOME)

@@ -29,6 +29,7 @@ PARTS: Final[Mapping[str, bool]] = {
     "entities": False,
     "messages": True,
     "sections": True,
+    "chunks": True,
     "symbols": True,
 }
 # Properties that weft makes itself, and that are no words: ids of other nodes, places, hashes, figures.

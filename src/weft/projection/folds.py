@@ -147,7 +147,9 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
         id=payload.id,
         kind="Document",
         name=payload.title,
-        props={"source": payload.source, "sha256": payload.sha256, "line": 1},
+        summary=payload.summary,
+        props={"source": payload.source, "sha256": payload.sha256, "line": 1}
+        | ({"form": payload.form} if payload.form else {}),
         focus=payload.focus,
         **asdict(guard),
     )
@@ -157,6 +159,7 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
             id=section.id,
             kind="Section",
             name=section.title,
+            summary=section.summary,
             text=section.text,
             props={
                 "source": payload.source,
@@ -169,6 +172,22 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
         )
         yield _put_node(event, node)
         yield _plain_edge(section.parent or payload.id, "CONTAINS", section.id, guard, begin)
+        for chunk in section.chunks:
+            yield _put_node(event, _chunk(payload, chunk))
+            yield _plain_edge(section.id, "CONTAINS", chunk.id, guard, begin)
+
+
+def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeAssertion:
+    """A chunk has no name of its own: the headings above it are what it is found by beside its words."""
+    return graph.NodeAssertion(
+        id=chunk.id,
+        kind="Chunk",
+        summary=chunk.summary,
+        text=chunk.text,
+        props={**chunk.props, "source": payload.source, "line": chunk.line, "end_line": chunk.end_line},
+        focus=payload.focus,
+        **asdict(_guard(payload)),
+    )
 
 
 def _recorded(event: Event, payload: conversation.Recorded) -> Iterator[Move]:

@@ -181,12 +181,14 @@ def _restored(payload: graph.Restored, tokens: Tokens) -> graph.Restored:
 def _ingested(payload: document.Ingested, tokens: Tokens) -> document.Ingested:
     sections = tuple(_section(each, tokens) for each in payload.sections)
     whole = tokens.gone(payload.id)
-    any_gone = whole or any(map(tokens.gone, (each.id for each in payload.sections)))
+    parts = [part for each in payload.sections for part in (each.id, *(chunk.id for chunk in each.chunks))]
+    any_gone = whole or any(map(tokens.gone, parts))
     return replace(
         payload,
         id=tokens.id(payload.id),
         source="" if whole else payload.source,
         title="" if whole else tokens.clean(payload.title),
+        summary="" if any_gone else tokens.clean(payload.summary),  # made of what is gone
         sha256="" if any_gone else payload.sha256,  # by it a guess at what is gone could be confirmed
         sections=sections,
         ended=_ids(payload.ended, tokens),
@@ -201,6 +203,19 @@ def _section(section: document.SectionText, tokens: Tokens) -> document.SectionT
         title="" if gone else tokens.clean(section.title),
         text="" if gone else tokens.clean(section.text),
         parent=None if section.parent is None else tokens.id(section.parent),
+        summary="" if gone or any(tokens.gone(each.id) for each in section.chunks) else tokens.clean(section.summary),
+        chunks=tuple(_chunk(each, tokens) for each in section.chunks),
+    )
+
+
+def _chunk(chunk: document.ChunkText, tokens: Tokens) -> document.ChunkText:
+    gone = tokens.gone(chunk.id)
+    return replace(
+        chunk,
+        id=tokens.id(chunk.id),
+        text="" if gone else tokens.clean(chunk.text),
+        summary="" if gone else tokens.clean(chunk.summary),
+        props={} if gone else tokens.clean_value(chunk.props),
     )
 
 

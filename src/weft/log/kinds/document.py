@@ -1,26 +1,48 @@
-"""Family `document`: files of text, by section."""
+"""Family `document`: files of text, by section and chunk."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Any
+
+from msgspec import Struct, field
 
 from weft.types import Scope
 
 
+class ChunkText(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A passage on one topic, verbatim: the lines of the file that it takes (from 1, both in).
+
+    `summary` says where it stands: the headings above it, the document's title first. Its `props` may hold `mentions`,
+    names of code that it writes as code, and `page`, where the file has pages.
+    """
+
+    id: str
+    line: int
+    end_line: int
+    text: str
+    summary: str = ""
+    props: dict[str, Any] = field(default_factory=dict)
+
+
 class SectionText(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A heading and what stands under it, with the lines it takes in the file (from 1, both in)."""
+    """A heading and what stands under it, with the lines it takes in the file (from 1, both in).
+
+    Its words are those of its `chunks`; a section without any, as early versions wrote them, has a `text` of its own.
+    """
 
     id: str
     title: str
     level: int
     line: int
     end_line: int
-    text: str
+    text: str = ""
     parent: str | None = None
+    summary: str = ""
+    chunks: tuple[ChunkText, ...] = ()
 
 
 class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One version of a document. `ended` are sections of the version before that are gone."""
+    """One version of a document. `ended` are sections and chunks of the version before that are gone."""
 
     id: str
     source: str
@@ -28,6 +50,8 @@ class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str
     sections: tuple[SectionText, ...]
     ended: tuple[str, ...] = ()
+    summary: str = ""
+    form: str = ""
     project: str | None = None
     focus: str | None = None
     scope: Scope = "admin"
