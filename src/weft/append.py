@@ -26,6 +26,10 @@ from weft.types import SCOPES, Actor, Event, NodeVersion, Viewer
 
 ERASED_SINCE: Final = "what this request wrote was erased since: if this is something else, use a new request id"
 SEALED_SINCE: Final = "what this request wrote is sealed with a key that is not given here, and was not compared"
+UNFIT: Final = (
+    "the embedder answers with another dimension than its vectors here have: it is another model by the same name;"
+    " saved without vectors, give the model another name"
+)
 MAX_TOUCHED: Final = 500  # versions that a fence looks at; where more were touched it counts as moved
 
 
@@ -131,6 +135,10 @@ def append(
         note = _compare_rewritten(store, writer.account, prepared, batch.events, request_id, screen)
     if approval is not None and batch.commit is not None:
         approval.used()
+    if batch.commit is not None and len(batch.vectors) < len(vectors):
+        note = UNFIT
+    if batch.commit is not None and embedding is not None and viewer is not None:
+        note = embedding.catch_up(store, viewer, tuple(lexed.values()), batch.vectors) or note
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from weft.agent_profile import AgentProfile, find_profile, narrowed, widening
 from weft.errors import Invalid, Misconfigured
 from weft.setting_list import SETTINGS, Setting
 from weft.types import SCOPES, Audience
@@ -50,6 +51,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...]
     audience: Audience
     keywords: tuple[str, ...]
+    live_memory: bool
     sensitive: bool
     embedder: str
     embedder_url: str
@@ -113,12 +115,39 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
         if (written := environment.get(setting.variable)) is not None:
             _take(found, defects, setting, written, setting.variable)
     defects.extend(_misspelt(environment))
+    if found["agent"].origin != "default" and not defects:
+        _take_profile(found, defects, root)
     account, accounts = found["account"].value, found["accounts"].value
     if accounts and account not in accounts:
         defects.append(f"account {account!r} is not among the configured accounts: {', '.join(accounts)}")
     if defects:
         raise Misconfigured("; ".join(defects), hint="fix the settings; `weft config` lists them all")
     return Settings(**{name: each.value for name, each in found.items()}, root=root, origins=found)
+
+
+def _take_profile(found: dict[str, Effective], defects: list[str], root: Path) -> None:
+    """What the project's file of this agent narrows. Raises Misconfigured for a file with defects."""
+    profile = find_profile(root, found["agent"].value)
+    if profile is None:
+        return
+    if wrong := widening(profile, found["scopes"].value):
+        defects.append(wrong)
+    held = {name: found[name].value for name in ("scopes", "keywords", "live_memory")}
+    for name, value in narrowing(profile, follows=found["keywords"].origin == "default", **held).items():
+        found[name] = Effective(value=value, origin=profile.origin)
+
+
+def narrowing(
+    profile: AgentProfile, *, scopes: tuple[str, ...], keywords: tuple[str, ...], live_memory: bool, follows: bool
+) -> dict[str, Any]:
+    """The settings that an agent's file changes, for one that holds these; its keywords only where it may `follow`."""
+    said = {
+        "scopes": narrowed(profile, scopes),
+        "keywords": profile.keywords if follows else keywords,
+        "live_memory": live_memory and profile.live_memory,
+    }
+    held = {"scopes": scopes, "keywords": keywords, "live_memory": live_memory}
+    return {name: value for name, value in said.items() if value != held[name]}
 
 
 def _absolute(directory: Path) -> Path:
@@ -198,6 +227,7 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "scopes": SCOPES,
         "audience": "internal",
         "keywords": (),
+        "live_memory": True,
         "sensitive": False,
         "embedder": "builtin",
         "embedder_url": "",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import lru_cache
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from weft.commits import LexedText
 from weft.errors import TooLarge, WeftError
@@ -19,7 +19,7 @@ from weft.instants import Clock
 from weft.lexical import text_to_embed
 from weft.parts import pack_parts
 from weft.ports import Embedder, PartEmbedder, Store
-from weft.queries import Vector
+from weft.queries import Space, Vector
 from weft.sealing import holds_sealed
 from weft.sentences import joined_spans, sentence_spans
 from weft.types import Viewer
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REST_US = 30_000_000  # how long a failed embedder is left alone
+WITHOUT_VECTORS = "saved without vectors, `weft reindex` adds them"
 QUERIES_KEPT = 512
 MAX_AHEAD = 16  # questions whose vectors are begun and not asked for yet; the oldest is let go
 MAX_EMBEDDED_CHARACTERS = 200_000
@@ -55,6 +56,25 @@ class Embedding:
     def model(self) -> str | None:
         """The space's name; None when no embedder is configured."""
         return None if self._embedder is None else self._embedder.model
+
+    @property
+    def place(self) -> Space | None:
+        """The space, and what embeds into it as far as that is known."""
+        return None if self._embedder is None else Space(model=self._embedder.model)
+
+    @property
+    def wanted(self) -> Embedding:
+        """The one that the settings name, which may not be in use yet: see `weft.vector_spaces`."""
+        return self
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What an answer should say of the space that its question was asked in."""
+        return ()
+
+    def serving(self, store: Store, viewer: Viewer) -> Embedding:
+        """As it serves one call on a store: its questions are all asked in one space, whatever others do meanwhile."""
+        return self
 
     def begin(self, text: str) -> None:
         """Starts on a question's vector in the background, so that it is ready, or nearly, when `query` asks for it."""
@@ -117,8 +137,8 @@ class Embedding:
         """Vectors of the texts that have none yet, and a note if that failed."""
         if self._embedder is None or not texts:
             return (), ""
-        if resting := self._resting():
-            return (), f"{resting}; saved without vectors, `weft reindex` adds them"
+        if self._resting():
+            return (), self._unsaved()
         open_texts = [text for text in texts if not holds_sealed(text.name, text.summary, text.body)]
         if not open_texts:
             return (), ""
@@ -127,6 +147,10 @@ class Embedding:
         }
         missing = store.without_vectors(viewer, self._embedder.model, tuple(by_hash))
         return self.of_pairs([(key, *by_hash[key]) for key in missing])
+
+    def catch_up(self, store: Store, viewer: Viewer, texts: Sequence[LexedText], made: Sequence[Vector]) -> str:
+        """Adds vectors of texts just written, if another space came into use while they were; a note if that failed."""
+        return ""
 
     def of_pairs(self, texts: Sequence[tuple[bytes, str, str]]) -> tuple[tuple[Vector, ...], str]:
         """Vectors of (content hash, words, those of them that are the body), and a note if that failed."""
@@ -137,7 +161,10 @@ class Embedding:
         except TooLarge as problem:
             return (), f"no vectors: {problem.message}"
         except WeftError as problem:
-            return (), f"{self._failed(problem)}; saved without vectors, `weft reindex` adds them"
+            self._failed(problem)
+            return (), self._unsaved()
+        with self._lock:
+            self._rest_until = 0  # it answers again
         model = self._embedder.model
         keyed = zip((key for key, *_ in texts), made.astype("<f2"), parts, strict=True)
         return tuple(
@@ -147,7 +174,8 @@ class Embedding:
     def _rows_with_parts(self, texts: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[bytes]]:
         """Rows of (words, body), and the places of the body's sentences where the embedder can tell them."""
         words = [each[:MAX_EMBEDDED_CHARACTERS] for each, _ in texts]
-        if not isinstance(self._embedder, PartEmbedder):
+        # Not isinstance: that reads every property of the port, and a served embedder asks its server for `dimensions`.
+        if not hasattr(self._embedder, "embed_with_parts"):
             return self._rows(words), [b"" for _ in words]
         spans, shifts = [], []
         for read, (each, body) in zip(words, texts, strict=True):
@@ -155,7 +183,7 @@ class Embedding:
             found = sentence_spans(read[shift:])
             spans.append([(start + shift, end + shift) for start, end in found] if len(found) > 1 else [])
             shifts.append(shift)
-        made, parts = self._embedder.embed_with_parts(words, spans)
+        made, parts = cast("PartEmbedder", self._embedder).embed_with_parts(words, spans)
         packed = [
             _packed([(start - shift, end - shift) for start, end in placed], vectors) if placed else b""
             for placed, vectors, shift in zip(spans, parts, shifts, strict=True)
@@ -167,6 +195,11 @@ class Embedding:
             if self._clock.now_us() < self._rest_until:
                 return f"the embedder failed a moment ago and is left alone: {self._problem}"
         return ""
+
+    def _unsaved(self) -> str:
+        """The same words for the failure and for the rest after it: who writes much says it once."""
+        with self._lock:
+            return f"the embedder failed: {self._problem}; {WITHOUT_VECTORS}"
 
     def _failed(self, problem: WeftError) -> str:
         with self._lock:

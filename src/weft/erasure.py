@@ -39,6 +39,7 @@ MAX_EVENTS: Final = 50  # rewritten in one commit, unless more cannot be parted
 MAX_TRIES: Final = 100  # in a row, that others wrote about the same nodes meanwhile
 MAX_SINCE: Final = 1_000  # events that are looked at inside the lock
 READ_AT_ONCE: Final = 1_000  # events
+INGESTED: Final = "document.ingested"
 MARKS: Final = frozenset({"tx.continued", "tx.closed"})  # events that say which change their commit belongs to
 
 
@@ -222,6 +223,15 @@ def _residues(concern: Concern, tokens: Tokens, positions: Iterable[int] | None 
             yield rewrite_of(held.event, canonical(msgspec.to_builtins(left)), held.tx)
 
 
+def _summaries(concern: Concern, tokens: Tokens) -> Iterator[Rewrite]:
+    """What sums up an erased chunk. It goes first: once the chunk is gone, nobody knows what it summed up."""
+    for pos in sorted(concern.held):
+        held = concern.held[pos]
+        left = residue(held.event.kind, held.payload, tokens) if held.event.kind == INGESTED else held.payload
+        if left is not held.payload:
+            yield rewrite_of(held.event, canonical(msgspec.to_builtins(left)), held.tx)
+
+
 def _carried(concern: Concern) -> Iterator[Rewrite]:
     """What repeats words that others brought. It goes first: by what they brought it is known."""
     for pos in sorted(concern.unsaid.carried & concern.held.keys()):
@@ -294,8 +304,8 @@ class Erasing:
 
     def _groups(self) -> list[list[Rewrite]]:
         tokens = self._tokens = self._concern.tokens()
-        if carried := list(_carried(self._concern)):
-            return [carried[start : start + MAX_EVENTS] for start in range(0, len(carried), MAX_EVENTS)]
+        if first := list(_carried(self._concern)) or list(_summaries(self._concern, tokens.summed_up())):
+            return [first[start : start + MAX_EVENTS] for start in range(0, len(first), MAX_EVENTS)]
         rewrites = {each.before.pos: each for each in _residues(self._concern, tokens)}
         groups = [
             [rewrites[pos] for pos in group.positions]

@@ -6,6 +6,7 @@
     │   ├── BlockedScope          the project or focus area to write to is not known
     │   └── Unproven              it says neither of which task nor of which conversation it came, and must
     ├── Conflict                  the log moved, or a request id was used for something else
+    ├── OverBudget                what must be told has no room in the tokens that the caller gave
     ├── NotFound                  no such session, node, citation or file, as far as the viewer may know
     ├── Forbidden                 the viewer may not do this
     ├── NeedsApproval             it would change what is kept for all projects: the operator has not approved it
@@ -70,6 +71,12 @@ class Conflict(WeftError):
     """The log is not where the caller believed. Nothing was written."""
 
     code = "conflict"
+
+
+class OverBudget(WeftError):
+    """What an answer must not leave out costs more tokens than the caller's profile has."""
+
+    code = "over_budget"
 
 
 class NotFound(WeftError):

@@ -12,11 +12,14 @@ STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
 )
 # Records about weft's own working: never in adjacency, never in default recall.
 RECORD_KINDS: Final[frozenset[str]] = frozenset(
-    {"Tx", "ToolCall", "Feedback", "Receipt", "Proposal", "Approval", "ApprovalText", "Key"}
+    {"Tx", "ToolCall", "Feedback", "Receipt", "Proposal", "Approval", "ApprovalText", "Key", "Projection"}
 )
 
 # How the ids of what was erased begin: tokens that tell nothing, of nodes that nobody sees again.
 ERASED: Final = "erased:"
+
+# Between a section's id and the number of a chunk of it.
+CHUNK_MARK: Final = "¶"
 
 # The key of names that are sensitive, itself sealed: see `weft.operations.hidden`.
 KEY: Final = "Key"
@@ -46,7 +49,9 @@ GATED_KINDS: Final[frozenset[str]] = frozenset(
 
 # Every kind belongs to one view or more; a kind not named here is open and lives in `semantic`.
 VIEWS: Final[Mapping[str, frozenset[str]]] = {
-    "semantic": frozenset({"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference", "Context"}),
+    "semantic": frozenset(
+        {"Concept", "Section", "Chunk", "Report", "Document", "Memory", "Preference", "Context", "Briefing"}
+    ),
     "entity": frozenset({"Person", "Organization", "Entity", "Service", "Place", "Product", MENTION}),
     "temporal": frozenset({"Event", "Fact", "Episode", "Message", "Memory"}),
     "causal": frozenset({"Cause"}),

@@ -21,16 +21,16 @@ from weft.audit import AUDIT, Audit, as_is
 from weft.calls import Call, Surface
 from weft.config import Effective, Settings, check_store, load_settings
 from weft.counsel import Counsel
-from weft.embedding import Embedding
 from weft.errors import BlockedScope, NeedsApproval, Unproven, WeftError
 from weft.instants import Clock, SystemClock
 from weft.log.chain import commit_genesis
 from weft.log_lines import OperationLog
 from weft.loom import Loom, Progress, no_progress
-from weft.models import embedder_from, reranker_from
+from weft.models import reranker_from
 from weft.models.chat import chat_from
 from weft.opening import opening
 from weft.operations import approvals, operation
+from weft.operations.live_memory import check_live
 from weft.operations.redacting import redacted_input, with_notes
 from weft.operations.registry import PRODUCED_BY, Operation, read_input
 from weft.outbox import Outbox, place_of
@@ -38,10 +38,12 @@ from weft.ports import Store
 from weft.screen import Screen
 from weft.sealing import Keyring
 from weft.types import Actor, FileSchema, Viewer
+from weft.vector_spaces import spaces_from
 
 if TYPE_CHECKING:  # what methods return; each method imports only its own
     from weft.operations import (
         alike,
+        citing,
         deleting,
         erasing,
         explained,
@@ -147,7 +149,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
         settings = replace(settings, store=url, origins={**settings.origins, "store": given})
     ticking = clock or SystemClock()
     # Models first: what is misconfigured stops here, with no store open.
-    embedder = embedder_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key)
+    embedding = spaces_from(settings.embedder, url=settings.embedder_url, key=settings.embedder_key, clock=ticking)
     reranker = reranker_from(settings.reranker, clock=ticking, url=settings.reranker_url, key=settings.reranker_key)
     chat = chat_from(settings.model, url=settings.model_url, key=settings.model_key)
     lines = OperationLog(settings.log)
@@ -166,7 +168,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
             settings=settings,
             viewer=viewer_of(settings),
             writer=writer,
-            embedding=Embedding(embedder, ticking),
+            embedding=embedding,
             reranker=reranker,
             counsel=Counsel(chat, ticking),
             outbox=outbox_of(settings),
@@ -177,6 +179,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
 
 
 def _run(loom: Loom, operation: Operation, given: dict[str, Any]) -> Struct:
+    check_live(loom, operation)
     made = redacted_input(loom, operation, read_input(operation, given))
     try:
         loom, made = approvals.admitted(loom, operation, made)
@@ -228,7 +231,8 @@ class Memory:
 
         def work(loom: Loom) -> Struct:
             screen = loom.screen.fresh()  # of this call: what it takes out and cannot open is told in the answer
-            loom = replace(loom, progress=progress, screen=screen, store=opening(loom.store, screen))
+            own = {"screen": screen, "embedding": loom.embedding.serving(loom.store, loom.viewer)}
+            loom = replace(loom, progress=progress, store=opening(loom.store, screen), **own)
             return with_notes(loom, _run(loom, operation, given))
 
         return call.run(work)
@@ -343,9 +347,9 @@ class Memory:
         """One node, what it is joined to, its history."""
         return cast("reading.Shown", self._call("show", {"id": id, **more}))
 
-    def cite(self, citation: str) -> reading.Cited:
+    def cite(self, citation: str) -> citing.Cited:
         """What a citation points at."""
-        return cast("reading.Cited", self._call("cite", {"citation": citation}))
+        return cast("citing.Cited", self._call("cite", {"citation": citation}))
 
     def ingest(self, path: str | Path, **more: Any) -> ingesting.Ingested:
         """Reads documents."""

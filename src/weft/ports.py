@@ -16,13 +16,9 @@ from weft.queries import (
     Holding,
     LoggedPayload,
     Named,
-    Near,
     NodeWords,
     TextMatches,
     TextQuery,
-    Vector,
-    VectorMatches,
-    VectorQuery,
     Which,
 )
 from weft.types import (
@@ -46,13 +42,14 @@ from weft.types import (
     Way,
     When,
 )
+from weft.vector_store import VectorStore
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class Store(Protocol):
+class Store(VectorStore, Protocol):
     """A place for logs and graphs. Every read takes a viewer, and a moment where the answer depends on one.
 
     A plan runs inside the write lock and returns the batch to apply. One commit is one transaction: after an
@@ -193,27 +190,6 @@ class Store(Protocol):
         """Best nodes by words, parts of a whole one by one. Scores use only what the viewer may see."""
         ...
 
-    def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
-        """Best nodes by cosine in the space of one model: as many as the filter leaves, up to `limit`.
-
-        With `begins`, those of the time that are among the nearest few thousand the viewer may see, if not all of them.
-        `pending` is 0 for all but internal viewers with scope admin.
-        """
-        ...
-
-    def near(
-        self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool = False
-    ) -> Mapping[bytes, Near]:
-        """How near texts are, by content hash: those that have a vector and that the viewer may find a node of.
-
-        With `parts`, by sentence too, for texts of which the embedder placed the sentences.
-        """
-        ...
-
-    def vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Vectors by content hash (half-precision floats), of those texts that the viewer may find a node of."""
-        ...
-
     def named(
         self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
     ) -> tuple[Named, ...]:
@@ -239,23 +215,6 @@ class Store(Protocol):
         self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None
     ) -> tuple[str, ...]:
         """Words in names of visible nodes that `word` may be a misspelling of, sorted."""
-        ...
-
-    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-        """Which of these texts have no vector of this model yet, as far as the viewer may know.
-
-        A text of which it may find no node counts as having none, whether it is there or not.
-        """
-        ...
-
-    def unembedded(
-        self, viewer: Viewer, model: str, *, after: int, limit: int
-    ) -> tuple[tuple[int, bytes, str, str], ...]:
-        """(place, content hash, words, body) of texts without a vector of this model, past a place. Operators only."""
-        ...
-
-    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
-        """Adds vectors of texts that are there; those that have one keep it. Durable when it returns."""
         ...
 
     def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:

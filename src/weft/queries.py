@@ -6,6 +6,7 @@ node reads it by its id, past the guards again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -93,6 +94,24 @@ class Vector(Struct, frozen=True, kw_only=True):
     parts: bytes = b""
 
 
+class Space(Struct, frozen=True, kw_only=True):
+    """The vectors of one model, and what embeds into it: an embedder as the setting names it, and its server's address.
+
+    Both are empty where that was never told. A key is never part of it.
+    """
+
+    model: str
+    embedder: str = ""
+    url: str = ""
+
+
+class SpaceCounts(Struct, frozen=True, kw_only=True):
+    """How many texts can have a vector, and how many have one, by model."""
+
+    texts: int
+    vectors: Mapping[str, int]
+
+
 class VectorQuery(Struct, frozen=True, kw_only=True):
     """What to look for by meaning: single-precision floats of unit length, in the space of `model`."""
 
@@ -102,6 +121,16 @@ class VectorQuery(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] | None = None
     focuses: tuple[str | None, ...] | None = None
     begins: tuple[int, int] | None = None
+
+
+def other_dimensions(query_bytes: int, dimensions: int | None) -> str | None:
+    """Why a question of so many bytes cannot be compared with vectors of so many dimensions; None if it can."""
+    if dimensions is None or query_bytes == 4 * dimensions:
+        return None
+    return (
+        f"the embedder answers with {query_bytes // 4} dimensions where the vectors here have {dimensions}: it is not"
+        " the model that made them, so nothing is compared by meaning; give another model another name"
+    )
 
 
 class VectorHit(Struct, frozen=True, kw_only=True):

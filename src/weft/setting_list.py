@@ -76,6 +76,11 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
         name="keywords", read=keywords, summary="topics this agent follows, at most 5: what is tagged so is found too"
     ),
+    Setting(
+        name="live_memory",
+        read=flag,
+        summary="whether this agent's session has memory at all; off, it has no tools, only what was baked for it",
+    ),
     Setting(name="sensitive", read=flag, summary="whether sensitive memories are shown"),
     Setting(name="embedder", read=some_text, summary="builtin, none, ollama:<model> or openai:<model>"),
     Setting(name="embedder_url", read=any_text, summary="the embedding server's address, for ollama and openai"),

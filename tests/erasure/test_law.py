@@ -60,6 +60,7 @@ def live_through(store: Store, chance: Random) -> None:
             patch.setattr(erasure, "MAX_EVENTS", chance.choice((1, 3, 5, 100)))
             world.erase(ids, names, between)
         check_gone(world, ids, names)
+        check_unsummed(world, words_of)
         check_kept(world, before, words_of, ids, names)
         check_one(world)
     for _ in range(3):
@@ -102,6 +103,14 @@ def check_gone(world: World, ids: list[str], names: list[str]) -> None:
             assert not re.search(rf"(?<![\w/]){re.escape(each)}(?![\w#:.])", text), (each, text)
 
 
+def check_unsummed(world: World, words_of: dict[str, str]) -> None:
+    """No version of a section or a document sums up a chunk that went."""
+    rows = all_rows(world.scribe.store)
+    went = {each for each in words_of if "¶" in each} - {row.id for row in rows}
+    around = {part for each in went for part in (each.partition("#")[0], each.partition("¶")[0])}
+    assert [row.id for row in rows if row.id in around and row.summary] == []
+
+
 def check_kept(
     world: World, before: dict[str, NodeVersion], words_of: dict[str, str], ids: list[str], names: list[str]
 ) -> None:
@@ -110,7 +119,7 @@ def check_kept(
     went = named | set(ids)
     after = standing(world)
     for node_id, node in before.items():
-        part_of_one = any(node_id.startswith((f"{whole}#", f"{whole}::")) for whole in went)
+        part_of_one = any(node_id.startswith((f"{whole}#", f"{whole}::", f"{whole}¶")) for whole in went)
         if node_id not in went and not part_of_one and not any(each in said(node) for each in went):
             assert after[node_id].text == node.text
 

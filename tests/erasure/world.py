@@ -180,6 +180,7 @@ class World:
         path = self._path()
         doc = f"doc:{path}"
         self.ids += [doc, f"{doc}#1"]
+        chunked = self.chance.random() < 0.6
         sections = tuple(
             document.SectionText(
                 id=f"{doc}#{n}",
@@ -187,16 +188,40 @@ class World:
                 level=n,
                 line=n,
                 end_line=n + 1,
-                text=self._words(),
+                text="" if chunked else self._words(),
                 parent=f"{doc}#1" if n > 1 else None,
+                summary=self._words() if chunked else "",
+                chunks=self._chunks(f"{doc}#{n}", n) if chunked else (),
             )
             for n in range(1, self.chance.randrange(2, 5))
         )
         payload = document.Ingested(
-            id=doc, source=path, title=f"Notes {self.number}", sha256="ab" * 32, sections=sections, scope="public"
+            id=doc,
+            source=path,
+            title=f"Notes {self.number}",
+            sha256="ab" * 32,
+            sections=sections,
+            summary=self._words() if chunked else "",
+            scope="public",
         )
         noted = transaction.Noted(tx_kind="file_change", files=(path, "other.md"))
         return [Draft(kind="tx.noted", payload=noted), Draft(kind="document.ingested", payload=payload)]
+
+    def _chunks(self, section: str, line: int) -> tuple[document.ChunkText, ...]:
+        """Some of a section's chunks: what a version does not tell again stands as it did."""
+        numbers = [n for n in range(1, 4) if self.chance.random() < 0.7]
+        self.ids += [f"{section}¶{n}" for n in numbers]
+        return tuple(
+            document.ChunkText(
+                id=f"{section}¶{n}",
+                line=line,
+                end_line=line,
+                text=self._words(),
+                summary=f"Notes › {self._words()}",
+                props={"mentions": [f"ask_{self.chance.choice(PEOPLE)}", "src/a.py"]} if n == 1 else {},
+            )
+            for n in numbers
+        )
 
     def _talk(self) -> list[Draft]:
         talk = f"talk/{self.chance.randrange(3)}"

@@ -27,7 +27,7 @@ from weft.loom import Loom
 from weft.operations import OPERATIONS
 from weft.operations.registry import Operation
 
-TO_FILES = ("backup", "log_export")  # they make files, and have tests of their own
+TO_FILES = ("backup", "log_export", "agent_knowledge")  # they are about files, and have tests of their own
 QUESTION = "why could nobody book a crossing?"
 SAID = "Mira: the bookings are down again"
 READS = {each.name: each for each in OPERATIONS if each.effect == "read" and each.name not in TO_FILES}
@@ -91,6 +91,8 @@ class World:
             "work_made": {"conversation": "standup"},
             "analysis_route": {"task": "compare two ways to take bookings"},
             "screen": {"message": "are the bookings down?"},
+            "session_status": {"session": "standup"},
+            "compaction_show": {"purpose": "security"},
         }
         self.arguments |= {name: {} for name in LISTS}
 
@@ -106,7 +108,7 @@ class World:
 LISTS = (
     *("recent", "diff", *MAY_BE_EMPTY, "deletion_list", "approval_list", "report_list", "alert_list", "work_list"),
     *("tool_calls", "log_show", "log_verify", "log_head", "stats", "get_statistics", "doctor", "config", "key_new"),
-    "token_list",
+    *("token_list", "conversation_list"),
 )
 
 
@@ -119,6 +121,8 @@ def records(memory: weft.Memory) -> str:
     run(memory, "delete", target=memory.remember("The old timetable hangs at the pier.").id, reason="replaced")
     report = {"title": "Night of the outage", "body": "Bookings were down for two hours.", "keywords": ["outage"]}
     run(memory, "report_write", **report)
+    run(memory, "session_compact", session="standup", asked=["Mend the bookings"])
+    run(memory, "compact", purpose="security")
     run(memory, "alert_raise", message="The certificate of Lantern runs out in a week.")
     run(memory, "token_create", agent="ann")
     task: str = run(memory, "work_create", kind="research", title="Watch the certificate", conversation="standup").id

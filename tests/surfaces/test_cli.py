@@ -138,6 +138,8 @@ def test_version(cli: Cli) -> None:
 def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_SENSITIVE_KEY", answer(cli, "key-new")["key"])
     (cli.root / "a.md").write_text("# One\n\nfirst\n")
+    (cli.root / "agents").mkdir()
+    (cli.root / "agents" / "desk.toml").write_text('keywords = ["tides"]\n')
     (cli.root / "chat.jsonl").write_text('{"type": "user", "uuid": "1", "message": {"content": "words"}}\n')
     first = answer(cli, "remember", "words to keep", "--props", "size=3", "--props", "colour=blue", "--agents", "ann")
     assert first["status"] == "saved"
@@ -196,6 +198,12 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("delete", first["id"]), "status"),
         (("deletion-list",), "deletions"),
         (("restore", first["id"]), "status"),
+        (("session-compact", "chat", "--asked", "paint the hull", "--decided", "use blue"), "citation"),
+        (("session-status", "chat", "--used-tokens", "80", "--window-tokens", "100"), "prompt"),
+        (("compact", "--purpose", "coding"), "projections"),
+        (("compaction-show", "coding"), "records"),
+        (("bake", "desk"), "agents"),
+        (("agent-knowledge", "desk"), "text"),
         (("report-write", "Tides", "High at noon.", "--keywords", "tides"), "citation"),
         (("report-read-latest", "tides"), "reports"),
         (("report-list",), "total"),
@@ -251,8 +259,12 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("show", first["id"]), "history"),
         (("cite", first["citation"]), "matches"),
         (("ingest", "."), "documents"),
+        (("memory-ingest", "notes", "# Words"), "citation"),
         (("record-turns", "chat", "--turns", "user: words"), "turns"),
         (("ingest-transcript", "chat.jsonl"), "written"),
+        (("receive-message", "chat", "is the tide high?"), "screened"),
+        (("conversation-list",), "conversations"),
+        (("session-archive", "chat"), "status"),
         (("import-history", "claude-code", "--dry-run"), "conversations"),
         (("publish", "site", "--documents", "a.md", "--scope", "admin", "--directory", str(cli.scratch)), "pages"),
         (("log", "show"), "events"),
@@ -300,7 +312,7 @@ def test_every_command_prints_something_for_people(cli: Cli) -> None:
         ("show", "Mira"): "<-INVOLVES- [Fact]",
         ("show", cited): "history:",
         ("cite", cited): "matches",
-        ("ingest", "."): "1 document in 1 section; 0 unchanged; 1 skipped",
+        ("ingest", "."): "1 document in 1 section and 1 chunk; 0 unchanged; 1 skipped",
         ("cite", "file://a.md:1"): "  first",
         ("log", "show", "--limit", "1"): "document.ingested",
         ("log", "verify"): "every hash fits",

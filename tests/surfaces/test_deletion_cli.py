@@ -21,7 +21,7 @@ def test_a_file_is_deleted_listed_restored_and_read_again(cli: Cli) -> None:
     cli("ingest", "docks.md")
     done = cli("delete", "docks.md", "--reason", "moved")
     assert done.exit_code == 0, done.output
-    assert "3 nodes: 1 Document, 2 Section" in done.stdout
+    assert "5 nodes: 2 Chunk, 1 Document, 2 Section" in done.stdout
     assert "weft restore ferry/docks.md" in done.stdout
     listed = cli("deletion-list").stdout
     assert "by operator" in listed

@@ -41,7 +41,8 @@ def test_it_finds_describes_and_calls_what_is_not_listed(bench: Bench) -> None:
 
         told = await session.call_tool("find_tool", {"tool": "record_turns"})
         described = told.structured_content["data"]["described"]
-        assert set(described["input_schema"]["properties"]) == set(operation("record_turns").input.__struct_fields__)
+        taken = {*operation("record_turns").input.__struct_fields__, "profile"}
+        assert set(described["input_schema"]["properties"]) == taken
         assert described["effect"] == "write"
         assert '"turns"' in text_of(told)
         assert described["description"] in text_of(told)

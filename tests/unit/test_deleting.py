@@ -44,11 +44,11 @@ def test_a_document_goes_with_its_sections_and_comes_back_with_them(memory: weft
     ingested(memory, place, "other.md", "# Rope\nThe crane rope is new.\n")
     before = found(memory, "red crane", limit=20)
     gone = call(memory, "delete", target="docks.md", reason="moved to the wiki")
-    assert (gone.status, gone.kinds) == ("saved", {"Document": 1, "Section": 3})
-    assert found(memory, "red crane") == {"ferry/other.md#Rope"}
+    assert (gone.status, gone.kinds) == ("saved", {"Chunk": 3, "Document": 1, "Section": 3})
+    assert found(memory, "red crane") == {"ferry/other.md#Rope¶1"}
     assert not sees(memory, "ferry/docks.md#Docks#Cranes")
     back = call(memory, "restore", id="docks.md")
-    assert (back.status, back.nodes) == ("saved", 4)
+    assert (back.status, back.nodes) == ("saved", 7)
     assert found(memory, "red crane", limit=20) == before
     assert call(memory, "restore", id="docks.md").status == "duplicate_skip"
     assert call(memory, "rebuild").equal
@@ -87,8 +87,8 @@ def test_a_conversation_goes_with_its_turns(memory: weft.Memory) -> None:
 def test_a_section_goes_with_what_stands_under_it_only(memory: weft.Memory, place: Place) -> None:
     ingested(memory, place, "c.md", "# C\nold crane\n\n## Macros\ncrane macros\n\n# C#\nsharp crane\n")
     gone = call(memory, "delete", target="ferry/c.md#C")
-    assert gone.nodes == 2
-    assert {hit.node.text.strip() for hit in memory.recall("crane").hits} == {"# C#\nsharp crane"}
+    assert gone.nodes == 4
+    assert {hit.node.text.strip() for hit in memory.recall("crane").hits} == {"sharp crane"}
 
 
 def test_what_was_read_out_of_a_memory_goes_and_comes_back_with_it(memory: weft.Memory) -> None:
@@ -121,10 +121,10 @@ def test_a_folder_goes_and_comes_back_as_a_whole(memory: weft.Memory, place: Pla
     ingested(memory, place, "docs/b.py", "def crane_b():\n    return 'crane b'\n")
     ingested(memory, place, "docs2.md", "# C\ncrane c\n")
     gone = call(memory, "delete", target=f"{place.root}/docs/")
-    assert gone.nodes == 4
-    assert found(memory, "crane") == {"ferry/docs2.md#C"}
+    assert gone.nodes == 5
+    assert found(memory, "crane") == {"ferry/docs2.md#C¶1"}
     back = call(memory, "restore", id=f"{place.root}/docs/")
-    assert back.nodes == 4
+    assert back.nodes == 5
 
 
 def test_one_file_of_a_folder_that_went_comes_back_alone(memory: weft.Memory, place: Place) -> None:
@@ -132,7 +132,7 @@ def test_one_file_of_a_folder_that_went_comes_back_alone(memory: weft.Memory, pl
         ingested(memory, place, name, f"# {name}\ncrane {name}\n")
     call(memory, "delete", target=f"{place.root}/docs/")
     call(memory, "restore", id="docs/b.md")
-    assert found(memory, "crane") == {"ferry/docs/b.md#docs/b.md"}
+    assert found(memory, "crane") == {"ferry/docs/b.md#docs/b.md¶1"}
 
 
 # ---- only what went with it
@@ -141,10 +141,10 @@ def test_one_file_of_a_folder_that_went_comes_back_alone(memory: weft.Memory, pl
 def test_what_was_deleted_before_on_its_own_stays_deleted(memory: weft.Memory, place: Place) -> None:
     ingested(memory, place, "docks.md", DOCKS)
     call(memory, "delete", target="ferry/docks.md#Boats")
-    assert call(memory, "delete", target="docks.md").nodes == 3
-    assert call(memory, "restore", id="docks.md").nodes == 3
+    assert call(memory, "delete", target="docks.md").nodes == 5
+    assert call(memory, "restore", id="docks.md").nodes == 5
     assert not sees(memory, "ferry/docks.md#Boats")
-    assert call(memory, "restore", id="ferry/docks.md#Boats").nodes == 1
+    assert call(memory, "restore", id="ferry/docks.md#Boats").nodes == 2
     assert sees(memory, "ferry/docks.md#Boats")
 
 
@@ -228,7 +228,7 @@ def test_reading_one_file_again_brings_nothing_else_back(memory: weft.Memory, pl
         ingested(memory, place, name, f"# {name}\ncrane {name}\n")
     call(memory, "delete", target=f"{place.root}/docs/")
     memory.ingest(place.root / "docs" / "a.md")
-    assert found(memory, "crane") == {"ferry/docs/a.md#docs/a.md"}
+    assert found(memory, "crane") == {"ferry/docs/a.md#docs/a.md¶1"}
 
 
 def test_records_come_back_when_they_are_read_again(memory: weft.Memory, place: Place) -> None:

@@ -261,8 +261,8 @@ def test_a_source_goes_in_all_its_versions(memory: weft.Memory, place: Place, cl
         clock.step(DAY_US)
     (place.root / "plan.py").write_text("def crane():\n    return 'stays'\n")
     memory.ingest(place.root)
-    done = call(memory, "erase", source="plan.md", yes=True)
-    assert done.kinds == {"Document": 1, "Section": 6}
+    done = call(memory, "erase", source="plan.md", yes=True, confirm="default")
+    assert done.kinds == {"Chunk": 6, "Document": 1, "Section": 6}
     words = everything_said(memory)
     assert "plan.md" not in words
     assert "The crane moves" not in words

@@ -444,12 +444,12 @@ def test_a_file_citation_prints_the_lines(place: Place, memory: weft.Memory) -> 
     (place.root / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nsecond\nthird\n")
     memory.ingest(place.root)
     hit = memory.recall("second").hits[0]
-    assert hit.node.citation == "file://a.md:5"
+    assert hit.node.citation == "file://a.md:7"
     assert hit.node.source is not None
     assert hit.node.source.startswith("weft://")
     cited = memory.cite(hit.node.citation)
-    assert (cited.matches, cited.lines) == (True, ("# Two", "", "second", "third"))
-    assert memory.cite("file://a.md:7").lines == ("second", "third")
+    assert (cited.matches, cited.lines) == (True, ("second", "third"))
+    assert memory.cite("file://a.md:5").lines == ("# Two", "", "second", "third")
     assert memory.cite("file://a.md:7-7").lines == ("second",)
     assert memory.cite(hit.node.source).matches
 
@@ -525,9 +525,9 @@ def test_unchanged_files_cost_nothing_and_changed_ones_get_new_versions(
     known = to_iso(clock.now_us() - 1)
     file.write_text("# One\n\nfirst, revised\n")
     assert memory.ingest(file).documents == 1
-    assert texts(memory.recall("first", kinds=["Section"])) == ["# One\n\nfirst, revised"]
-    assert "# Gone\n\nold" not in texts(memory.recall("old", kinds=["Section"]))
-    assert texts(memory.recall("old", kinds=["Section"], known_at=known))[0] == "# Gone\n\nold"
+    assert texts(memory.recall("first", kinds=["Chunk"])) == ["first, revised"]
+    assert "old" not in texts(memory.recall("old", kinds=["Chunk"]))
+    assert texts(memory.recall("old", kinds=["Chunk"], known_at=known))[0] == "old"
     assert [edge.rel for edge in memory.show("ferry/notes/a.md").edges] == ["CONTAINS"]
 
 
@@ -571,11 +571,11 @@ def test_sections_nest_and_headings_of_one_name_stay_apart(place: Place, memory:
     memory.ingest(place.root)
     inside = [edge.name for edge in memory.show("ferry/a.md#Top").edges if edge.direction == "out"]
     assert inside == ["Same"], "a byte order mark does not hide the first heading"
-    one, two = memory.show("ferry/a.md#Top#Same").node, memory.show("ferry/a.md#Other#Same").node
+    one, two = memory.show("ferry/a.md#Top#Same¶1").node, memory.show("ferry/a.md#Other#Same¶1").node
     assert one is not None
     assert two is not None
-    assert (one.text[-3:], two.text[-3:]) == ("one", "two")
-    bodies = [node.text[-1] for node in memory.recent(kinds=["Section"], limit=100).nodes if node.name.startswith("X")]
+    assert (one.text, two.text) == ("one", "two")
+    bodies = [node.text for node in memory.recent(kinds=["Chunk"], limit=100).nodes if "#X" in node.id]
     assert sorted(bodies) == ["a", "b", "c"], "no section is lost to a heading that looks like a number of ours"
 
 

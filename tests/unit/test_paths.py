@@ -10,7 +10,7 @@ import pytest
 
 import weft
 from weft.errors import Invalid, NotFound, StoreError
-from weft.operations import OPERATIONS, ingesting, upkeep
+from weft.operations import OPERATIONS, upkeep, walking
 
 from .conftest import Place
 
@@ -66,7 +66,7 @@ def test_a_directory_that_cannot_be_listed_is_told(
 
 
 def test_more_files_than_the_bound_are_told(place: Place, memory: weft.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingesting, "MAX_FILES", 2)
+    monkeypatch.setattr(walking, "MAX_FILES", 2)
     for name in "abc":
         (place.root / f"{name}.md").write_text("# One\n")
     done = memory.ingest(place.root)

@@ -15,10 +15,27 @@ from weft.retrieval.views.ground import ENTITY_KINDS
 from weft.types import NodeVersion
 
 
+class Step(Struct, frozen=True, kw_only=True):
+    """That a relation leads from another node to this one; `outward` if it does in its own direction."""
+
+    start: str
+    rel: str
+    outward: bool
+
+
+class Before(Struct, frozen=True, kw_only=True):
+    """What was said just before a turn, with who said it, and where that is written."""
+
+    words: str
+    citation: str
+
+
 class Line(Struct, frozen=True, kw_only=True):
     """A node for a context: how good it is, which views found it, and where it comes from.
 
-    `words` are shown in place of its own, such as those of the turns that answer; `marks` say what to know of it.
+    `words` are shown in place of its own, such as those of the turns that answer; `marks` say what to know of it;
+    `steps` lead to it from nodes that may be shown too. `before` is the turn that this one answers. `parts` are the
+    citations of those parts of it whose words are shown.
     """
 
     node: NodeVersion
@@ -27,6 +44,9 @@ class Line(Struct, frozen=True, kw_only=True):
     citation: str = ""
     words: str = ""
     marks: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    before: Before | None = None
+    parts: tuple[str, ...] = ()
 
 
 class Group(Struct, frozen=True, kw_only=True):

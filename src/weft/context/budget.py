@@ -10,6 +10,8 @@ from msgspec import Struct
 Profile = Literal["compact", "balanced", "debug"]
 # None is no bound but that of every answer (`weft.operations.bounds`).
 PROFILE_TOKENS: Final[Mapping[Profile, int | None]] = {"compact": 300, "balanced": 1_200, "debug": None}
+ENVELOPE_TOKENS: Final = 40  # of a profile, for the summary and notes around a context
+DEBUG_TOKENS: Final = 20_000  # of a context, where the profile has no bound
 Slot = Literal["core", "dependencies", "decisions", "plan", "episodes"]
 SHARES: Final[Mapping[Slot, float]] = {
     "core": 0.40,
@@ -22,6 +24,18 @@ SHARES: Final[Mapping[Slot, float]] = {
 Item = TypeVar("Item")
 
 
+def wider(profile: Profile) -> Profile:
+    """The next profile, with more room; the widest itself where there is none."""
+    names = tuple(PROFILE_TOKENS)
+    return names[min(names.index(profile) + 1, len(names) - 1)]
+
+
+def context_tokens(profile: Profile) -> int:
+    """What the text of a context may cost so that the answer around it, as words or as data, stays within a profile."""
+    tokens = PROFILE_TOKENS[profile]
+    return DEBUG_TOKENS if tokens is None else tokens - tokens // 10 - ENVELOPE_TOKENS
+
+
 class Filled(Struct, Generic[Item], frozen=True, kw_only=True):
     """What each slot holds, in the order it was given, what all of it costs, and how many had no room."""
 
@@ -30,9 +44,7 @@ class Filled(Struct, Generic[Item], frozen=True, kw_only=True):
     left_out: Mapping[Slot, int]
 
 
-def fill(
-    ranked: Mapping[Slot, Sequence[Item]], cost: Callable[[Item], int], budget_tokens: int | None
-) -> Filled[Item]:
+def fill(ranked: Mapping[Slot, Sequence[Item]], cost: Callable[[Item], int], budget_tokens: int | None) -> Filled[Item]:
     """Takes whole items, best first, until the share of their slot is spent; nothing is ever cut.
 
     What a slot does not need moves on to the next one. What is left after the last goes to whatever fits, in the order

@@ -9,11 +9,14 @@ from msgspec.structs import replace
 
 from weft.context.arrange import Line
 from weft.context.linearise import Linearised, linearise
+from weft.context.neighbours import with_turns_before
 from weft.context.ties import Ties, ties_of
 from weft.errors import StoreError
+from weft.log.citation import file_citation
 from weft.loom import Loom
+from weft.retrieval.passages import is_whole
 from weft.retrieval.pipeline import VIEW_NAMES, Answer, Candidate, Place
-from weft.retrieval.subscriptions import readable
+from weft.retrieval.subscriptions import cited, readable
 from weft.types import NodeVersion
 
 PART_CHARACTERS: Final = 240  # on each side of the sentence that is nearest
@@ -28,24 +31,34 @@ def context_of(loom: Loom, answer: Answer, citations: Mapping[str, str], budget_
     them.
     """
     ranked = answer.ranked or ()
-    parts, unserved = _parts(loom, answer, ranked)
-    ties, untied = _ties(loom, answer, ranked)
+    lines, unserved = lines_of(loom, answer, ranked, citations)
+    ties, untied = ties_among(loom, answer, ranked)
+    written = linearise(lines, intent=answer.intent, ties=ties, budget_tokens=budget_tokens)
+    return replace(written, notes=(*unserved, *untied))
+
+
+def lines_of(
+    loom: Loom, answer: Answer, ranked: tuple[Candidate, ...], citations: Mapping[str, str]
+) -> tuple[list[Line], tuple[str, ...]]:
+    """Candidates as lines, with the words of the parts that answer, and notes on what could not be read."""
+    parts, places, unserved = _parts(loom, answer, ranked)
     lines = [
         Line(
             node=candidate.node,
             score=candidate.score,
             views=tuple(view for view in VIEW_NAMES if any(seen.view == view for seen in candidate.seen)),
             citation=citations.get(candidate.node.id, ""),
-            words=" … ".join(_said(parts[place.id], place) for place in candidate.best if place.id in parts),
+            words=_words(candidate, parts),
             marks=candidate.marks,
+            parts=tuple(places[place.id] for place in candidate.best if places.get(place.id)),
         )
         for candidate in ranked
     ]
-    written = linearise(lines, intent=answer.intent, ties=ties, budget_tokens=budget_tokens)
-    return replace(written, notes=(*unserved, *untied))
+    lines, alone = with_turns_before(loom, answer, lines)
+    return lines, (*unserved, *alone)
 
 
-def _ties(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[Ties, tuple[str, ...]]:
+def ties_among(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[Ties, tuple[str, ...]]:
     """What joins the hits; nothing where no view of the graph found any of them. Unknown if the graph is away."""
     if answer.degraded:
         return UNKNOWN_TIES, ()
@@ -57,15 +70,33 @@ def _ties(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[Ti
         return UNKNOWN_TIES, (f"what joins the hits cannot be told, so the context is by score: {problem.message}",)
 
 
-def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[dict[str, NodeVersion], tuple[str, ...]]:
-    """The turns or symbols that answer, of wholes, by id; none of an answer from the log, which has none."""
+def _parts(
+    loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]
+) -> tuple[dict[str, NodeVersion], dict[str, str], tuple[str, ...]]:
+    """The turns or symbols that answer, of wholes, and their citations, by id; none of an answer from the log."""
     ids = [place.id for candidate in ranked for place in candidate.best]
     if answer.degraded or not ids:
-        return {}, ()
+        return {}, {}, ()
     try:
-        return {node.id: node for node in readable(loom, answer.ask.when, ids, followed=answer.followed)}, ()
+        nodes = readable(loom, answer.ask.when, ids, followed=answer.followed)
+        events = cited(loom, nodes, followed=answer.followed)
     except StoreError as problem:
-        return {}, (f"the context is without the parts that answer: {problem.message}",)
+        return {}, {}, (f"the context is without the parts that answer: {problem.message}",)
+    places = {node.id: in_file(node) or events.get(node.event, "") for node in nodes}
+    return {node.id: node for node in nodes}, places, ()
+
+
+def in_file(node: NodeVersion) -> str:
+    """The citation of a node as lines of a file; nothing where it is of none."""
+    source, line = node.props.get("source"), node.props.get("line")
+    return file_citation(source, line) if isinstance(source, str) and isinstance(line, int) else ""
+
+
+def _words(candidate: Candidate, parts: Mapping[str, NodeVersion]) -> str:
+    """What its parts say that answer; of a document or section that has no words of its own, its summary before."""
+    said = [_said(parts[place.id], place) for place in candidate.best if place.id in parts]
+    node = candidate.node
+    return " … ".join([node.summary, *said] if said and node.summary and is_whole(node) else said)
 
 
 def _said(node: NodeVersion, place: Place) -> str:

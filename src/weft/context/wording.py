@@ -17,12 +17,18 @@ TEXT_CHARACTERS: Final = 360
 WORD_CHARACTERS: Final = 64
 REMARK_CHARACTERS: Final = 200
 # These have no date of their own: when they were written down says nothing of them.
-TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept"}
+TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept", "Document", "Section", "Chunk"}
 SHAPING: Final = "\t\u200c\u200d"  # tabs, and joiners, with which some scripts are spelt
 SPEAKER_CHARACTERS: Final = 40
+HEADING_CHARACTERS: Final = 48
+PATH_CHARACTERS: Final = 110
+HEADINGS_MARK: Final = " › "  # between the headings above a chunk
 _NO_WORD: Final = re.compile(r"\W+")
+_NO_HEADING: Final = re.compile(r"[^\w .,'’()/+&–-]+")
 _NO_NAME: Final = re.compile(r"[^\w .'’-]+")
-MOMENTS: Final = frozenset({"Event", "Episode", "Message", "Memory", "Decision"})
+MOMENTS: Final = frozenset(
+    {"Event", "Episode", "Message", "Memory", "Decision", "Alert", "Digest", "Report", "Briefing"}
+)
 
 
 def said_in(node: NodeVersion, words: str = "", most: int = TEXT_CHARACTERS) -> str:
@@ -31,7 +37,8 @@ def said_in(node: NodeVersion, words: str = "", most: int = TEXT_CHARACTERS) -> 
     if not text or text == name:
         return quoted(cut(name, NAME_CHARACTERS)) if name else "(no words)"
     said = quoted(cut(text, most))
-    return said if not name or text.startswith(name) else f"{quoted(cut(name, NAME_CHARACTERS))}: {said}"
+    told = text.casefold().startswith(name.replace("_", " ").casefold())  # as of a fact, whose name is how it begins
+    return said if not name or told else f"{quoted(cut(name, NAME_CHARACTERS))}: {said}"
 
 
 def quoted(text: str) -> str:
@@ -50,13 +57,29 @@ def plain(word: str) -> str:
     return _NO_WORD.sub("_", flat(word))[:WORD_CHARACTERS]
 
 
-def spoken(kind: str, props: Mapping[str, Any], text: str) -> str:
-    """A kind, and of a message who spoke, as in `Message, Ana`; once is enough where its words begin with the name."""
+def spoken(kind: str, props: Mapping[str, Any], text: str, summary: str = "") -> str:
+    """A kind, and of a message who spoke, as in `Message, Ana`; once is enough where its words begin with the name.
+
+    Of a task it is how it stands, as in `Task, blocked`; of a chunk of a document the headings above it, which its
+    summary tells, as in `Chunk, Guide › Install › Linux`.
+    """
+    if kind == "Chunk" and (place := headings(summary)):
+        return f"{kind}, {place}"
     by = props.get("speaker") or props.get("role") if kind == "Message" else None
+    by = props.get("status") if kind == "Task" else by
     if not isinstance(by, str) or text.startswith(f"{by}:"):
         return plain(kind)
     name = " ".join(_NO_NAME.sub(" ", flat(by)).split())[:SPEAKER_CHARACTERS].strip()
     return f"{plain(kind)}, {name}" if name else plain(kind)
+
+
+def headings(path: str) -> str:
+    """A path of headings outside of quotes: plain words; where they are too many, the first and the last of them."""
+    names = [" ".join(_NO_HEADING.sub(" ", flat(each)).split()) for each in path.split(HEADINGS_MARK)]
+    names = [name if len(name) <= HEADING_CHARACTERS else cut(name, HEADING_CHARACTERS) for name in names if name]
+    while len(names) > 3 and len(HEADINGS_MARK.join(names)) > PATH_CHARACTERS:
+        names = [names[0], "…", *names[2 if names[1] != "…" else 3 :]]
+    return HEADINGS_MARK.join(names)
 
 
 def aside(remark: str) -> str:

@@ -43,6 +43,8 @@ OWN_PROPS: Final[frozenset[str]] = frozenset(
         "part_of",
         "conversation",
         "whole",
+        "archived",
+        "verdict",
         "record",
         "seq",
         "role",

@@ -18,11 +18,14 @@ __all__ = [
     "SERVED_EMBEDDERS",
     "SERVED_RERANKERS",
     "embedder_from",
+    "embedder_of",
     "reranker_from",
+    "server_of",
 ]
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 OPENAI_URL = "https://api.openai.com/v1"
+SERVED_URLS: Mapping[str, str] = MappingProxyType({"ollama": OLLAMA_URL, "openai": OPENAI_URL})
 DEFAULT_TIMEOUT_S = 5.0
 RERANK_DEADLINE_S = 3.0  # for one question, with all attempts
 
@@ -72,6 +75,21 @@ def embedder_from(name: str, *, url: str = "", key: str = "", timeout_s: float =
         known = [*LOCAL_EMBEDDERS, *(f"{kind}:<model>" for kind in SERVED_EMBEDDERS)]
         raise Misconfigured(f"there is no embedder {name!r}", hint=f"one of {', '.join(known)}")
     return SERVED_EMBEDDERS[kind](model, url, key, timeout_s)
+
+
+def embedder_of(model: str) -> str:
+    """The setting that names the embedder of a space, told by the space's name; empty if none can be told."""
+    from weft.models.builtin import MODEL_NAME
+
+    if model == MODEL_NAME:
+        return "builtin"
+    kind, _, name = model.partition(":")
+    return model if kind in SERVED_EMBEDDERS and name else ""
+
+
+def server_of(name: str, url: str = "") -> str:
+    """The address that an embedder sends texts to; empty for one that sends none."""
+    return url or SERVED_URLS.get(name.partition(":")[0], "") if name not in LOCAL_EMBEDDERS else ""
 
 
 def _lexical() -> Reranker:

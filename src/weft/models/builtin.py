@@ -40,7 +40,7 @@ MAX_WINDOWS = 64  # per text, some 14,000 tokens; a longer text is read in this 
 MAX_TEXT_CHARACTERS = 1_000_000  # per text, as much as an event's payload holds
 GROUP_TEXTS = 256  # texts whose tokens are held at once
 GROUP_CHARACTERS = MAX_TEXT_CHARACTERS
-DEFAULT_THREADS = 2
+DEFAULT_THREADS = max(1, min(4, os.cpu_count() or 1))  # windows at a time: one for each core, up to a few
 MAX_THREADS = 64
 
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from weft.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
-from weft.models.json_post import Endpoint
+from weft.models.json_post import Endpoint, Refused
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BATCH_TEXTS = 64
 BATCH_CHARACTERS = 200_000  # some 50,000 tokens, well under what hosted servers take in one request
 MAX_TEXT_CHARACTERS = BATCH_CHARACTERS
+MIN_PIECE_CHARACTERS = 400  # some 100 tokens: every model takes those
 MAX_DIMENSIONS = 16_384
 BLANK = "."  # what is sent for blank text, which servers refuse
 _PROBE = "dimensions"
@@ -63,8 +64,9 @@ class _RemoteEmbedder:
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         """A float32 array, one unit row per text, in order.
 
-        Texts over the model's own context are the server's to refuse. Raises TooLarge over MAX_TEXT_CHARACTERS,
-        ModelError if the server is out of reach or its answer is wrong.
+        A text that the server refuses, as one over its model's context, is read in pieces whose vectors are averaged by
+        length. Raises TooLarge over MAX_TEXT_CHARACTERS, ModelError if the server is out of reach, refuses short texts
+        too, or its answer is wrong.
         """
         import numpy as np
 
@@ -77,7 +79,24 @@ class _RemoteEmbedder:
         if not texts:
             return np.zeros((0, self.dimensions), np.float32)
         sent = batches(texts, max_texts=BATCH_TEXTS, max_characters=BATCH_CHARACTERS)
-        return np.concatenate([self._checked(batch, self._request(batch)) for batch in sent])
+        return np.concatenate([self._rows(batch) for batch in sent])
+
+    def _rows(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Of a batch; of its halves where the server refuses it, down to pieces of one text."""
+        import numpy as np
+
+        try:
+            return self._checked(texts, self._request(texts))
+        except Refused:
+            if len(texts) == 1 and len(texts[0]) < 2 * MIN_PIECE_CHARACTERS:
+                raise
+        if len(texts) > 1:
+            middle = len(texts) // 2
+            return np.concatenate([self._rows(texts[:middle]), self._rows(texts[middle:])])
+        pieces = _halves(texts[0])
+        rows = np.concatenate([self._rows([piece]) for piece in pieces])
+        total = (rows * np.array([[len(piece)] for piece in pieces], np.float32)).sum(axis=0, keepdims=True)
+        return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9), np.float32)
 
     def _request(self, texts: Sequence[str]) -> list[list[float]]:
         """The server's vectors in the order of `texts`, unchecked."""
@@ -141,6 +160,13 @@ class OllamaEmbedder(_RemoteEmbedder):
             return msgspec.json.decode(body, type=_OllamaAnswer).embeddings
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._wrong(f"something else than embeddings: {error}") from error
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """Cut between two words, near the middle."""
+    middle = len(text) // 2
+    space = text.rfind(" ", middle - MIN_PIECE_CHARACTERS // 2, middle)
+    return text[: space if space > 0 else middle], text[space + 1 if space > 0 else middle :]
 
 
 def _sendable(text: str) -> str:

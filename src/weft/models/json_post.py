@@ -7,8 +7,14 @@ environment.
 from __future__ import annotations
 
 import http.client
+import re
+import socket
 import time
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Thread
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -21,6 +27,14 @@ RETRY_PAUSE_S = 0.2
 MAX_RESPONSE_BYTES = 64_000_000
 SHOWN_CHARACTERS = 200  # of a server's own explanation
 _READ_BYTES = 65_536
+_CHECK = "check the url, the key, the model's name and the length of the texts"
+_REFUSALS: Final = frozenset({400, 413, 422})
+# What servers say of a text that is over their model's context, some of them with the status of a fault of their own.
+_TOO_LONG: Final = re.compile(r"context|too (?:long|large|many)|exceed|maximum|max_|physical batch", re.IGNORECASE)
+
+
+class Refused(ModelError):
+    """The server will not take what was sent; less of it, it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +63,60 @@ class Endpoint:
             raise Misconfigured(f"a model server's timeout must be over 0 and at most {MAX_TIMEOUT_S} s")
 
     def post(self, path: str, body: object) -> bytes:
-        """The body of a 200 answer to `POST {url}{path}`, within `timeout_s` of each of at most two attempts.
+        """The body of a 200 answer to `POST {url}{path}`, within `timeout_s` in all, whatever the server does.
 
-        A refused or broken connection, 429 and 5xx are tried once more; a timeout is not, the caller has waited
-        enough. Raises ModelError with what the server said.
+        A refused or broken connection, 429 and 5xx are tried once more if there is time; a timeout is not, the caller
+        has waited enough. Raises ModelError with what the server said, `Refused` if it may be the length of what was
+        sent.
         """
         encoded = msgspec.json.encode(body)
+        ends_s = time.monotonic() + self.timeout_s
+        sockets: list[socket.socket] = []
+        done: Future[bytes] = Future()
+
+        def work() -> None:
+            try:
+                done.set_result(self._twice(path, encoded, ends_s, sockets))
+            except BaseException as problem:  # noqa: BLE001 - not lost: raised to whoever waits
+                done.set_exception(problem)
+
+        # On a thread of its own: timeouts of sockets bound each wait, never the sum of them, nor looking up a name.
+        Thread(target=work, name="weft-model-call", daemon=True).start()
         try:
-            return self._attempt(path, encoded)
-        except _TransientError:
+            return done.result(max(0.0, ends_s - time.monotonic()))
+        except TimeoutError as error:
+            for each in sockets:  # what was given up ends now, however slowly the server goes on
+                with suppress(OSError):
+                    socket.socket.shutdown(each, socket.SHUT_RDWR)
+            raise self._late() from error
+
+    def _twice(self, path: str, body: bytes, ends_s: float, sockets: list[socket.socket]) -> bytes:
+        try:
+            return self._attempt(path, body, ends_s, sockets)
+        except _TransientError as fault:
+            if time.monotonic() + RETRY_PAUSE_S >= ends_s:
+                raise self._given_up(fault) from fault.__cause__
             time.sleep(RETRY_PAUSE_S)
         try:
-            return self._attempt(path, encoded)
+            return self._attempt(path, body, ends_s, sockets)
         except _TransientError as fault:
-            raise ModelError(str(fault), hint="see that the server is up and has room, then retry") from fault.__cause__
+            raise self._given_up(fault) from fault.__cause__
 
-    def _attempt(self, path: str, body: bytes) -> bytes:
+    def _attempt(self, path: str, body: bytes, ends_s: float, sockets: list[socket.socket]) -> bytes:
         parts = urlsplit(self.url)
         connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = connect(parts.hostname or "", parts.port, timeout=self.timeout_s)
+        connection = connect(parts.hostname or "", parts.port, timeout=max(0.001, ends_s - time.monotonic()))
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        deadline_s = time.monotonic() + self.timeout_s
         try:
+            connection.connect()
+            sockets.append(connection.sock)
             connection.request("POST", f"{parts.path.rstrip('/')}{path}", body, headers)
             with connection.getresponse() as response:  # its own socket, once the server means to close
-                answer = self._read(response, deadline_s)
+                answer = self._read(response, ends_s)
         except TimeoutError as error:
-            raise ModelError(
-                f"{self.url} did not answer within {self.timeout_s} s", hint="raise the timeout or send less at a time"
-            ) from error
+            raise self._late() from error
         except (OSError, http.client.HTTPException) as error:
             raise _TransientError(f"{self.url} cannot be reached: {error!r}") from error
         finally:
@@ -87,18 +124,28 @@ class Endpoint:
         if response.status == 200:
             return answer
         said = f"{self.url} answered {response.status}: {self._shown(answer)}"
+        if response.status in _REFUSALS or (response.status >= 500 and _TOO_LONG.search(said)):
+            raise Refused(said, hint=_CHECK)
         if response.status == 429 or response.status >= 500:
             raise _TransientError(said)
-        raise ModelError(said, hint="check the url, the key, the model's name and the length of the texts")
+        raise ModelError(said, hint=_CHECK)
 
-    def _read(self, response: http.client.HTTPResponse, deadline_s: float) -> bytes:
+    def _late(self) -> ModelError:
+        return ModelError(
+            f"{self.url} did not answer within {self.timeout_s} s", hint="raise the timeout or send less at a time"
+        )
+
+    def _given_up(self, fault: _TransientError) -> ModelError:
+        return ModelError(str(fault), hint="see that the server is up and has room, then retry")
+
+    def _read(self, response: http.client.HTTPResponse, ends_s: float) -> bytes:
         """The whole body. Raises TimeoutError when it trickles past the deadline, ModelError when it never ends."""
         answer = bytearray()
         while chunk := response.read1(_READ_BYTES):
             answer += chunk
             if len(answer) > MAX_RESPONSE_BYTES:
                 raise ModelError(f"{self.url} answered more than {MAX_RESPONSE_BYTES} bytes", hint="check the url")
-            if time.monotonic() > deadline_s:
+            if time.monotonic() > ends_s:
                 raise TimeoutError
         return bytes(answer)
 

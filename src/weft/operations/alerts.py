@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from weft.errors import Invalid
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.committing import Choice, decided
 from weft.operations.fields import Limit, Moment, NodeName
 from weft.operations.making import check_words
@@ -114,7 +115,7 @@ def alert_list(loom: Loom, given: AlertList) -> AlertsListed:
     found = _alerts(loom, projects) if given.every else active_alerts(loom, projects)
     notes = () if found else ("no alert was raised here" if given.every else "no alert is active",)
     shown = show_nodes(loom, found[: given.limit])
-    return AlertsListed(alerts=shown, total=len(found), notes=(*notes, *flagged(shown)))
+    return bounded(AlertsListed(alerts=shown, total=len(found), notes=(*notes, *flagged(shown))), "alerts")
 
 
 def active_alerts(loom: Loom, projects: tuple[str | None, ...] | None) -> tuple[NodeVersion, ...]:

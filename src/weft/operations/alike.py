@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from weft.errors import Invalid, NotFound, StoreError
-from weft.kinds import RECORD_KINDS
+from weft.kinds import CHUNK_MARK, RECORD_KINDS
 from weft.lexical import content_hash, query_terms, text_to_embed
 from weft.loom import Loom
 from weft.operations.asking import why_empty
@@ -16,6 +16,7 @@ from weft.operations.bounds import bounded
 from weft.operations.fields import KindNames, Limit, NodeName
 from weft.operations.finding import Anywhere, AsOf, KnownAt, OtherProject, check_text, projects_asked, read_nodes
 from weft.operations.moments import read_when
+from weft.operations.narrowing import Fields, narrowed
 from weft.operations.reading import resolve
 from weft.operations.registry import Operation
 from weft.operations.showing import NodeShown, flagged, show_cited, show_node
@@ -44,6 +45,7 @@ class FindSimilar(Struct, frozen=True, kw_only=True):
     everywhere: Anywhere = False
     as_of: AsOf = None
     known_at: KnownAt = None
+    fields: Fields = None
 
 
 class Similar(Struct, frozen=True, kw_only=True):
@@ -87,12 +89,17 @@ def find_similar(loom: Loom, given: FindSimilar) -> SimilarFound:
     except StoreError as problem:
         if given.text is None:
             raise _unreadable(problem) from problem
-        return bounded(_in_log(loom, given, _Like(words=given.text), problem), "hits")
+        return _told(_in_log(loom, given, _Like(words=given.text), problem), given)
     try:
         found = _in_graph(loom, given, when, like)
     except StoreError as problem:
         found = _in_log(loom, given, like, problem)
-    return bounded(found, "hits")
+    return _told(found, given)
+
+
+def _told(found: SimilarFound, given: FindSimilar) -> SimilarFound:
+    hits, skipped = narrowed(found.hits, given.fields)
+    return bounded(replace(found, hits=hits, notes=(*found.notes, *skipped)), "hits")
 
 
 def _unreadable(problem: StoreError) -> StoreError:
@@ -220,12 +227,15 @@ def _by_words(loom: Loom, when: When, like: _Like, query: TextQuery, limit: int)
 def _is_other(node: NodeVersion | None, other: str, *wholes: object) -> bool:
     """Neither the node itself nor a part of it: a turn of a session, a symbol of a file, a section of a document.
 
+    Nor what sums it up: the section and the document of a chunk.
+
     `wholes` are what the other is a part of.
     """
     if node is None:
         return True
-    inside = other.startswith((f"{node.id}#", f"{node.id}::"))
-    return other != node.id and not inside and node.id not in wholes
+    inside = other.startswith((f"{node.id}#", f"{node.id}::", f"{node.id}{CHUNK_MARK}"))
+    around = node.kind in ("Chunk", "Section") and node.id.startswith((f"{other}#", f"{other}{CHUNK_MARK}"))
+    return other != node.id and not inside and not around and node.id not in wholes
 
 
 OPERATIONS = (

@@ -203,5 +203,6 @@ OPERATIONS = (
         toolset="memory",
         run=answer,
         arguments=("id",),
+        told=("hits",),
     ),
 )

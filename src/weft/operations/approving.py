@@ -366,6 +366,7 @@ OPERATIONS = (
         effect="read",
         toolset="governance",
         run=approval_list,
+        priorities={"approvals.operation": "required", "approvals.arguments": "high", "approvals.why": "high"},
     ),
     Operation(
         name="approve",

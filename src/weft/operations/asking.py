@@ -13,6 +13,7 @@ from weft.gateway import flags_of, remark
 from weft.instants import parse_instant
 from weft.kinds import VIEWS
 from weft.loom import Loom
+from weft.operations.document_parts import wholes_around
 from weft.operations.fields import KindNames, Label, Limit, Moment, Query
 from weft.operations.moments import read_when
 from weft.operations.scoping import is_known_project
@@ -53,16 +54,27 @@ class PartShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     flags: tuple[str, ...] = ()
 
 
+class Around(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A section or document in which a hit stands."""
+
+    id: str
+    kind: str
+    name: str
+    citation: str
+    summary: str = ""
+
+
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One memory, its score, and what the score is made of (the parts add up to it).
 
-    `parts` are what of a whole answers; `marks` say what to know of it, such as that a newer one may replace it; `seen`
-    are the views of the graph that lead to it.
+    `parts` are what of a whole answers; `within` are the section and the document around a chunk; `marks` say what to
+    know of it, such as that a newer one may replace it; `seen` are the views of the graph that lead to it.
     """
 
     score: float
     node: NodeShown
     parts: tuple[PartShown, ...] = ()
+    within: tuple[Around, ...] = ()
     marks: tuple[str, ...] = ()
     why: tuple[Source, ...] = ()
     seen: tuple[Sighting, ...] = ()
@@ -95,10 +107,12 @@ def show_hits(loom: Loom, answer: Answer, *, explain: bool) -> tuple[tuple[Hit, 
     notes: tuple[str, ...] = ()
     citations: Mapping[int, str] = answer.citations
     parts: dict[str, PartShown] = {}
+    within: dict[str, tuple[Around, ...]] = {}
     try:
         if not answer.degraded:
             citations = cited(loom, [candidate.node for candidate in ranked], followed=answer.followed)
             parts = _parts(loom, answer, ranked)
+            within = _within(loom, answer, ranked)
     except StoreError as problem:
         notes = (f"the store could not serve all citations and parts: {problem.message}",)
     hits = tuple(
@@ -106,6 +120,7 @@ def show_hits(loom: Loom, answer: Answer, *, explain: bool) -> tuple[tuple[Hit, 
             score=candidate.score,
             node=show_node(candidate.node, citations),
             parts=tuple(parts[place.id] for place in candidate.best if place.id in parts),
+            within=within.get(candidate.node.id, ()),
             marks=candidate.marks,
             why=candidate.sources if explain else (),
             seen=candidate.seen if explain or any(each.view != "semantic" for each in candidate.seen) else (),
@@ -137,6 +152,25 @@ def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[st
             flags=flags_of(text),
         )
     return found
+
+
+def _within(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[str, tuple[Around, ...]]:
+    """The section and the document of each chunk, by its id; of what only a followed topic brought, nothing."""
+    chunks = [each.node for each in ranked if each.node.kind == "Chunk" and each.node.id not in answer.followed]
+    if not chunks:
+        return {}
+    around = wholes_around(loom, chunks, answer.ask.when)
+    wholes = {node.id: node for way in around.values() for node in way[:1] + way[-1:]}
+    citations = cited(loom, tuple(wholes.values()), followed=frozenset())
+    shown = {each: _around(show_node(node, citations)) for each, node in wholes.items()}
+    return {
+        each: tuple(shown[one] for one in dict.fromkeys(node.id for node in way[:1] + way[-1:]))
+        for each, way in around.items()
+    }
+
+
+def _around(node: NodeShown) -> Around:
+    return Around(id=node.id, kind=node.kind, name=node.name, citation=node.citation, summary=node.summary)
 
 
 def flagged(hits: Iterable[Hit]) -> tuple[str, ...]:

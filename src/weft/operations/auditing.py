@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.audit import BATCH, KIND
 from weft.errors import Forbidden, NotFound
 from weft.instants import parse_instant
 from weft.log.verify import verify
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.fields import Label, Limit, Moment
 from weft.operations.registry import Operation
 from weft.ports import Store
@@ -97,12 +99,14 @@ def tool_calls(loom: Loom, given: ToolCalls) -> ToolCallsShown:
             return ToolCallsShown(calls=(), notes=(*notes, "there is no session before this one"))
     found, more = asking.page(store, session)
     newest_first = sorted(found, key=lambda node: (_started(node), node.row), reverse=True)
-    return ToolCallsShown(
+    shown = ToolCallsShown(
         calls=tuple(_shown(node, words=asking.operator) for node in newest_first),
         session=session or "",
         before=found[-1].id if more else "",
         notes=notes if found else (*notes, "no such call is recorded"),
     )
+    told = bounded(shown, "calls")
+    return told if len(told.calls) == len(shown.calls) else replace(told, before=told.calls[-1].id)
 
 
 class _Asking:
@@ -242,5 +246,12 @@ OPERATIONS = (
         toolset="memory",
         run=tool_calls,
         arguments=("operation",),
+        priorities={
+            "calls.operation": "required",
+            "calls.started": "required",
+            "calls.ended": "low",
+            "calls.toolset": "low",
+            "calls.role": "low",
+        },
     ),
 )

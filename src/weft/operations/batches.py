@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from weft.embedding import WITHOUT_VECTORS
 from weft.errors import Invalid, StoreError, TooLarge, WeftError
 from weft.loom import Loom
 from weft.operations import concepts, decisions, entities, facts, happenings, remembering
@@ -231,7 +232,8 @@ def _told(items: Sequence[ItemWritten]) -> BatchWritten:
         status = "duplicate_skip"
     written = sum(each.status in ("saved", "superseded") for each in items)
     # Said of each item that it concerns, and once is enough.
-    notes = (UNPROVEN,) if any(UNPROVEN in each.notes for each in items) else ()
+    every = dict.fromkeys(note for each in items for note in each.notes)
+    notes = tuple(note for note in every if note == UNPROVEN or note.endswith(WITHOUT_VECTORS))  # once for all
     said = tuple(replace(each, notes=tuple(note for note in each.notes if note not in notes)) for each in items)
     return BatchWritten(status=status, written=written, items=said, failed=failed, notes=notes)
 

@@ -16,7 +16,12 @@ LENGTHS: Final = (64_000, 32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500)  # of
 LAST_LENGTH: Final = 100
 MARK_CHARACTERS: Final = 40  # what is longer by less is not cut: the mark would be as long
 PROPERTIES: Final = 4  # all properties of a node may be so many times as long as one text
-WORDS: Final = frozenset({"by", "detail", "marks", "name", "path", "reason", "role", "speaker", "summary", "text"})
+WORDS: Final = frozenset(
+    {"by", "description", "detail", "input", "marks", "name", "note", "output", "path", "reason", "result", "role"}
+    | {"speaker", "summary", "text"}
+)
+PROPS: Final = frozenset({"inputs", "outputs", "props"})
+PAYLOAD: Final = "payload"  # of an event: anything
 OWN_BUDGET: Final = ("context", "answer")  # fields that the caller limits by tokens
 
 Bounded = TypeVar("Bounded", bound=Struct)
@@ -100,7 +105,11 @@ def _shorter(value: Any, most: int, *, is_words: bool = False) -> Any:
     if isinstance(value, Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
         made = {
-            name: _properties(held, most) if name == "props" else _shorter(held, most, is_words=name in WORDS)
+            name: _properties(held, most)
+            if name in PROPS
+            else _property(held, most)
+            if name == PAYLOAD
+            else _shorter(held, most, is_words=name in WORDS)
             for name, held in fields.items()
         }
         changed = {name: held for name, held in made.items() if held is not fields[name]}

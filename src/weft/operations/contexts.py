@@ -5,16 +5,19 @@ It is for `weft context`, which other programs run: no command and no tool of it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from weft.context.briefing import quoted_lines
 from weft.context.tokens import count_tokens
 from weft.context.wording import NAME_CHARACTERS, TEXT_CHARACTERS, aside, cut, plain, quoted
 from weft.errors import NotFound, StoreError
-from weft.gateway import mark_of
+from weft.gateway import flags_of, mark_of
+from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.asking import read_ask
 from weft.operations.conversations import LATEST, conversation_id
@@ -62,11 +65,17 @@ class ContextGiven(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def context(loom: Loom, given: ContextAsked) -> ContextGiven:
     """Memories that answer the prompt, cited and quoted, in a block that weft knows again; for no prompt what to know
     of the project. What was said in the asking conversation itself is left out, also where another one holds the same
-    turn: a conversation that was resumed or forked begins with the turns of an earlier one.
+    turn: a conversation that was resumed or forked begins with the turns of an earlier one. A conversation that begins
+    again after it was compacted gets its briefing first. An agent without live memory gets what was baked for it.
     """
     header = HEADER.format(project=plain(loom.settings.project))
     room = max(given.max_tokens - count_tokens("\n".join((OPENING, header, CLOSING))) - 2, 1)
-    lines, text, notes = _of_prompt(loom, given, room) if given.query else _of_project(loom, room)
+    if not loom.settings.live_memory:
+        lines, text, notes = _baked(loom, given, room)
+    elif given.query:
+        lines, text, notes = _of_prompt(loom, given, room)
+    else:
+        lines, text, notes = _of_start(loom, given, room)
     if not lines:
         return ContextGiven(text="", notes=notes)
     # Whatever is quoted can neither close our block nor open or close anything of the client's.
@@ -114,6 +123,47 @@ def _transcript(path: str) -> bytes:
             return raw
     except (NotFound, StoreError, OSError):
         return b""
+
+
+def _baked(loom: Loom, given: ContextAsked, room: int) -> tuple[int, str, tuple[str, ...]]:
+    """What was baked for an agent that has nothing else: once, when its session begins."""
+    if given.query and given.session:
+        return 0, "", ("the agent works without live memory: it was told what was baked when its session began",)
+    from weft.operations.baking import AgentKnowledgeInput, agent_knowledge
+
+    found = agent_knowledge(loom, AgentKnowledgeInput())
+    kept = _fitting(found.text.splitlines(), room)
+    return len(kept), "\n".join(kept), found.notes
+
+
+def _of_start(loom: Loom, given: ContextAsked, room: int) -> tuple[int, str, tuple[str, ...]]:
+    """What to know of the project, after the briefing of a conversation that goes on: that has half of the room."""
+    from weft.operations.compacting_sessions import briefing_of
+
+    node = briefing_of(loom, given.session) if given.session else None
+    if node is None:
+        return _of_project(loom, room)
+    cited = loom.store.citations(loom.viewer, [node.event]).get(node.event, "")
+    flags = flags_of(node.name, node.summary, node.text, props={})
+    mark = f" · ! {aside(mark_of(flags))}" if flags else ""
+    head = f"Briefing of this session, {to_iso(node.recorded_at)[:10]}{mark} [{flat(cited)}]:"
+    said = quoted_lines(node.props)
+    briefing = _fitting([head, *said], max(room // 2, 1))
+    lines, text, notes = _of_project(loom, max(room - count_tokens("\n".join(briefing)) - 1, 1))
+    cut_short = (
+        (f"{len(said) + 1 - len(briefing)} lines of the briefing had no room",) if len(briefing) <= len(said) else ()
+    )
+    return lines + len(briefing), "\n".join((*briefing, *([text] if text else ()))), (*cut_short, *notes)
+
+
+def _fitting(lines: Sequence[str], room: int) -> list[str]:
+    """The first lines that fit, whole ones only."""
+    kept: list[str] = []
+    for line in lines:
+        if count_tokens("\n".join((*kept, line))) > room:
+            break
+        kept.append(line)
+    return kept
 
 
 def _of_project(loom: Loom, room: int) -> tuple[int, str, tuple[str, ...]]:

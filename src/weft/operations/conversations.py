@@ -61,6 +61,7 @@ class About(Struct, frozen=True, kw_only=True):
     title: str = ""
     begins: str | None = None
     whole: bool = False
+    archived: bool = False
     ended: tuple[str, ...] = ()
 
 
@@ -190,6 +191,7 @@ def about(loom: Loom, turns: Turns, standing: Standing, moments: Iterable[int | 
         title=turns.title or known.name,
         begins=to_iso(begins),
         whole=whole,
+        archived=known.props.get("archived") is True,
         ended=(turns.conversation,),
     )
 
@@ -211,6 +213,7 @@ def recorded(
         title=known.title,
         begins=known.begins,
         whole=known.whole,
+        archived=known.archived,
         record=record,
         ended=(*known.ended, *ended),
         **asdict(turns.guard),

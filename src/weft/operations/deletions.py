@@ -14,14 +14,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.kinds import RECORD_KINDS
+from weft.kinds import CHUNK_MARK, RECORD_KINDS
 from weft.log.draft import Draft
 from weft.log.kinds import graph, payload_of
 from weft.loom import Loom
 from weft.operations.committing import Committed, commit
 from weft.queries import Which
 from weft.retrieval.derived import DERIVED_FROM
-from weft.types import MAX_LIMIT, NOW, SCOPES, Event, NodeVersion, Viewer
+from weft.types import NOW, SCOPES, Event, NodeVersion, Viewer
 
 STANDING: Final = Which(deleted=False)
 CLEARED: Final = "clear:"  # how the names of deletions begin that retire a whole project
@@ -31,6 +31,7 @@ MAX_AT_ONCE: Final = 400  # nodes that one commit deletes or restores: others wa
 MAX_EVENT_BYTES: Final = 400_000  # of ids in one event
 MAX_MOMENTS: Final = 10_000  # deletions that are looked through for those of one name
 MAX_DEPTH: Final = 12  # sections inside sections
+MAX_INSIDE: Final = 10_000  # sections and chunks right under one section
 PAGE: Final = 1_000
 
 
@@ -64,16 +65,21 @@ def going_with(loom: Loom, roots: Iterable[NodeVersion], among: Which = STANDING
 def _parts(loom: Loom, root: NodeVersion, among: Which) -> Iterator[NodeVersion]:
     if root.kind in ("Session", "Conversation"):
         yield from _below(loom, f"{root.id}#", among)
+        own = pages(loom, replace(among, id_prefix=f"{root.id}:briefing"))
+        yield from (node for node in own if node.id == f"{root.id}:briefing")
     elif root.kind == "File":
         yield from _below(loom, f"{root.id}::", among)
     elif root.kind == "Document":
         yield from _below(loom, f"{root.id}#", among)
         yield from _read_out_of(loom, root.id, among)
     elif root.kind == "Section":
-        for section in _contained(loom, root):
-            yield section
+        for section in (root, *_contained(loom, root)):
+            if section is not root:
+                yield section
+            for chunk in _chunks(loom, section.id, among):
+                yield chunk
+                yield from _read_out_of(loom, chunk.id, among)
             yield from _read_out_of(loom, section.id, among)
-        yield from _read_out_of(loom, root.id, among)
     else:
         yield from _read_out_of(loom, root.id, among)
 
@@ -95,13 +101,22 @@ def _read_out_of(loom: Loom, node_id: str, among: Which) -> Iterator[NodeVersion
             yield node
 
 
+def _chunks(loom: Loom, section_id: str, among: Which) -> Iterator[NodeVersion]:
+    """The chunks of a section: it and a number make their ids."""
+    prefix = f"{section_id}{CHUNK_MARK}"
+    for node in pages(loom, replace(among, id_prefix=prefix)):
+        if node.kind == "Chunk" and node.id.removeprefix(prefix).isdecimal():
+            yield node
+
+
 def _contained(loom: Loom, section: NodeVersion) -> Iterator[NodeVersion]:
     """Sections under a section, as they stand: "C" and "C#" begin alike, so ids do not tell."""
     around = [section.id]
     for _ in range(MAX_DEPTH):
-        steps = loom.store.neighbours(loom.viewer, NOW, around, rels=("CONTAINS",), direction="out", limit=MAX_LIMIT)
-        yield from (step.node for step in steps)
-        around = [step.node.id for step in steps]
+        steps = loom.store.neighbours(loom.viewer, NOW, around, rels=("CONTAINS",), direction="out", limit=MAX_INSIDE)
+        sections = [step.node for step in steps if step.node.kind == "Section"]
+        yield from sections
+        around = [node.id for node in sections]
         if not around:
             return
 

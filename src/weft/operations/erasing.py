@@ -36,6 +36,7 @@ from weft.operations.selection import (
     unread,
 )
 from weft.operations.unsaying import end_relations
+from weft.operations.written_files import files_with, remove_files
 from weft.types import Viewer
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ COMMON: Final = 0.1  # of all texts: a name that stands in more may be a common 
 RECEIPT: Final = "Receipt"
 OUT_OF_REACH: Final = (
     "backups and copies of the store",
-    "exported logs and files that answers were written to",
+    "exported logs, copies of what was baked, and files that answers were written to",
     "git and the files that were read",
     "stores and outboxes on other machines, and what other processes hold in memory",
     "what was sent to models or shown to agents",
@@ -82,7 +83,8 @@ class NodeGone(Struct, frozen=True, kw_only=True):
 class Erasure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What would be erased (`previewed`) or was (`erased`): events, nodes by kind, texts, and what lay elsewhere.
 
-    `shown` are some of the nodes, before they go. `citations` are the events that say so in the log.
+    `shown` are some of the nodes, before they go. `citations` are the events that say so in the log. `files` are those
+    that weft wrote (baked knowledge, compactions) and that hold some of it: they go as a whole.
     """
 
     status: Literal["previewed", "erased"]
@@ -98,6 +100,7 @@ class Erasure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: str = ""
     citations: tuple[str, ...] = ()
     shown: tuple[NodeGone, ...] = ()
+    files: tuple[str, ...] = ()
     out_of_reach: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -161,7 +164,8 @@ def carry_out(
     waits = clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=False)
     audit = _Audit(loom, viewer, selected, counts.openings | _taken_back(selected), would.nodes, sessions)
     audited = audit.clear(write=False)
-    if not (would.nodes or would.events or waits.removed or waits.redacted or audited):
+    files = files_with(loom.settings, would.nodes, selected.names, every=selected.what == "everything")
+    if not (would.nodes or would.events or waits.removed or waits.redacted or audited or files):
         raise _nothing(selected.what, written, _finished(loom, viewer) if go else ())
     told = Erasure(
         status="previewed",
@@ -173,6 +177,7 @@ def carry_out(
         receipts=counts.kinds.get(RECEIPT, 0),
         outbox=waits.removed + waits.redacted,
         audit=audited,
+        files=tuple(map(str, files)),
         out_of_reach=OUT_OF_REACH,
     )
     waiting = unread(waits.unread, "sealed writes that wait") if selected.names else ()
@@ -190,6 +195,7 @@ def carry_out(
     # First: it must not be delivered meanwhile.
     clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=True)
     notes += end_relations(loom, viewer, selected.unsaid)
+    notes += remove_files(loom.settings, files) if files else ()
     done = erasing.run(selected.what)
     audit.settle()
     audited = audit.clear(write=True)

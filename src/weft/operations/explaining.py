@@ -350,5 +350,6 @@ OPERATIONS = (
         toolset="memory",
         run=explain,
         arguments=("query", "id"),
+        priorities={"found_by": "high", "kept": "medium"},
     ),
 )

@@ -22,7 +22,7 @@ from weft.retrieval.derived import DERIVED_FROM
 from weft.types import Guard, NodeVersion
 
 BATCH: Final = 100  # texts that are read and written at a time
-KINDS: Final = ("Memory", "Document", "Section", "Message", "Event", "Decision")
+KINDS: Final = ("Memory", "Document", "Section", "Chunk", "Message", "Event", "Decision")
 
 
 class ExtractMemories(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from weft.errors import Forbidden, Invalid, NotFound, StoreError
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
+from weft.operations.archived_hits import without_archived
 from weft.operations.asking import notes_of
 from weft.operations.bounds import bounded
 from weft.operations.conversations import conversation_id
@@ -45,6 +46,7 @@ class ConversationSearch(Struct, frozen=True, kw_only=True):
     ] = 1
     project: OtherProject = None
     everywhere: Anywhere = False
+    archived: Annotated[bool, Meta(description="archived conversations too")] = False
     as_of: AsOf = None
     known_at: KnownAt = None
     asked_at: Annotated[Moment | None, Meta(description="when it is asked: what yesterday is")] = None
@@ -54,7 +56,7 @@ class ConversationSearch(Struct, frozen=True, kw_only=True):
 
 
 class TurnShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What somebody said: `speaker` is a name, `role` a plain role such as user."""
+    """What somebody said: `speaker` is a name, `role` a plain role such as user; `verdict` if it came in not clean."""
 
     id: str
     text: str
@@ -62,6 +64,7 @@ class TurnShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     citation: str
     speaker: str = ""
     role: str = ""
+    verdict: str = ""
     flags: tuple[str, ...] = ()
 
 
@@ -90,8 +93,8 @@ class MessagesFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def conversation_search(loom: Loom, given: ConversationSearch) -> MessagesFound:
     """Finds what was said in conversations, with the turns before and after it.
 
-    With --session one conversation only, of which every message is compared. Public agents search their own session
-    and no other.
+    With --session one conversation only, of which every message is compared. Archived conversations are left out,
+    unless one is named or --archived is given. Public agents search their own session and no other.
     """
     check_text(given.query, "conversation_search: query")
     conversations, unsure = _conversations(loom, given.session)
@@ -105,6 +108,9 @@ def conversation_search(loom: Loom, given: ConversationSearch) -> MessagesFound:
         asked_at=None if given.asked_at is None else parse_instant(given.asked_at, field="asked_at"),
     )
     answer, notes = _searched(loom, ask, conversations)
+    if conversations is None and not given.archived:
+        answer, hidden = without_archived(loom, answer)
+        notes += hidden
     ranked = [
         each
         for each in answer.ranked or ()
@@ -229,7 +235,7 @@ def read_nodes(loom: Loom, when: When, ids: Sequence[str]) -> list[NodeVersion]:
 
 
 def _turn(node: NodeVersion, shown: NodeShown) -> TurnShown:
-    speaker, role = (node.props.get(name) for name in ("speaker", "role"))
+    speaker, role, verdict = (node.props.get(name) for name in ("speaker", "role", "verdict"))
     return TurnShown(
         id=node.id,
         text=node.text,
@@ -237,6 +243,7 @@ def _turn(node: NodeVersion, shown: NodeShown) -> TurnShown:
         citation=shown.citation,
         speaker=speaker if isinstance(speaker, str) else "",
         role=role if isinstance(role, str) else "",
+        verdict=verdict if isinstance(verdict, str) else "",
         flags=shown.flags,
     )
 

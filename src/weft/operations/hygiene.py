@@ -199,5 +199,6 @@ OPERATIONS = (
         toolset="hygiene",
         run=run_hygiene,
         arguments=("project",),
+        priorities={"checks.check": "required", "checks.found": "required"},
     ),
 )

@@ -1,158 +1,260 @@
-"""Reading files: text by section, source code by symbol, both cited by file and line; records (.jsonl) row by row."""
+"""Reading files: text by section and chunk, source code by symbol, both cited by file and line; records row by row."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
 
 from weft import git
 from weft.code import languages
-from weft.errors import Conflict, Forbidden, Invalid, NotFound, StoreError
-from weft.extract.sections import Section, read_sections
-from weft.log.draft import Draft
-from weft.log.kinds import document, transaction
+from weft.documents.forms import form_of
+from weft.errors import Invalid, NotFound, StoreError
 from weft.loom import Loom
-from weft.operations.code_records import Source, file_id, index, is_version
-from weft.operations.committing import append_stamped
-from weft.operations.deletions import deleted_node, revive
+from weft.operations.doc_links import link_mentions
+from weft.operations.embedding_ahead import Ahead
 from weft.operations.fields import ProducedBy, ScopeAsked, Tags
+from weft.operations.file_versions import FileRead, FileVersion, Seen, look_up, read_file
+from weft.operations.file_writing import Kept, Writing
+from weft.operations.gone_files import end_gone, find_gone
 from weft.operations.paths import read_path
 from weft.operations.records import RecordsIngested, ingest_file
 from weft.operations.registry import Operation
 from weft.operations.rights import write_guard
-from weft.operations.stamping import TaskClosed
-from weft.screen import Screen
-from weft.types import MAX_LIMIT, Find, Guard, NodeVersion, When
+from weft.operations.walking import Skipped, Walked, walk
+from weft.types import Guard
 
-RECORDS_SUFFIX = ".jsonl"
-SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst"}) | languages.SUFFIXES
-MAX_FILE_BYTES = 524_288
-MAX_FILES = 100_000
+RECORDS_SUFFIX: Final = ".jsonl"
+FILES_AT_ONCE: Final = 256  # read, hashed and looked up together
+BYTES_AT_ONCE: Final = 8_000_000
+MAX_TOLD: Final = 100  # of files skipped, of reasons and of notes
 
 
 class Ingest(Struct, frozen=True, kw_only=True):
     """Input of `ingest`."""
 
     path: Annotated[str, Meta(min_length=1, max_length=4096, description="a file or a directory inside the project")]
+    gone: Annotated[bool, Meta(description="end what was read from files that are gone; its history stays")] = False
     scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
     produced_by_task_id: ProducedBy = None
 
 
-class Skipped(Struct, frozen=True, kw_only=True):
-    """A file that was not read, and why."""
-
-    path: str
-    reason: str
-
-
 class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read. Of a file of records, `records` and the turns among them, and up to 100 of those skipped.
+    """What was read. Of a file of records, `records` and the turns among them.
 
-    `revived` are files among them that had been deleted, and are back.
+    `skipped` are the first of the files (or rows) that were left out, `reasons` says how many there were for each
+    reason. `ignored` counts the files and folders that patterns passed over. `revived` are files among those read that
+    had been deleted, and are back. `gone` are documents and source files that stand though their files are gone,
+    `ended` those that were ended for it.
     """
 
     documents: int
     sections: int
     unchanged: int
     skipped: tuple[Skipped, ...]
+    chunks: int = 0
     files: int = 0
     symbols: int = 0
     records: int = 0
     messages: int = 0
     revived: int = 0
+    gone: int = 0
+    ended: int = 0
+    ignored: int = 0
+    reasons: dict[str, int] = {}
     notes: tuple[str, ...] = ()
 
 
-class _Kept(Struct, frozen=True):
-    """A file that was written: how many sections or symbols it has, and a note if vectors failed.
-
-    `revived` says that it had been deleted, and is back.
-    """
-
-    parts: int
-    note: str
-    revived: bool = False
-
-
 def ingest(loom: Loom, given: Ingest) -> Ingested:
-    """Reads Markdown and text files by section, and source code by symbol.
+    """Reads documents (Markdown, text, reStructuredText; PDF, DOCX, HTML) by section and chunk, source code by symbol.
 
-    Unchanged files cost nothing; sections and symbols that changed get new versions, those that are gone end.
-    Hidden folders are passed over, and so are files of records inside a folder: name those. What a file that was
-    deleted said stays, unless `weft delete` is told; what that took out of sight comes back when its file is read
-    again. What could not be read is listed with the reason; the rest goes on.
+    Unchanged files cost nothing; what changed in others gets new versions, what is gone from them ends. Hidden folders
+    and files, links, what .gitignore names and the setting `ignore` are passed over, and so are files of records inside
+    a folder: name those. Stopped at any moment, it goes on where it was when it is called again. What could not be read
+    is listed with the reason; the rest goes on.
+
+    What a file that is gone said stays, unless `gone` ends it or `weft delete` is told; what that took out of sight
+    comes back when its file is read again.
 
     A file FILE.jsonl is read as records, one JSON object a line: {"id", "text"} and, where they apply, "title",
     "date", "session" and "speaker" (one turn of a conversation), "turn_offsets" (a whole one) or "path" (source code).
     """
     root = loom.settings.root.resolve()
-    start = _start(given.path, root)
+    start, notes = _start(given.path, root)
     guard = write_guard(loom, scope=given.scope, agents=given.agents, project=loom.settings.project)
     if start.is_file() and start.suffix.lower() == RECORDS_SUFFIX:
-        return _records(ingest_file(loom, start, guard), _source(start, root))
-    commit = git.head_commit(root)
-    files = list(_files(start, root))
-    documents = sections = sources = symbols = unchanged = revived = 0
-    skipped: list[Skipped] = []
-    notes: dict[str, None] = {}
-    for number, file in enumerate(files, start=1):
-        is_code = isinstance(file, Path) and languages.language_of(file.name) is not None
-        read = _index_file if is_code else _ingest_file
-        outcome = file if isinstance(file, Skipped) else read(loom, file, _source(file, root), guard, commit)
-        loom.progress("reading", number, len(files))
-        if isinstance(outcome, Skipped):
-            skipped.append(outcome)
-            continue
-        if outcome is None:
-            unchanged += 1
-            continue
-        notes |= {outcome.note: None} if outcome.note else {}
-        revived += outcome.revived
-        if is_code:
-            sources += 1
-            symbols += outcome.parts
+        return _records(ingest_file(loom, start, guard), start.relative_to(root).as_posix())
+    walked = walk(start, root, wanted=_is_read, ignore=loom.settings.ignore)
+    run = _Run(loom, guard, (*notes, *walked.notes))
+    run.read(root, walked)
+    if start.is_dir():
+        run.look_for_gone(root, start, walked, end=given.gone)
+    run.link()
+    return run.told(walked)
+
+
+def _is_read(name: str) -> bool:
+    return languages.language_of(name) is not None or form_of(name) is not None
+
+
+class _Run:
+    """One run over files: what was kept, skipped and noted so far."""
+
+    def __init__(self, loom: Loom, guard: Guard, notes: Sequence[str]) -> None:
+        self._loom, self._guard = loom, guard
+        self._counts: Counter[str] = Counter()
+        self._skipped: list[Skipped] = []
+        self._reasons: Counter[str] = Counter()
+        self._notes: dict[str, None] = dict.fromkeys(notes)
+        self._vector_note = ""
+        self._began = loom.store.head(loom.viewer).at
+        self._changed: dict[bool, set[str]] = {False: set(), True: set()}  # ids of files, by whether they are code
+
+    def read(self, root: Path, walked: Walked) -> None:
+        """Reads the files and writes what is new in them."""
+        for each in walked.skipped:
+            self._skip(each)
+        total = len(walked.files)
+        with Ahead(self._loom) as ahead:
+            writing = Writing(self._loom, ahead, git.head_commit(root), self._keep)
+            done = 0
+            for group in _groups(self._loom, root, walked.files):
+                seen = look_up(self._loom, [file.id for file in group if isinstance(file, FileRead)])
+                for file in group:
+                    if isinstance(file, Skipped):
+                        self._skip(file)
+                    else:
+                        self._take(writing, FileVersion(self._loom, self._guard, file), seen[file.id])
+                    done += 1
+                    self._loom.progress("reading", done, total)
+            writing.close()
+
+    def _take(self, writing: Writing, file: FileVersion, seen: Seen) -> None:
+        try:
+            decision = file.decide(seen)
+        except Invalid as problem:
+            self._keep(Kept(file=file, problem=problem))
+            return
+        if decision is None:
+            self._keep(Kept(file=file))
         else:
-            documents += 1
-            sections += outcome.parts
-    return Ingested(
-        documents=documents,
-        sections=sections,
-        unchanged=unchanged,
-        skipped=tuple(skipped),
-        files=sources,
-        symbols=symbols,
-        revived=revived,
-        notes=tuple(notes),
-    )
+            writing.add(file, seen.row, decision)
+
+    def _keep(self, kept: Kept) -> None:
+        if kept.problem is not None:
+            self._skip(Skipped(path=kept.file.source, reason=kept.problem.message))
+            return
+        if kept.decision is None:
+            self._counts["unchanged"] += 1
+            return
+        self._vector_note = self._vector_note or kept.note
+        for note in kept.file.notes:
+            self._note(note)
+        self._changed[kept.file.is_code].add(kept.file.id)
+        self._counts["files" if kept.file.is_code else "documents"] += 1
+        for what in ("sections", "chunks", "symbols", "revived"):
+            self._counts[what] += getattr(kept.decision, what)
+
+    def look_for_gone(self, root: Path, start: Path, walked: Walked, *, end: bool) -> None:
+        """Counts what stands of files that are gone, or ends it."""
+        nodes = find_gone(self._loom, root, start, walked.files)
+        if not nodes:
+            return
+        if not end:
+            self._counts["gone"] = len(nodes)
+            some = "1 document of a file that is" if len(nodes) == 1 else f"{len(nodes):,} documents of files that are"
+            stand, them = ("stands", "it") if len(nodes) == 1 else ("stand", "them")
+            self._note(f"{some} gone still {stand}: `weft ingest --gone` ends {them}")
+            return
+        self._vector_note = self._vector_note or end_gone(self._loom, nodes)
+        self._counts["ended"] = len(nodes)
+        for node in nodes:
+            self._changed[node.kind == "File"].add(node.id)
+
+    def link(self) -> None:
+        """Joins what documents name to the code that they name."""
+        done = link_mentions(
+            self._loom, documents=self._changed[False], files=self._changed[True], since=self._began
+        )
+        self._vector_note = self._vector_note or done.note
+
+    def told(self, walked: Walked) -> Ingested:
+        """What became of all of it."""
+        counts = self._counts
+        notes = [*self._notes, *([self._vector_note] if self._vector_note else [])]
+        if more := self._reasons.total() - len(self._skipped):
+            notes.append(f"and {more:,} more were skipped")
+        return Ingested(
+            documents=counts["documents"],
+            sections=counts["sections"],
+            chunks=counts["chunks"],
+            unchanged=counts["unchanged"],
+            skipped=tuple(self._skipped),
+            files=counts["files"],
+            symbols=counts["symbols"],
+            revived=counts["revived"],
+            gone=counts["gone"],
+            ended=counts["ended"],
+            ignored=walked.ignored,
+            reasons=dict(self._reasons.most_common()),
+            notes=tuple(notes),
+        )
+
+    def _skip(self, skipped: Skipped) -> None:
+        known = skipped.sort in self._reasons or len(self._reasons) < MAX_TOLD
+        self._reasons[skipped.sort if known else "for other reasons"] += 1
+        if len(self._skipped) < MAX_TOLD:
+            self._skipped.append(skipped)
+
+    def _note(self, note: str) -> None:
+        if len(self._notes) < MAX_TOLD:
+            self._notes[note] = None
+
+
+def _groups(loom: Loom, root: Path, files: Sequence[str]) -> Iterator[list[FileRead | Skipped]]:
+    """Files with their bytes, as many at a time as are looked up together."""
+    group: list[FileRead | Skipped] = []
+    size = 0
+    for source in files:
+        group.append(read_file(loom, root, source))
+        size += len(group[-1].raw) if isinstance(group[-1], FileRead) else 0
+        if len(group) == FILES_AT_ONCE or size >= BYTES_AT_ONCE:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _records(done: RecordsIngested, source: str) -> Ingested:
-    skipped = [_skip(f"{source}:{row.row}", row.reason) for row in done.skipped]
-    more = done.skipped_rows - len(skipped)
-    notes = done.notes if not more else (*done.notes, f"and {more} more rows were skipped")
+    skipped = tuple(Skipped(path=f"{source}:{row.row}", reason=row.reason) for row in done.skipped)
+    reasons = Counter(row.sort for row in skipped)
+    if more := done.skipped_rows - len(skipped):
+        reasons["other rows"] = more
     return Ingested(
         documents=0,
         sections=0,
         unchanged=done.unchanged,
-        skipped=tuple(skipped),
+        skipped=skipped,
         records=done.records,
         messages=done.messages,
-        notes=notes,
+        reasons=dict(reasons.most_common()),
+        notes=done.notes if not more else (*done.notes, f"and {more} more rows were skipped"),
     )
 
 
-def _start(written: str, root: Path) -> Path:
-    """Where to begin, without links and `..`: a file has one name. Raises NotFound, or Invalid outside the project."""
+def _start(written: str, root: Path) -> tuple[Path, tuple[str, ...]]:
+    """Where to begin, without links and `..`: a file has one name. And a note where the path given is a link.
+
+    Raises NotFound, or Invalid outside the project.
+    """
+    path = read_path(written)
     try:
-        start = read_path(written).resolve()
-        there = start.exists()
+        start = path.resolve()
+        there, is_link = start.exists(), path.is_symlink()
     except (OSError, RuntimeError) as problem:  # resolve() raises RuntimeError for a loop of links
         raise StoreError(f"{written} cannot be read: {problem}", hint="check its name and its rights") from problem
     if not there:
@@ -162,173 +264,14 @@ def _start(written: str, root: Path) -> Path:
             f"{written} is outside the project at {root}",
             hint="run weft inside that directory, or `weft init` there",
         )
-    return start
-
-
-def _source(file: Path, root: Path) -> str:
-    return file.relative_to(root).as_posix()
-
-
-def _skip(source: str, reason: str) -> Skipped:
-    return Skipped(path=source.encode(errors="replace").decode(), reason=reason)
-
-
-def _files(start: Path, root: Path) -> Iterator[Path | Skipped]:
-    """Readable files below, in order; hidden ones and links are passed over. What cannot be listed is skipped."""
-    if start.is_file():
-        yield start
-        return
-    seen = 0
-    unlisted: list[OSError] = []
-    for directory, folders, names in os.walk(start, onerror=unlisted.append):
-        folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
-        for name in sorted(names):
-            file = Path(directory) / name
-            if name.startswith(".") or file.suffix.lower() not in SUFFIXES or file.is_symlink():
-                continue
-            if seen == MAX_FILES:
-                yield _skip(_source(file, root), f"more than {MAX_FILES:,} files: this one and those after it wait")
-                return
-            seen += 1
-            yield file
-    for problem in unlisted:
-        yield _skip(_source(Path(problem.filename), root), f"cannot be listed: {problem.strerror}")
-
-
-def _ingest_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
-    """What was kept of a document, None if unchanged, or why not."""
-    raw = _read_text(loom.screen, file, source)
-    if isinstance(raw, Skipped):
-        return raw
-    sha256 = hashlib.sha256(raw).hexdigest()
-    document_id = f"{guard.project}/{source}"
-    known = loom.store.nodes(loom.viewer, When(), [document_id])
-    if known and known[0].props.get("sha256") == sha256 and known[0].guard == guard:
-        return None
-    gone = None if known else deleted_node(loom, document_id)
-    if gone is not None and gone.props.get("sha256") == sha256 and gone.guard == guard:
-        return _Kept(0, revive(loom, gone).note, revived=True)
-    # Before it is cut up: an id is made of a heading, and a key may stand in several lines.
-    sections = read_sections(
-        loom.screen.redact(raw.decode("utf-8-sig")), markdown=file.suffix.lower() in (".md", ".markdown")
-    )
-    made = _section_texts(document_id, sections)
-    below = Find(kinds=("Section",), id_prefix=f"{document_id}#")
-    before = loom.store.find(loom.viewer, When(), below, limit=MAX_LIMIT * 100).nodes
-    # A file may be called a.md#b.md: its sections begin like those of a.md.
-    standing = {node.id: node for node in before if node.props.get("source") == source}
-    payload = document.Ingested(
-        id=document_id,
-        source=source,
-        title=next((section.title for section in sections if section.title), file.name),
-        sha256=sha256,
-        sections=tuple(section for section in made if not _stands(section, standing.get(section.id), guard)),
-        ended=tuple(sorted(set(standing) - {section.id for section in made})),
-        **asdict(guard),
-    )
-    try:
-        done = append_stamped(loom, [*_provenance(commit, source), Draft(kind="document.ingested", payload=payload)])
-    except TaskClosed:
-        raise
-    except (Invalid, Forbidden, Conflict) as problem:
-        return _skip(source, problem.message)
-    return _Kept(len(made), done.note, revived=gone is not None)
-
-
-def _index_file(loom: Loom, file: Path, source: str, guard: Guard, commit: str | None) -> Skipped | _Kept | None:
-    """What was kept of a source file, None if unchanged, or why not."""
-    raw = _read_text(loom.screen, file, source)
-    if isinstance(raw, Skipped):
-        return raw
-    text = loom.screen.redact(raw.decode("utf-8-sig"))
-    version = Source(path=source, text=text, sha256=hashlib.sha256(raw).hexdigest())
-    try:
-        found = index(loom, guard, version)
-        if found is None:
-            return None
-        gone = deleted_node(loom, file_id(guard.project, source))
-        if gone is not None and is_version(gone, guard, version):
-            return _Kept(0, revive(loom, gone).note, revived=True)
-        done = append_stamped(loom, [*_provenance(commit, source), found.draft])
-    except TaskClosed:
-        raise
-    except (Invalid, Forbidden, Conflict) as problem:
-        return _skip(source, problem.message)
-    return _Kept(found.symbols, done.note, revived=gone is not None)
-
-
-def _provenance(commit: str | None, source: str) -> list[Draft]:
-    """Which git commit the file was read at, where there is one, so that `weft diff <commit>` knows."""
-    if commit is None:
-        return []
-    noted = transaction.Noted(tx_kind="file_change", git_commit=commit, files=(source,))
-    return [Draft(kind="tx.noted", payload=noted)]
-
-
-def _read_text(screen: Screen, file: Path, source: str) -> bytes | Skipped:
-    """The file's bytes, which are UTF-8 text, or why not."""
-    try:
-        source.encode()
-    except UnicodeEncodeError:
-        return _skip(source, "its name is not UTF-8")
-    if screen.holds_secret(source):
-        return Skipped(path=screen.masked(source), reason="there is a secret in its name: rename it")
-    try:
-        if not file.is_file():
-            return _skip(source, "is not a file")
-        if file.stat().st_size > MAX_FILE_BYTES:
-            return _skip(source, f"larger than {MAX_FILE_BYTES:,} bytes")
-        raw = file.read_bytes()
-        raw.decode("utf-8-sig")
-    except OSError as problem:
-        return _skip(source, f"cannot be read: {problem.strerror}")
-    except UnicodeDecodeError:
-        return _skip(source, "is not UTF-8 text")
-    return _skip(source, "holds NUL characters: not a text file") if b"\x00" in raw else raw
-
-
-def _stands(section: document.SectionText, node: NodeVersion | None, guard: Guard) -> bool:
-    """The section is there already: same words, same lines, same rights."""
-    if node is None or node.guard != guard or (node.name, node.text) != (section.title, section.text):
-        return False
-    return all(node.props.get(name) == getattr(section, name) for name in ("line", "end_line", "level"))
-
-
-def _section_texts(document_id: str, sections: tuple[Section, ...]) -> tuple[document.SectionText, ...]:
-    """Sections with ids made of their headings, so that an edit elsewhere in the file leaves them alone."""
-    made: list[document.SectionText] = []
-    path: list[tuple[int, str]] = []
-    used: dict[str, int] = {}
-    for section in sections:
-        while path and path[-1][0] >= section.level:
-            path.pop()
-        parent = path[-1][1] if path else None
-        base = f"{parent or document_id}#{section.title or 'text'}"[:900]
-        section_id = base if base not in used else f"{base}~{used[base] + 1}"
-        while section_id in used:  # a heading may be written like one of our numbers
-            used[base] += 1
-            section_id = f"{base}~{used[base] + 1}"
-        used[base] = used.get(base, 0) + 1
-        used.setdefault(section_id, 1)
-        path.append((section.level, section_id))
-        made.append(
-            document.SectionText(
-                id=section_id,
-                title=section.title,
-                level=section.level,
-                line=section.line,
-                end_line=section.end_line,
-                text=section.text,
-                parent=parent,
-            )
-        )
-    return tuple(made)
+    own = start.relative_to(root).as_posix()
+    return start, (f"{written} is a link: it is kept as {own}",) if is_link else ()
 
 
 OPERATIONS = (
     Operation(
         name="ingest",
-        summary="read text files by section, source code by symbol, or records (.jsonl)",
+        summary="read documents by section and chunk, source code by symbol, or records (.jsonl)",
         input=Ingest,
         output=Ingested,
         effect="write",

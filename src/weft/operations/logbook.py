@@ -20,6 +20,7 @@ from weft.log.jsonl import MAX_LINE_BYTES, write_lines
 from weft.log.verify import ChainChecker, Verified, read_commits, verify
 from weft.loom import Loom
 from weft.operations.auditing import log_store
+from weft.operations.bounds import bounded
 from weft.operations.fields import Label, Limit
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
@@ -61,10 +62,8 @@ def log_show(loom: Loom, given: LogShow) -> Events:
     if given.session is not None and not found and given.after == 0:
         raise NotFound(f"there is no session {given.session!r} that you may see", hint="`weft log head` lists sessions")
     ordered = found if given.session is not None else found[::-1]
-    return Events(
-        events=show_events(loom, ordered),
-        notes=() if ordered else ("the log holds nothing more",),
-    )
+    shown = Events(events=show_events(loom, ordered), notes=() if ordered else ("the log holds nothing more",))
+    return bounded(shown, "events")
 
 
 class LogVerify(Struct, frozen=True, kw_only=True):
@@ -241,6 +240,7 @@ OPERATIONS = (
         effect="read",
         toolset="admin",
         run=log_show,
+        priorities={"events.payload": "high"},
     ),
     Operation(
         name="log_verify",

@@ -196,5 +196,6 @@ OPERATIONS = (
         effect="read",
         toolset="magma",
         run=linearize_context,
+        budget="max_tokens",
     ),
 )

@@ -11,6 +11,7 @@ from weft.errors import Misconfigured
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.fields import Limit
+from weft.operations.holding import held_conversations
 from weft.operations.registry import Operation
 from weft.outbox import Entry, Outbox
 from weft.types import SCOPES
@@ -37,10 +38,14 @@ class PendingShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PendingShownAll(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What waits, in the order in which it will be delivered, and what the store refused."""
+    """What waits, in the order in which it will be delivered, and what the store refused.
+
+    `held` first messages of conversations wait for a second: see the setting `conversations`.
+    """
 
     waiting: tuple[PendingShown, ...]
     refused: tuple[PendingShown, ...] = ()
+    held: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -55,9 +60,14 @@ def pending_list(loom: Loom, given: PendingList) -> PendingShownAll:
     notes: tuple[str, ...] = ()
     if len(waiting) > given.limit or len(refused) > given.limit:
         notes += (f"{len(waiting)} wait and {len(refused)} were refused: raise --limit to see them all",)
-    if not waiting and not refused:
+    held = sum(1 for entry in held_conversations(loom.outbox) if may_see(loom, entry))
+    if held:
+        notes += (_held_line(held),)
+    elif not waiting and not refused:
         notes += ("nothing waits",)
-    return PendingShownAll(waiting=_shown(waiting[: given.limit]), refused=_shown(refused[: given.limit]), notes=notes)
+    return PendingShownAll(
+        waiting=_shown(waiting[: given.limit]), refused=_shown(refused[: given.limit]), held=held, notes=notes
+    )
 
 
 class DeliverPending(Struct, frozen=True, kw_only=True):
@@ -100,13 +110,19 @@ def waiting_line(outbox: Outbox | None) -> tuple[bool, str, str]:
     if outbox is None:
         return True, "none: a write that fails is not kept", ""
     waiting, refused = list(outbox.entries()), list(outbox.refused())
+    held = sum(1 for _ in held_conversations(outbox))
     if not waiting and not refused:
-        return True, "no write waits", ""
+        return True, _held_line(held) if held else "no write waits", ""
     since = next((to_iso(entry.waiting.since) for entry in waiting if entry.waiting is not None), "")
     line = f"{len(waiting)} writes wait" + (f", the first since {since}" if since else "")
     if not refused:
         return True, line, "`weft deliver-pending` delivers them; so does the next write"
     return False, f"{line}; {len(refused)} were refused for good", "`weft pending-list` says why"
+
+
+def _held_line(held: int) -> str:
+    what = "message waits" if held == 1 else "messages wait"
+    return f"{held} first {what} for a second of the same conversation (policy lazy)"
 
 
 def stuck(loom: Loom) -> tuple[list[Entry], list[Entry]]:

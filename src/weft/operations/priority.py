@@ -12,6 +12,7 @@ from weft.errors import Invalid, StoreError
 from weft.instants import parse_instant
 from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.fields import Label, Query
 from weft.operations.registry import Operation
 from weft.operations.scoping import ScopeFound, ScopeState, find_project, scope_of
@@ -31,7 +32,7 @@ DAY_US: Final = 86_400_000_000
 REACHES: Final = (3, 30, 100)  # times as many as are wanted are looked at, until enough of them still stand
 # Without a question, only what somebody said or decided: neither where things stand, nor the things themselves.
 NOT_SAID: Final = tuple(
-    sorted(STRUCTURAL_KINDS | RECORD_KINDS | VIEWS["entity"] | VIEWS["code"] | {"Message", "Chunk"})
+    sorted(STRUCTURAL_KINDS | RECORD_KINDS | VIEWS["entity"] | VIEWS["code"] | {"Message", "Chunk", "Briefing"})
 )
 PLACES: Final = frozenset({"Project", "Focus"})
 
@@ -134,7 +135,7 @@ def _attempt(loom: Loom, given: ProjectContextInput, until_s: float) -> ProjectC
         notes = (f"{scope.problem}: {_reads(scope)}; {scope.next_step}", *notes)
     elif not nodes:
         notes += (f"nothing is kept for project {scope.project} yet: `weft remember` begins",)
-    return ProjectContext(
+    told = ProjectContext(
         status="empty" if not nodes else "conflicted" if conflicts else "succeeded",
         scope_state=scope.state,
         project=scope.project,
@@ -148,6 +149,7 @@ def _attempt(loom: Loom, given: ProjectContextInput, until_s: float) -> ProjectC
         conflicts=conflicts,
         notes=(*notes, *near, *flagged(nodes)),
     )
+    return bounded(told, "items")
 
 
 def _levels(scope: ScopeFound) -> tuple[LevelName, ...]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.fields import Limit, Name
 from weft.operations.registry import Operation
 from weft.operations.stamping import (
@@ -141,12 +143,14 @@ def work_list(loom: Loom, given: WorkList) -> WorkListed:
     page = found[given.offset : given.offset + given.limit]
     further = given.offset + len(page)
     notes = () if found else ("no task fits: `weft work-create` opens one",)
-    return WorkListed(
+    listed = WorkListed(
         tasks=_tasks_shown(loom, page),
         total=len(found),
         next_offset=further if page and further < len(found) else None,
         notes=notes,
     )
+    told = bounded(listed, "tasks")
+    return told if len(told.tasks) == len(page) else replace(told, next_offset=given.offset + len(told.tasks))
 
 
 class WorkMade(Struct, frozen=True, kw_only=True):
@@ -181,7 +185,7 @@ def work_made(loom: Loom, given: WorkMade) -> WorkMadeShown:
     made = sorted((edge for source in sources for edge in _made_by(loom, source)), key=lambda edge: -edge.row)
     page = made[given.offset : given.offset + given.limit]
     further = given.offset + len(page)
-    return WorkMadeShown(
+    shown = WorkMadeShown(
         conversation=conversation_key(loom, named) if node is None else node.id,
         tasks=_tasks_shown(loom, tasks),
         products=_products_shown(loom, page, {task.id: task.id for task in tasks}),
@@ -189,6 +193,7 @@ def work_made(loom: Loom, given: WorkMade) -> WorkMadeShown:
         next_offset=further if page and further < len(made) else None,
         notes=() if made else ("nothing was made",),
     )
+    return bounded(shown, "tasks") if tasks else shown
 
 
 def _made_by(loom: Loom, source: str) -> list[EdgeVersion]:
@@ -308,6 +313,7 @@ OPERATIONS = (
         toolset="work",
         run=work_show,
         arguments=("id",),
+        priorities={"products": "high", "states": "medium"},
     ),
     Operation(
         name="work_list",
@@ -327,5 +333,6 @@ OPERATIONS = (
         toolset="work",
         run=work_made,
         arguments=("conversation",),
+        priorities={"products": "high"},
     ),
 )

@@ -349,6 +349,13 @@ OPERATIONS = (
         toolset="memory",
         run=proposal_list,
         arguments=("id",),
+        priorities={
+            "proposals.subject": "required",
+            "proposals.predicate": "required",
+            "proposals.stands": "required",
+            "proposals.proposed": "required",
+            "proposals.old_fact": "low",
+        },
     ),
     Operation(
         name="proposal_review",

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from weft.errors import Invalid, NotFound
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.document_parts import as_written, parts_of
 from weft.operations.fields import Label
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
@@ -18,11 +19,10 @@ from weft.operations.showing import NodeShown, show_nodes
 from weft.operations.write_options import Keyword
 from weft.publishing.pages import STYLE, STYLE_FILE, Page, index_html, page_html
 from weft.publishing.site import check_place, write_site
-from weft.types import MAX_LIMIT, NOW, SCOPES, Find, NodeVersion, Scope, Viewer
+from weft.types import NOW, SCOPES, Find, NodeVersion, Scope, Viewer
 
 REPORT: Final = "Report"
 DOCUMENT: Final = "Document"
-MAX_SECTIONS: Final = MAX_LIMIT * 100
 MAX_REPORTS: Final = 1_000
 
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
@@ -129,20 +129,14 @@ def _report_page(node: NodeShown) -> tuple[Page, str]:
 
 
 def _document_page(loom: Loom, source: str) -> tuple[Page, str] | None:
-    """A document as its sections say it, in order; None if nobody may read it here."""
+    """A document as its sections and chunks say it, in order; None if nobody may read it here."""
     nodes = loom.store.nodes(loom.viewer, NOW, [f"{loom.settings.project}/{source}"])
     document = next((node for node in nodes if node.kind == DOCUMENT), None)
     if document is None:
         return None
-    below = Find(kinds=("Section",), id_prefix=f"{document.id}#")
-    sections = [
-        node
-        for node in loom.store.find(loom.viewer, NOW, below, limit=MAX_SECTIONS).nodes
-        if node.props.get("source") == source
-    ]
-    text = "\n\n".join(node.text for node in sorted(sections, key=lambda node: int(node.props["line"])))
-    (shown,) = show_nodes(loom, [document])
     plain = not source.lower().endswith((".md", ".markdown"))
+    text = as_written(parts_of(loom, document.id, document.props.get("source")), markdown=not plain)
+    (shown,) = show_nodes(loom, [document])
     about = (source, f"read on {to_iso(document.recorded_at)[:10]}")
     return Page(name=document.id, title=document.name or source, text=text, about=about, plain=plain), shown.citation
 

@@ -45,5 +45,7 @@ OPERATIONS = (
         run=ask,
         arguments=("query",),
         rare=("asked_at", "min_score"),
+        budget="max_tokens",
+        told=("hits",),
     ),
 )

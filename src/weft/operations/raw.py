@@ -185,5 +185,6 @@ OPERATIONS = (
         toolset="memory",
         run=recall_raw,
         arguments=("query",),
+        priorities={"merged": "required", "views": "medium", "chains": "medium"},
     ),
 )

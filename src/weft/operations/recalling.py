@@ -17,6 +17,7 @@ from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.asking import Asking, History, Hit, asks_of_then, flagged, notes_of, read_ask, show_hits
 from weft.operations.bounds import bounded
+from weft.operations.narrowing import Fields, narrowed
 from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
 from weft.retrieval import recipes
@@ -37,6 +38,7 @@ class Recall(RecallRaw, frozen=True, kw_only=True):
     max_tokens: Annotated[int, Meta(ge=50, le=100_000, description="what the context may cost")] = BUDGET_TOKENS
     synthesize: Annotated[bool, Meta(description="let the language model, if there is one, write an answer")] = False
     receipt: Annotated[bool, Meta(description="keep the answer, to be printed again with `weft answer`")] = False
+    fields: Fields = None
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
@@ -74,7 +76,11 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     recalled = shown(loom, given, answer)
     if given.receipt:
         recalled = _kept(loom, given, answer, recalled)
-    return bounded(replace(recalled, notes=(*recalled.notes, *flagged(recalled.hits))), "hits")
+    hits, skipped = narrowed(recalled.hits, given.fields)
+    return bounded(
+        replace(recalled, hits=hits, notes=(*recalled.notes, *skipped, *flagged(recalled.hits))),
+        "hits",
+    )
 
 
 def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Recalled:
@@ -134,7 +140,9 @@ OPERATIONS = (
         toolset="core",
         run=recall,
         arguments=("query",),
-        rare=("recipe", "asked_at", "min_score", "intent", "history", "max_tokens", "synthesize", "receipt"),
+        rare=("recipe", "asked_at", "min_score", "intent", "history", "max_tokens", "synthesize", "receipt", "fields"),
         eager=True,
+        budget="max_tokens",
+        told=("hits",),
     ),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.append import ERASED_SINCE, Appended, erased_since
 from weft.errors import Conflict, Invalid
@@ -23,8 +25,11 @@ from weft.operations.conversations import (
     conversation_id,
     message_id,
     recorded,
+    standing_of,
 )
 from weft.operations.fields import Label, Moment, Name, ProducedBy, ScopeAsked, Tags
+from weft.operations.holding import HELD, hold, release, waiting_first
+from weft.operations.policies import PolicyAsked
 from weft.operations.registry import Operation
 from weft.operations.remembered import REPEATED
 from weft.operations.remembering import Text
@@ -59,6 +64,7 @@ class RecordTurns(Struct, frozen=True, kw_only=True):
     request_id: Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")] = (
         None
     )
+    policy: PolicyAsked = None
     produced_by_task_id: ProducedBy = None
 
 
@@ -71,9 +77,9 @@ class TurnRecorded(Struct, frozen=True, kw_only=True):
 
 
 class TurnsRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of the turns, in order."""
+    """What became of the turns, in order. `held`: the first message of a conversation, which waits for a second."""
 
-    status: Literal["saved", "duplicate_skip"]
+    status: Literal["saved", "duplicate_skip", "held"]
     session: str
     turns: tuple[TurnRecorded, ...]
     notes: tuple[str, ...] = ()
@@ -89,6 +95,9 @@ def record_turns(loom: Loom, given: RecordTurns) -> TurnsRecorded:
 
     A turn is written 'speaker: words'. The numbers go on after the last turn there is; several processes may add to one
     conversation at once. Unless a scope is given, turns have the rights of the conversation they join.
+
+    With policy lazy (see `weft config`), a conversation is kept from its second message on: the first waits on this
+    machine, and is kept together with the second.
     """
     if not (session := given.session.strip()):
         raise Invalid("the session has no name", hint="say which conversation this is")
@@ -112,9 +121,43 @@ def record_turns(loom: Loom, given: RecordTurns) -> TurnsRecorded:
             for number, each in enumerate(spoken, start=1)
         ]
 
+    notes: tuple[str, ...] = ()
+    if (given.policy or loom.settings.conversations) == "lazy" and len(spoken) == 1:
+        first = _held(loom, conversation, plan, given.request_id)
+        if isinstance(first, Appended):
+            return _answer(loom, conversation, spoken, first)
+        if first == HELD:
+            return TurnsRecorded(status="held", session=conversation, turns=(), notes=(HELD,))
+        notes = (first,) if first else ()
+    came = len(release(loom, conversation))
+    notes += ("the first message of the conversation, which waited, is kept too",) if came else ()
     done = append_turns(loom, conversation, plan, request_id=given.request_id)
     assert done is not None  # there is at least one turn
-    return _answer(loom, conversation, spoken, done)
+    answer = _answer(loom, conversation, spoken, done)
+    return replace(answer, notes=(*notes, *answer.notes))
+
+
+def _held(
+    loom: Loom, conversation: str, plan: Callable[[Standing], list[Draft]], request_id: str | None
+) -> str | Appended:
+    """HELD if a message is the first of its conversation, and waits now; a note where it would, and cannot.
+
+    Empty if it is not the first. Where another came at the same moment, neither waits: then what was written.
+    """
+    waiting = [each.waiting.request_id for each in waiting_first(loom, conversation) if each.waiting is not None]
+    if request_id is not None and request_id in waiting:
+        return HELD  # the same call again
+    standing = standing_of(loom, conversation, request_id)
+    if waiting or standing.guard is not None or standing.earlier:
+        return ""
+    request = request_id or loom.new_id()
+    if note := hold(loom, conversation, plan(standing)[0], request):
+        return note
+    if len(waiting_first(loom, conversation)) > 1 or standing_of(loom, conversation).guard is not None:
+        release(loom, conversation)
+        written = standing_of(loom, conversation, request).earlier
+        return Appended(events=written, repeated=False) if written else ""
+    return HELD
 
 
 def _read(turn: TurnGiven | str, default_at: str | None) -> _Spoken:

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from weft.context.budget import Profile
+from weft.context.priorities import Priorities
 from weft.errors import Invalid
 from weft.loom import Loom
 from weft.operations.listed import command_words
@@ -20,6 +22,7 @@ Reach = Literal["anywhere", "machine", "terminal"]
 TOKEN = "governance_token"  # noqa: S105 - the name of an argument
 PRODUCED_BY = "produced_by_task_id"
 MOST_NAMED = 5  # of what is not known
+COMPACT_TOOLSETS = frozenset({"code", "fleet"})  # asked often, in the middle of work: their answers are short
 ALIASES = {"producedByTaskId": PRODUCED_BY}  # as other systems write it
 
 
@@ -37,9 +40,15 @@ class Operation(Struct, frozen=True, kw_only=True):
     rare: tuple[str, ...] = ()  # arguments that are taken, and left out of what every agent has to read
     eager: bool = False
     reach: Reach = "anywhere"
+    profile: Profile | None = None  # of its answers to agents where they name none; without one, 4,000 tokens
+    priorities: Priorities = {}  # of fields, by path, where they matter otherwise than usually
+    budget: str = ""  # the argument that says how many tokens its context may cost, if it has one
+    told: tuple[str, ...] = ()  # fields whose content the context tells too
 
     def __post_init__(self) -> None:
         """A token and a task are taken by many and given by few: no operation has to say so."""
+        if self.profile is None and self.toolset in COMPACT_TOOLSETS:
+            msgspec.structs.force_setattr(self, "profile", "compact")
         seldom = [name for name in (TOKEN, PRODUCED_BY) if name in self.input.__struct_fields__]
         msgspec.structs.force_setattr(self, "rare", tuple(dict.fromkeys((*self.rare, *seldom))))
 

@@ -16,6 +16,7 @@ RelationName = Annotated[str, Meta(min_length=1, max_length=64, description="the
 # Relations that weft reads a meaning from, and how each is made.
 OWN: Final[Mapping[str, str]] = {
     "CONTAINS": "ingest and record_turns place what is inside something",
+    "MENTIONS_CODE": "ingest joins what documents name to the code that they name",
     "NEXT": "record_turns keeps the order of what was said",
     "SUPERSEDES": "add_fact and save_decision say what they replace",
     "MERGES_INTO": "merge_entities joins two nodes for one thing",

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.fields import Label, Limit, Moment
 from weft.operations.making import check_words
 from weft.operations.once import this_minute, write_once
@@ -74,7 +75,7 @@ def report_read_latest(loom: Loom, given: ReportReadLatest) -> ReportsRead:
         told = f"reports are tagged {', '.join(known)}" if known else "there are no reports here yet"
         notes = (f"no report is tagged {given.keyword!r}: {told}",)
     shown = show_nodes(loom, found)
-    return ReportsRead(reports=shown, notes=(*notes, *flagged(shown)))
+    return bounded(ReportsRead(reports=shown, notes=(*notes, *flagged(shown))), "reports")
 
 
 class ReportList(Struct, frozen=True, kw_only=True):

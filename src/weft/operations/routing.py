@@ -140,5 +140,6 @@ OPERATIONS = (
         toolset="hygiene",
         run=analysis_route,
         arguments=("task",),
+        priorities={"mode": "required", "rationale": "required", "cues": "low"},
     ),
 )

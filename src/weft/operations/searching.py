@@ -24,6 +24,7 @@ from weft.operations.asking import (
     show_hits,
 )
 from weft.operations.bounds import bounded
+from weft.operations.narrowing import Fields, narrowed
 from weft.operations.registry import Operation
 from weft.retrieval.fuse import CLASS_WEIGHTS
 from weft.retrieval.pipeline import Answer, StageTrace, run
@@ -38,7 +39,6 @@ WHENCE: Final = tuple(sorted(PROVENANCE_RELATIONS))
 RELATED_CHARACTERS: Final = 200
 
 Depth = Annotated[int, Meta(ge=0, le=MAX_DEPTH, description="steps to follow this view; by intent if unset")]
-FieldName = Annotated[str, Meta(min_length=1, max_length=128)]
 Cues = Annotated[
     dict[Literal["mission", "workspace", "tool", "phase"], Annotated[str, Meta(max_length=256)]],
     Meta(description="where the asker stands: mission, workspace, tool, phase"),
@@ -81,12 +81,7 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
     temporal_depth: Depth | None = None
     causal_depth: Depth | None = None
     expand_hops: Annotated[int, Meta(ge=0, le=1, description="0 leaves out what hits are joined to")] = 1
-    fields: (
-        Annotated[
-            tuple[FieldName, ...], Meta(max_length=64, description="only these properties; an empty list for none")
-        ]
-        | None
-    ) = None
+    fields: Fields = None
     explain: Annotated[bool, Meta(description="say how each hit came to its score")] = False
 
 
@@ -144,7 +139,7 @@ def memory_search(loom: Loom, given: MemorySearch) -> Searched:
     answer = run(compose(plan), loom, read_ask(loom, given, **more))
     hits, unserved = show_hits(loom, answer, explain=given.explain)
     notes = (*notes_of(loom, answer, hits, then=asks_of_then(given)), *unserved)
-    hits, skipped = _narrowed(hits, given.fields)
+    hits, skipped = narrowed(hits, given.fields)
     results, joined = _related(loom, answer, hits) if given.expand_hops and hits else (_alone(hits), ())
     pinned = answer.ask.when
     searched = Searched(
@@ -220,32 +215,6 @@ def _depths(given: MemorySearch) -> dict[str, int] | None:
     return {view: depth for view, depth in told.items() if depth is not None} or None
 
 
-# Fields
-
-
-def _narrowed(hits: tuple[Hit, ...], fields: tuple[str, ...] | None) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """Only the properties asked for, of each hit; and how many of those names no hit has. Ranking is done by now."""
-    if fields is None:
-        return hits, ()
-    wanted = set(fields)
-    own = ("name", "text", "summary")
-    unknown = wanted.difference(own, *(hit.node.props for hit in hits))
-    kept = tuple(
-        replace(
-            hit,
-            node=replace(
-                hit.node,
-                **{name: "" for name in own if name not in wanted},
-                props={name: value for name, value in hit.node.props.items() if name in wanted},
-            ),
-            parts=hit.parts if "text" in wanted else (),
-        )
-        for hit in hits
-    )
-    notes = (f"{len(unknown)} unknown fields skipped: {', '.join(sorted(unknown)[:8])}",) if unknown else ()
-    return kept, notes
-
-
 # What hits are joined to
 
 
@@ -293,5 +262,6 @@ OPERATIONS = (
         toolset="memory",
         run=memory_search,
         arguments=("query",),
+        profile="debug",
     ),
 )

@@ -121,5 +121,11 @@ OPERATIONS = (
         toolset="admin",
         reach="machine",
         run=config,
+        priorities={
+            "settings.value": "required",
+            "settings.origin": "medium",
+            "settings.variable": "low",
+            "settings.summary": "low",
+        },
     ),
 )

@@ -84,5 +84,6 @@ OPERATIONS = (
         effect="read",
         toolset="admin",
         run=get_statistics,
+        priorities={"kinds": "medium"},
     ),
 )

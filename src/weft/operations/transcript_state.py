@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from weft.config import Settings
 PLACE: Final = "transcripts"
 TAIL_BYTES: Final = 4_096
 MAX_STATE_BYTES: Final = 1 << 20
+MAX_FILES: Final = 200_000  # of a folder
 
 
 class Reached(Struct, frozen=True, kw_only=True):
@@ -71,6 +73,18 @@ class Progress:
         except OSError:  # then the file is read again, and what stands is found
             with contextlib.suppress(OSError):
                 scratch.unlink()
+
+
+def stand_of(path: Path) -> tuple[int, int]:
+    """Size and time of a file, by which it is told whether it changed; of a folder, those of what is in it."""
+    if not path.is_dir():
+        seen = path.stat()
+        return seen.st_size, seen.st_mtime_ns
+    files = islice((each for depth in ("*", "*/*") for each in path.glob(depth)), MAX_FILES)
+    seen_all = [each.stat() for each in files if each.is_file()]
+    return sum(each.st_size for each in seen_all) + len(seen_all), max(
+        (each.st_mtime_ns for each in seen_all), default=0
+    )
 
 
 def tail_of(path: Path, offset: int) -> str:

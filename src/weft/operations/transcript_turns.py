@@ -15,20 +15,23 @@ from msgspec import Struct, field
 
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.extract.records import Record
+from weft.extract.transcripts import Spoken, spoken_by
 from weft.loom import Loom
 from weft.operations.conversations import LATEST, conversation_id, message_id, standing_of
 from weft.operations.deletions import deleted_node
 from weft.operations.rights import write_guard
 from weft.operations.stamping import TaskClosed
-from weft.operations.transcript_state import Progress, Reached, tail_of
+from weft.operations.transcript_state import Progress, Reached, stand_of, tail_of
 from weft.operations.turn_records import KnownTurns, write_turns
-from weft.transcripts.entries import Bad, Passed, Titled, Turn
+from weft.transcripts.entries import Bad, Left, Noted, Passed, Titled, Turn
 from weft.transcripts.formats import Format
 from weft.types import MAX_IDS_PER_READ, Guard
 
 BATCH_TURNS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
 MAX_TOLD: Final = 50
+MAX_REASONS: Final = 50  # counted apart
+ALONE: Final = "a conversation of one message, which the policy `lazy` does not keep"
 MAX_CHECKED: Final = 20  # conversations of one file that are looked up before what is known of it is believed
 
 Place = Callable[[Turn], "Home | str"]
@@ -42,7 +45,7 @@ class Home(Struct, frozen=True, kw_only=True):
 
 
 class Intake(Struct, kw_only=True):
-    """What became of transcripts so far. Of what was left out, the first few are told, all are counted.
+    """What became of transcripts so far. Of what was left out, the first few are told, all are counted by reason.
 
     `known` turns were taken before, and are not read again; of their conversations `unlisted` are not told by name.
     """
@@ -58,23 +61,35 @@ class Intake(Struct, kw_only=True):
     projects: Counter[str] = field(default_factory=Counter)
     told: dict[str, None] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
 
-    def tell(self, where: str, reason: str) -> None:
+    def tell(self, where: str, reason: str, count: int = 1) -> None:
         """Says why something was left out, unless enough was said."""
         if len(self.told) < MAX_TOLD:
             self.told[f"{where}: {reason}"] = None
+        self.count(reason, count)
+
+    def count(self, reason: str, count: int = 1) -> None:
+        """Counts what was left out; reasons that differ only in the place that they name are one."""
+        kind = reason.partition(":")[0]
+        self.reasons[kind if kind in self.reasons or len(self.reasons) < MAX_REASONS else "other reasons"] += count
 
 
 class Transcript:
     """One file on its way into the store. Stopped at any moment, the next one goes on from there."""
 
-    def __init__(self, loom: Loom, path: Path, form: Format, place: Place, intake: Intake, *names: str | None) -> None:
+    def __init__(
+        self, loom: Loom, path: Path, form: Format, place: Place, intake: Intake, *names: str | None, lazy: bool = False
+    ) -> None:
+        """With `lazy`, a conversation is kept from its second message on; alone, the first is left out."""
         self._loom, self._path, self._form, self._place, self._intake = loom, path, form, place, intake
+        self._lazy = lazy
+        self._alone: dict[str, tuple[Home, Turn]] = {}
         self._progress = Progress(loom.settings, path, form.source, *names)
         self._reached = self._believed(self._progress.load())
         self._offset = self._reached.offset
         self._turns: dict[str, int] = dict(self._reached.turns)
-        self._taken = self._reached.known if form.grows else 0
+        self._taken = self._reached.known if self._offset else 0
         self._titles: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
         self._open: dict[str, _Conversation | str] = {}
@@ -83,18 +98,17 @@ class Transcript:
     @property
     def unchanged(self) -> bool:
         """Whether the file stands as it was when all of it was read."""
-        seen = self._path.stat()
-        return (seen.st_size, seen.st_mtime_ns) == (self._reached.size, self._reached.modified_ns)
+        return stand_of(self._path) == (self._reached.size, self._reached.modified_ns)
 
     def take(self, *, since_us: int | None = None, advance: Callable[[int], None] = lambda end: None) -> None:
         """Reads what is new of the file and keeps it. `advance` is told how far it came, where that can be told."""
-        if self.unchanged or self._form.grows:  # else all of it is read again
+        if self.unchanged or self._offset:  # else all of it is read again
             self._intake.known += self._reached.known
             self._intake.conversations.update(self._reached.turns)
             self._intake.unlisted += self._reached.conversations - len(self._reached.turns)
         if self.unchanged:
             return
-        seen = self._path.stat()
+        stood = stand_of(self._path)
         batch: list[Turn] = []
         characters = 0
         passed = self._offset
@@ -109,6 +123,10 @@ class Transcript:
                 case Bad():
                     self._intake.bad += 1
                     self._intake.tell(f"{self._path.name}, {entry.where}", entry.reason)
+                case Left():
+                    self._intake.count(entry.reason)
+                case Noted():
+                    self._intake.notes[entry.note] = None
                 case Passed():
                     passed = entry.end
             full = len(batch) >= BATCH_TURNS or characters >= BATCH_CHARACTERS
@@ -118,7 +136,10 @@ class Transcript:
                 self._save(passed)
                 advance(passed)
         self._write(batch)
-        self._save(passed, whole=(seen.st_size, seen.st_mtime_ns))
+        self._intake.skipped += len(self._alone)
+        for _, turn in self._alone.values():
+            self._intake.tell(f"conversation {turn.session}", ALONE)
+        self._save(passed, whole=stood)
 
     def _believed(self, reached: Reached) -> Reached:
         """What was reached, unless the store has fewer turns than then: it is another, or an older one came back."""
@@ -134,7 +155,8 @@ class Transcript:
         return reached
 
     def _save(self, passed: int, whole: tuple[int, int] = (0, 0)) -> None:
-        self._offset = passed if self._form.grows else 0
+        # What waits for a second message is read again with it.
+        self._offset = passed if self._form.grows and not self._alone else 0
         size, modified = whole
         reached = Reached(
             offset=self._offset,
@@ -143,7 +165,7 @@ class Transcript:
             modified_ns=modified,
             known=self._taken,
             conversations=len(self._turns),
-            turns=self._turns if self._form.grows else dict(list(self._turns.items())[:MAX_CHECKED]),
+            turns=self._turns if self._offset else dict(list(self._turns.items())[:MAX_CHECKED]),
         )
         self._progress.save(reached)
 
@@ -159,13 +181,18 @@ class Transcript:
                 continue
             conversation = conversation_id(home.project, home.session)
             homes.setdefault(conversation, (home, []))[1].append(turn)
-        for conversation, (home, turns) in homes.items():
+        for conversation, (home, new) in homes.items():
             if conversation not in self._open:
                 self._open[conversation] = self._opened(conversation, home)
             opened = self._open[conversation]
             if isinstance(opened, str):
-                self._intake.skipped += len(turns)
-                self._intake.tell(f"conversation {home.session}", opened)
+                self._intake.skipped += len(new)
+                self._intake.tell(f"conversation {home.session}", opened, len(new))
+                continue
+            first = self._alone.pop(conversation, None)
+            turns = new if first is None else [first[1], *new]
+            if self._lazy and not opened.turns and len({turn.id for turn in turns}) == 1:
+                self._alone[conversation] = (home, turns[-1])
                 continue
             self._intake.conversations.add(conversation)
             self._taken += len(turns)
@@ -212,14 +239,17 @@ class Transcript:
             return None
         if turn.dropped:
             self._intake.shortened += 1
+        text = screen.redact(turn.text)
+        spoken = spoken_by(screen.redact(turn.speaker), text) if turn.speaker else Spoken(text=text, role=turn.role)
         return Record(
             id=identity,
             shape="turn",
-            text=screen.redact(turn.text),
+            text=spoken.text,
             title=screen.redact(self._titles.get(turn.session, "")),
             at=turn.at,
             session=turn.session,
-            role=turn.role,
+            role=spoken.role,
+            speaker=spoken.speaker,
         )
 
     def _put(self, conversation: _Conversation, records: Sequence[Record]) -> None:
@@ -262,7 +292,7 @@ class _Conversation:
 
     def says(self, record: Record) -> bool:
         """Whether a turn without this id says just that; each stands for one only."""
-        said = (record.role, record.text.strip())
+        said = (record.speaker or record.role, record.text.strip())
         if self._others[said] <= 0:
             return False
         self._others[said] -= 1

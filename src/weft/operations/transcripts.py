@@ -15,6 +15,7 @@ from weft.instants import parse_instant
 from weft.loom import Loom
 from weft.operations.fields import Label, Moment, Name
 from weft.operations.paths import read_path
+from weft.operations.policies import PolicyAsked
 from weft.operations.registry import Operation
 from weft.operations.scoping import write_scope
 from weft.operations.transcript_turns import Home, Intake, Place, Transcript
@@ -26,22 +27,44 @@ from weft.transcripts.sessions import session_name
 UNKNOWN_PROJECT: Final = "which project it belongs to is not known: `weft ingest-transcript FILE` in its directory"
 
 
-FormatAsked = Literal["auto", "claude-code", "gemini", "cursor", "vscode", "codex", "claude-export"]
+FormatAsked = Literal[
+    "auto",
+    "claude-code",
+    "gemini",
+    "cursor",
+    "vscode",
+    "codex",
+    "claude-export",
+    "chatgpt",
+    "slack",
+    "discord",
+    "telegram",
+    "whatsapp",
+    "open-webui",
+    "librechat",
+    "messages",
+    "captions",
+    "plain",
+]
 
 
 class IngestTranscript(Struct, frozen=True, kw_only=True):
     """Input of `ingest_transcript`."""
 
-    path: Annotated[str, Meta(min_length=1, max_length=4_096, description="the file")]
+    path: Annotated[
+        str, Meta(min_length=1, max_length=4_096, description="the file, the zip of an export, or its folder")
+    ]
     format: Annotated[FormatAsked, Meta(description="what the file is; auto looks at it")] = "auto"
     session: Annotated[Name, Meta(description="keep it as this conversation; its own name if unset")] | None = None
     project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
+    policy: PolicyAsked = None
 
 
 class TranscriptsIngested(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of transcripts: turns `read`, `written`, `unchanged` (they stood, read again or not) and `skipped`.
 
-    `bad` are places that could not be read. `left_out` says of the first few what and why; `projects` counts turns.
+    `bad` are places that could not be read. `left_out` says of the first few what and why; `reasons` counts all of it,
+    and what nobody said: notices of programs, messages without words. `projects` counts turns.
     """
 
     conversations: int
@@ -53,16 +76,18 @@ class TranscriptsIngested(Struct, frozen=True, kw_only=True, omit_defaults=True)
     bad: int = 0
     projects: dict[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    reasons: dict[str, int] = field(default_factory=dict)
     dry_run: bool = False
     notes: tuple[str, ...] = ()
 
 
 def ingest_transcript(loom: Loom, given: IngestTranscript) -> TranscriptsIngested:
-    """Keeps what was said in a conversation of another program: turns of the user and of the assistant, with their
-    own times. Tools, what tools answered, and what programs put into messages are left out.
+    """Keeps what was said in a conversation of another program, with who said it and when: of coding agents, of chat
+    clients and their exports, captions of meetings, plain text. Tools, what tools answered, notices, and what programs
+    put into messages are left out, and counted.
 
     Read again, a file costs only what is new in it, and stays with the project it was first kept for, unless another is
-    named. A conversation that was deleted stays deleted.
+    named. A conversation that was deleted stays deleted. With policy lazy, one message alone is no conversation.
     """
     path = _file(given.path)
     form = format_of(path, given.format)
@@ -72,7 +97,8 @@ def ingest_transcript(loom: Loom, given: IngestTranscript) -> TranscriptsIngeste
         return Home(session=(given.session or "").strip() or session_name(form.name, turn.session), project=project)
 
     intake = Intake()
-    transcript = Transcript(loom, path, form, place, intake, given.project, given.session)
+    lazy = (given.policy or loom.settings.conversations) == "lazy"
+    transcript = Transcript(loom, path, form, place, intake, given.project, given.session, lazy=lazy)
     nothing_new = transcript.unchanged
     size = max(path.stat().st_size, 1)
     transcript.take(advance=lambda end: loom.progress("reading", min(end, size), size))
@@ -135,7 +161,8 @@ class _Import:
                 _look(history, form, place, self._since, self.intake)
             else:
                 names = (self._given.project, self._given.since)
-                transcript = Transcript(self._loom, history.path, form, place, self.intake, *names)
+                lazy = self._loom.settings.conversations == "lazy"
+                transcript = Transcript(self._loom, history.path, form, place, self.intake, *names, lazy=lazy)
                 transcript.take(since_us=self._since, advance=self._advance)
         except (Invalid, NotFound, OSError) as problem:
             self.intake.bad += 1
@@ -216,6 +243,7 @@ def _told(intake: Intake, *, files: int, dry_run: bool = False, notes: tuple[str
         files=files,
         projects=dict(intake.projects.most_common()),
         left_out=(*intake.told, *more),
+        reasons=dict(intake.reasons.most_common()),
         dry_run=dry_run,
         notes=(*told, *notes),
     )

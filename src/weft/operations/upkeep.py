@@ -22,6 +22,7 @@ from weft.operations.paths import read_path
 from weft.operations.pending import waiting_line
 from weft.operations.registry import Operation
 from weft.operations.showing import TxShown, beginnings, show_tx
+from weft.operations.vectors_held import VectorsHeld, vectors_held, vectors_line
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
 from weft.queries import TextQuery
@@ -144,19 +145,21 @@ class StatsInput(Struct, frozen=True, kw_only=True):
 
 
 class Stats(Struct, frozen=True, kw_only=True):
-    """Counts of what you may see."""
+    """Counts of what you may see. How many texts have vectors is told to operators."""
 
     store: StoreStats
     kinds: tuple[KindStat, ...]
+    vectors: VectorsHeld | None = None
 
 
 def stats(loom: Loom, given: StatsInput) -> Stats:
     """Counts nodes, edges, events and bytes, and lists the kinds and properties that can be searched."""
-    counted = loom.store.stats(loom.viewer)
+    counted, vectors = loom.store.stats(loom.viewer), None
     if is_operator(loom.writer.actor, loom.viewer):  # the size tells of what others keep, too
-        size = loom.store.stats(loom.operator("see how large the store is")).bytes_on_disk
-        counted = replace(counted, bytes_on_disk=size)
-    return Stats(store=counted, kinds=loom.store.indexes(loom.viewer))
+        viewer = loom.operator("see how large the store is")
+        counted = replace(counted, bytes_on_disk=loom.store.stats(viewer).bytes_on_disk)
+        vectors = vectors_held(loom, viewer)
+    return Stats(store=counted, kinds=loom.store.indexes(loom.viewer), vectors=vectors)
 
 
 class Backup(Struct, frozen=True, kw_only=True):
@@ -226,6 +229,7 @@ def doctor(loom: Loom, given: Doctor) -> Diagnosis:
             ("log", _check_log),
             ("graph", _check_graph),
             ("text index", _check_text),
+            ("vectors", _check_vectors),
             ("clock", _check_clock),
             ("outbox", _check_outbox),
             ("audit", _check_audit),
@@ -301,6 +305,11 @@ def _check_text(loom: Loom, viewer: Viewer) -> Check:
     return Check(name="text index", ok=True, detail=f"{found.population} texts can be searched")
 
 
+def _check_vectors(loom: Loom, viewer: Viewer) -> Check:
+    ok, detail, hint = vectors_line(loom, viewer)
+    return Check(name="vectors", ok=ok, detail=detail, hint=hint)
+
+
 def _check_clock(loom: Loom, viewer: Viewer) -> Check:
     ahead_us = loom.store.head(viewer).at - loom.clock.now_us()
     if ahead_us > 60_000_000:
@@ -342,6 +351,12 @@ OPERATIONS = (
         toolset="memory",
         run=diff,
         arguments=("since",),
+        priorities={
+            "words": "high",
+            "edges_added": "medium",
+            "edges_removed": "medium",
+            "transactions": "low",
+        },
     ),
     Operation(
         name="stats",
@@ -372,5 +387,6 @@ OPERATIONS = (
         toolset="admin",
         reach="machine",
         run=doctor,
+        priorities={"checks.ok": "required"},
     ),
 )

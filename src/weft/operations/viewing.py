@@ -281,6 +281,7 @@ OPERATIONS = (
         toolset="magma",
         run=semantic_search,
         arguments=("query",),
+        priorities={"matches": "required", "seed_entities": "medium"},
     ),
     Operation(
         name="entity_lookup",
@@ -290,6 +291,7 @@ OPERATIONS = (
         effect="read",
         toolset="magma",
         run=entity_lookup,
+        priorities={"seed_entity_ids": "low", "chains": "medium"},
     ),
     Operation(
         name="temporal_expand",
@@ -299,6 +301,7 @@ OPERATIONS = (
         effect="read",
         toolset="magma",
         run=temporal_expand,
+        priorities={"seed_entity_ids": "low", "chains": "medium"},
     ),
     Operation(
         name="causal_expand",
@@ -308,5 +311,6 @@ OPERATIONS = (
         effect="read",
         toolset="magma",
         run=causal_expand,
+        priorities={"seed_entity_ids": "low", "chains": "medium"},
     ),
 )

@@ -22,7 +22,7 @@ from weft.projection.folds import moves_of
 from weft.projection.moves import SEPARATOR, EndEdge, Move, PutEdge, PutNode, edge_slot
 from weft.projection.name_search import NameSearch
 from weft.projection.residue import residue
-from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, new_token, one_of, strings, words_pattern
+from weft.projection.tokens import KEPT_KINDS, SYMBOL, Tokens, around_chunk, new_token, one_of, strings, words_pattern
 from weft.projection.unsaid import NOTHING_UNSAID, Unsaid
 from weft.sealing import is_sealed
 from weft.types import Event
@@ -147,7 +147,7 @@ class Concern:
             self._join_receipts()
             for held in self.held.values():
                 self._join_parts(held)
-        fresh = self.gone | self._slots().keys()
+        fresh = self.gone | self._slots().keys() | self._around()
         if fresh <= self._looked_for:
             return None
         added = Needles(fresh - self._looked_for)
@@ -191,6 +191,7 @@ class Concern:
             longer=longer,
             relations=self._relations,
             edges=self.unsaid.edges,
+            around=self._around() - self.gone,
         )
 
     def _new_needles(self) -> Needles:
@@ -236,7 +237,10 @@ class Concern:
         match held.payload:
             case document.Ingested() as payload if payload.id in self.gone:
                 self.gone.update(each.id for each in payload.sections if not each.id.startswith(ERASED))
+                self._join_chunks(payload)
                 self._files.add(payload.source)
+            case document.Ingested() as payload:
+                self._join_chunks(payload)
             case conversation.Recorded() as payload if payload.id in self.gone:
                 self.gone.update(each.id for each in payload.messages if not each.id.startswith(ERASED))
             case code.Indexed() as payload if payload.id in self.gone:
@@ -244,6 +248,16 @@ class Concern:
                     f"{payload.id}{SYMBOL}{each.key}" for each in payload.symbols if not each.key.startswith(ERASED)
                 )
                 self._files.add(payload.path)
+
+    def _join_chunks(self, payload: document.Ingested) -> None:
+        """The chunks of sections that go."""
+        for section in payload.sections:
+            if section.id in self.gone:
+                self.gone.update(each.id for each in section.chunks if not each.id.startswith(ERASED))
+
+    def _around(self) -> set[str]:
+        """Where the chunks that go stand: versions that do not tell of them again may still sum them up."""
+        return {each for gone in self.gone for each in around_chunk(gone)}
 
     def _slots(self) -> dict[str, bool]:
         """Shared slots in which something erased stands or stood, or that hold a name; whether others use them too."""

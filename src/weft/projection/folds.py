@@ -148,7 +148,7 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
         kind="Document",
         name=payload.title,
         summary=payload.summary,
-        props={"source": payload.source, "sha256": payload.sha256, "line": 1}
+        props={**_file(payload), "sha256": payload.sha256, "line": 1}
         | ({"form": payload.form} if payload.form else {}),
         focus=payload.focus,
         **asdict(guard),
@@ -162,7 +162,7 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
             summary=section.summary,
             text=section.text,
             props={
-                "source": payload.source,
+                **_file(payload),
                 "line": section.line,
                 "end_line": section.end_line,
                 "level": section.level,
@@ -177,6 +177,11 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
             yield _plain_edge(section.id, "CONTAINS", chunk.id, guard, begin)
 
 
+def _file(payload: document.Ingested) -> dict[str, str]:
+    """Which file a document is; one that was given as text is none, and is cited by its event."""
+    return {"source": payload.source} if payload.source else {}
+
+
 def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeAssertion:
     """A chunk has no name of its own: the headings above it are what it is found by beside its words."""
     return graph.NodeAssertion(
@@ -184,7 +189,7 @@ def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeA
         kind="Chunk",
         summary=chunk.summary,
         text=chunk.text,
-        props={**chunk.props, "source": payload.source, "line": chunk.line, "end_line": chunk.end_line},
+        props={**chunk.props, **_file(payload), "line": chunk.line, "end_line": chunk.end_line},
         focus=payload.focus,
         **asdict(_guard(payload)),
     )
@@ -197,11 +202,12 @@ def _recorded(event: Event, payload: conversation.Recorded) -> Iterator[Move]:
         yield EndNode(id=gone, at=MIN_INSTANT_US)
     if payload.opens:
         whole = {"whole": True, **made_from} if payload.whole else {}
+        archived = {"archived": True} if payload.archived else {}
         node = graph.NodeAssertion(
             id=payload.id,
             kind="Session",
             name=payload.title,
-            props=whole,
+            props={**whole, **archived},
             focus=payload.focus,
             valid_from=payload.begins,
             **asdict(guard),
@@ -210,11 +216,12 @@ def _recorded(event: Event, payload: conversation.Recorded) -> Iterator[Move]:
     part_of = {"part_of": payload.id} if payload.whole else {}
     for said in payload.messages:
         who = {"speaker": said.speaker} if said.speaker else {"role": said.role} if said.role else {}
+        judged = {"verdict": said.verdict} if said.verdict else {}
         message = graph.NodeAssertion(
             id=said.id,
             kind="Message",
             text=said.text,
-            props={"conversation": payload.id, "seq": said.seq, **who, **made_from, **part_of},
+            props={"conversation": payload.id, "seq": said.seq, **who, **judged, **made_from, **part_of},
             focus=payload.focus,
             valid_from=said.at,
             **asdict(guard),

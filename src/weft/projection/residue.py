@@ -188,7 +188,8 @@ def _ingested(payload: document.Ingested, tokens: Tokens) -> document.Ingested:
         id=tokens.id(payload.id),
         source="" if whole else payload.source,
         title="" if whole else tokens.clean(payload.title),
-        summary="" if any_gone else tokens.clean(payload.summary),  # made of what is gone
+        # Made of what is gone, though this version may not tell of that again.
+        summary="" if any_gone or tokens.stood_in(payload.id) else tokens.clean(payload.summary),
         sha256="" if any_gone else payload.sha256,  # by it a guess at what is gone could be confirmed
         sections=sections,
         ended=_ids(payload.ended, tokens),
@@ -197,13 +198,14 @@ def _ingested(payload: document.Ingested, tokens: Tokens) -> document.Ingested:
 
 def _section(section: document.SectionText, tokens: Tokens) -> document.SectionText:
     gone = tokens.gone(section.id)
+    touched = gone or tokens.stood_in(section.id) or any(tokens.gone(each.id) for each in section.chunks)
     return replace(
         section,
         id=tokens.id(section.id),
         title="" if gone else tokens.clean(section.title),
         text="" if gone else tokens.clean(section.text),
         parent=None if section.parent is None else tokens.id(section.parent),
-        summary="" if gone or any(tokens.gone(each.id) for each in section.chunks) else tokens.clean(section.summary),
+        summary="" if touched else tokens.clean(section.summary),
         chunks=tuple(_chunk(each, tokens) for each in section.chunks),
     )
 
@@ -234,7 +236,7 @@ def _recorded(payload: conversation.Recorded, tokens: Tokens) -> conversation.Re
 
 def _said(said: conversation.Said, tokens: Tokens) -> conversation.Said:
     if tokens.gone(said.id):
-        return replace(said, id=tokens.id(said.id), text="", speaker="", role="")
+        return replace(said, id=tokens.id(said.id), text="", speaker="", role="", verdict="")
     return replace(said, text=tokens.clean(said.text))
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from os.path import commonprefix
 from typing import Any, Final
 
-from weft.kinds import ERASED
+from weft.kinds import CHUNK_MARK, ERASED
 from weft.projection.name_search import NameSearch
 
 KEPT_KINDS: Final = frozenset({"Project", "Focus"})  # they keep their names, also where these hold an erased one
@@ -34,6 +34,7 @@ OWN_RELATIONS: Final = frozenset(
         "IMPORTS",
         "INVOLVES",
         "MENTIONS",
+        "MENTIONS_CODE",
         "MERGES_INTO",
         "NAMES",
         "NEXT",
@@ -72,6 +73,14 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(item)
 
 
+def around_chunk(node_id: str) -> Iterator[str]:
+    """The ids of the sections and the document in which a chunk stands, by its own: and others that begin so."""
+    section, mark, _ = node_id.rpartition(CHUNK_MARK)
+    while mark:
+        yield section
+        section, mark, _ = section.rpartition("#")
+
+
 def is_free(rel: str) -> bool:
     """Whether a relation's name is somebody's own: neither weft's nor a token."""
     return rel not in OWN_RELATIONS and not _RELATION.fullmatch(rel)
@@ -82,7 +91,8 @@ class Tokens:
 
     `ids` and `slots` are old name to new; `files` are sources that are named no more; `names` finds the words that
     nothing may hold, `sealed` are sealed texts in which these stand; `longer` are ids that stay, with an erased one in
-    them; `edges` are relations whose names go although their ends stay. Relations get tokens as they are met.
+    them; `edges` are relations whose names go although their ends stay; `around` are sections and documents that lose
+    a chunk and stay. Relations get tokens as they are met.
     """
 
     def __init__(
@@ -96,8 +106,9 @@ class Tokens:
         longer: Collection[str] = (),
         relations: dict[str, str] | None = None,
         edges: Collection[tuple[str, str, str]] = (),
+        around: Collection[str] = (),
     ) -> None:
-        self._edges = edges
+        self._edges, self._around = edges, frozenset(around)
         self.ids, self.slots, self.names, self.files = ids, slots or {}, names, frozenset(files)
         self._relations = {} if relations is None else relations
         self._longer, self._sealed = tuple(longer), frozenset(sealed)
@@ -125,6 +136,14 @@ class Tokens:
             longer=(*self._longer, *self.ids),
             relations=self._relations,
         )
+
+    def stood_in(self, node_id: str) -> bool:
+        """Whether a chunk that is erased stood in this section or document: what sums that up may tell of it."""
+        return node_id in self._around
+
+    def summed_up(self) -> Tokens:
+        """No names at all, and no summaries of where an erased chunk stood: these go before it does."""
+        return Tokens({}, around=self._around)
 
     def gone(self, node_id: str | None) -> bool:
         """Whether a node is erased."""

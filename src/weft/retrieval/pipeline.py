@@ -25,7 +25,7 @@ VIEW_NAMES: Final[tuple[View, ...]] = ("semantic", "entity", "temporal", "causal
 # What an answer is made of, and what keeps out of it what must not be there: run whatever the time. The rest adds.
 ESSENTIAL: Final = frozenset(
     {"understand", "text", "gather", "base", "fuse", "scale", "enough", "within", "superseded", "retention"}
-    | {"distinct", "derived", "rank"}
+    | {"passages", "distinct", "derived", "rank"}
 )
 _log = logging.getLogger("weft.retrieval")
 PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class")}

@@ -165,6 +165,7 @@ PART_SOURCES: Final[Mapping[str, SourceName | Literal["adjusted"]]] = {
     "spread": "adjusted",
     "retention": "adjusted",
     "superseded": "adjusted",
+    "passages": "adjusted",
     "fresh": "adjusted",
     "rerank": "adjusted",
     "diverse": "adjusted",

@@ -100,16 +100,20 @@ def purpose_of(name: str) -> Purpose:
 class Emphasis(Struct, frozen=True):
     """Adds the words of the purpose asked for to those of the question; all together they weigh `weight` of one word.
 
-    They tip the scale between texts that answer; a question without words of its own gets none.
+    They tip the scale between texts that answer; a question without words of its own gets none. A `purpose` that is
+    given stands in place of the one that the question names.
     """
 
     name: str = "emphasis"
     weight: float = 0.3
+    purpose: Purpose | None = None
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
-        if answer.ask.purpose is None or not answer.terms:
+        named = answer.ask.purpose
+        purpose = self.purpose or (None if named is None else purpose_of(named))
+        if purpose is None or not answer.terms:
             return answer
-        words = purpose_of(answer.ask.purpose).emphasis
+        words = purpose.emphasis
         asked = {term for term, _ in answer.terms}
         each = self.weight / len(words)
         more = tuple((term, each) for term, _ in query_terms(" ".join(words)) if term not in asked)

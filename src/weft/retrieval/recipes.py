@@ -25,6 +25,7 @@ from weft.retrieval.gated import Gated
 from weft.retrieval.gather import Gather
 from weft.retrieval.links import Links
 from weft.retrieval.naming import Names
+from weft.retrieval.passages import Passages
 from weft.retrieval.pipeline import Stage
 from weft.retrieval.profiles import BALANCED, PRECISION, RECALL, TEMPORAL, Profile
 from weft.retrieval.proximity import Proximity
@@ -78,7 +79,7 @@ def compose(plan: Plan) -> tuple[Stage, ...]:
 
 def _asked(plan: Plan) -> tuple[Stage, ...]:
     """What is asked."""
-    emphasis = () if plan.purpose is None else (Emphasis(),)
+    emphasis = () if plan.purpose is None else (Emphasis(purpose=plan.purpose),)
     return (Gate(), Rewrite(), Intend(), Understand(), *emphasis)
 
 
@@ -115,6 +116,7 @@ def _judged(plan: Plan) -> tuple[Stage, ...]:
         Proximity(weight=plan.profile.temporal),
         *cognitive,
         Retention(policy=plan.retention),
+        Passages(),  # after all that scores: of a document and what stands in it, one line
         Distinct(),
         Derived(),
         *_reread(plan),

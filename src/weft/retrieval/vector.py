@@ -40,7 +40,7 @@ class Vector(Struct, frozen=True):
                 known = {hit.node.row for hit in matches.hits}
                 hits = tuple(VectorHit(node=hit.node, cosine=0.0) for hit in more.hits if hit.node.row not in known)
                 matches = replace(matches, hits=matches.hits + hits)
-        notes = answer.notes + matches.notes
+        notes = answer.notes + loom.embedding.notes + matches.notes
         if len(answer.query) > ASKED_CHARACTERS:
             notes += (f"the question is long: its meaning is taken from the first {ASKED_CHARACTERS:,} characters",)
         if matches.pending:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from weft.config import Effective, Settings
+from weft.agent_profile import find_profile
+from weft.config import Effective, Settings, narrowing
 from weft.instants import Clock, to_iso
 from weft.surfaces.toolsets import allowed_by, within
 from weft.tokens import Token
@@ -111,7 +112,19 @@ def as_bearer(settings: Settings, token: Token, clock: Clock) -> Settings:
         "keywords": (),
         **({"project": token.project, "focus": ""} if token.project else {}),
     }
-    return _with(settings, said, f"token {token.id}")
+    return _narrowed(_with(settings, said, f"token {token.id}"), token)
+
+
+def _narrowed(settings: Settings, token: Token) -> Settings:
+    """What the file of the token's agent leaves, if the server's project has one. Raises Misconfigured for a bad one.
+
+    It is read when the caller first comes: a server that runs takes a change of it when it is started again.
+    """
+    profile = find_profile(settings.root, token.agent)
+    if profile is None:
+        return settings
+    held = {name: getattr(settings, name) for name in ("scopes", "keywords", "live_memory")}
+    return _with(settings, narrowing(profile, follows=True, **held), profile.origin)
 
 
 def new_session(surface: str, clock: Clock) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from weft.agent_profile import find_profile
 from weft.config import Settings
 from weft.errors import Misconfigured
 from weft.operations import operation
@@ -48,6 +49,7 @@ PUBLIC_TOOLS: Final = frozenset(
         "temporal_expand",
     }
 )
+NOT_LIVE: Final = "this agent works without live memory: `weft agent-knowledge` tells what was baked for it"
 MAX_OFFERS: Final = 256  # different ones that are kept ready: one per kind of token
 
 
@@ -80,10 +82,16 @@ class Offer(Struct, frozen=True, kw_only=True):
     stripped: tuple[str, ...] = ()
     finds: bool = True  # whether find_tool is among its tools
     away: tuple[str, ...] = ()  # allowed by name, and not to be reached this way
+    closed: str = ""  # why there is nothing at all
+
+
+NOTHING: Final = Offer(listed=Tools(()), callable=Tools(()), finds=False, closed=NOT_LIVE)
 
 
 def offer_of(settings: Settings, *, network: bool) -> Offer:
-    """What these settings offer. Raises Misconfigured, as `offer` does."""
+    """What these settings offer; nothing to an agent without live memory. Raises Misconfigured, as `offer` does."""
+    if not settings.live_memory:
+        return NOTHING
     return offer(settings.toolsets, allow=allowed_by(settings), exclude=settings.exclude, network=network)
 
 
@@ -94,7 +102,13 @@ def allowed_by(settings: Settings) -> tuple[str, ...]:
 
 
 def offer_of_token(settings: Settings, token: Token) -> Offer:
-    """What a server of these settings offers to who shows a token: what both allow; what either lists is listed."""
+    """What a server of these settings offers to who shows a token: what both allow; what either lists is listed.
+
+    Nothing to an agent whose file in the server's project turns live memory off.
+    """
+    profile = find_profile(settings.root, token.agent)
+    if not settings.live_memory or (profile is not None and not profile.live_memory):
+        return NOTHING
     return offer(
         dict.fromkeys((*token.toolsets, *settings.toolsets)),
         allow=within(settings.allow, token.allow),
@@ -157,7 +171,7 @@ def toolset_names() -> tuple[str, ...]:
 
 def served_lines(offered: Offer) -> tuple[str, ...]:
     """What a server says of its tools when it starts: what was left out on purpose, and what it cannot offer here."""
-    said = []
+    said = [f"no tools: {offered.closed}"] if offered.closed else []
     if offered.stripped:
         said.append(f"tools left out on purpose (exclude): {', '.join(offered.stripped)}")
     if offered.away:
@@ -167,6 +181,8 @@ def served_lines(offered: Offer) -> tuple[str, ...]:
 
 def unknown_tool(name: str, offered: Offer) -> str:
     """What to tell a caller of a tool that is not listed: how to call it, which is nearest, or what there is."""
+    if offered.closed:
+        return f"Unknown tool: {name[:80]!r}; {offered.closed}"
     if name in offered.callable:
         home = lines()[name].toolset
         if offered.finds:

@@ -16,6 +16,7 @@ from weft.testing.log_contract import LogContract
 from weft.testing.names_contract import NamesContract
 from weft.testing.reading_contract import ReadingContract
 from weft.testing.sealed_contract import SealedContract
+from weft.testing.spaces_contract import SpacesContract
 from weft.testing.survey_contract import SurveyContract
 from weft.testing.travel_contract import TravelContract
 from weft.testing.vectors_contract import VectorsContract
@@ -33,6 +34,7 @@ class StoreContract(
     ChangesContract,
     GuardsContract,
     VectorsContract,
+    SpacesContract,
     WalksContract,
     NamesContract,
     BacklinksContract,

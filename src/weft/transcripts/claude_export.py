@@ -19,22 +19,18 @@ from weft.transcripts.entries import (
     name,
     words,
 )
-from weft.transcripts.lines import whole
+from weft.transcripts.exports import conversations
 from weft.transcripts.spoken import said, said_in
 
 _ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
 
 
 def read(path: Path, start: int = 0) -> Entries:
-    """Every conversation of an export."""
-    value = whole(path)
-    if isinstance(value, Bad):
-        yield value
-        return
-    if not isinstance(value, list):
-        yield Bad(where="the file", reason="it holds no list of conversations")
-    for number, each in enumerate(listing(value), start=1):
-        conversation = mapping(each)
+    """Every conversation of an export, one at a time: packed, or as `conversations.json`."""
+    for number, conversation in conversations(path):
+        if isinstance(conversation, Bad):
+            yield conversation
+            continue
         if not (session := name(conversation.get("uuid"))):
             yield Bad(where=f"conversation {number}", reason="it has no uuid")
             continue

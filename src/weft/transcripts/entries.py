@@ -20,13 +20,15 @@ _LEAST_MS: Final = 100_000_000_000  # a number of milliseconds; what is smaller 
 class Turn(Struct, frozen=True, kw_only=True):
     """One thing that was said. `session` and `id` are the client's own; `at` is in microseconds, None if not told.
 
-    `cwd` is the directory that the conversation was about. `dropped` characters of a very long text are not in it.
+    Who said it is a `role`, or the name of a `speaker`; neither is known where both are empty. `cwd` is the directory
+    that the conversation was about. `dropped` characters of a very long text are not in it.
     """
 
     id: str
     session: str
-    role: Role
     text: str
+    role: Role | Literal[""] = ""
+    speaker: str = ""
     at: int | None = None
     cwd: str = ""
     dropped: int = 0
@@ -47,13 +49,25 @@ class Bad(Struct, frozen=True, kw_only=True):
     end: int = 0
 
 
+class Left(Struct, frozen=True, kw_only=True):
+    """Something that is left out because nobody said it, or because it says nothing: counted by its reason."""
+
+    reason: str
+
+
+class Noted(Struct, frozen=True, kw_only=True):
+    """How a file was read where it could be read in two ways, or what all of it lacks."""
+
+    note: str
+
+
 class Passed(Struct, frozen=True, kw_only=True):
     """All that stands before this byte of a file was read: the next time may begin there."""
 
     end: int
 
 
-Entry = Turn | Titled | Bad | Passed
+Entry = Turn | Titled | Bad | Left | Noted | Passed
 Entries = Iterator[Entry]
 
 

@@ -4,19 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
 from weft.errors import Invalid
-from weft.transcripts import claude_code, claude_export, codex, copilot, cursor, gemini
-from weft.transcripts.entries import Bad, Entries, mapping
-from weft.transcripts.lines import objects, opened, whole
+from weft.transcripts import (
+    captions,
+    chat_trees,
+    chatgpt,
+    claude_code,
+    claude_export,
+    codex,
+    copilot,
+    cursor,
+    discord,
+    gemini,
+    messages,
+    plain,
+    slack,
+    telegram,
+    whatsapp,
+)
+from weft.transcripts.bundles import Bundle, is_zip
+from weft.transcripts.entries import Bad, Entries
+from weft.transcripts.exports import LISTS
+from weft.transcripts.glimpse import Glimpse, glimpse, glimpse_at
+from weft.transcripts.lines import objects, opened
 
-FormatName = Literal["claude-code", "gemini", "cursor", "vscode", "codex", "claude-export"]
+FormatName = Literal[
+    "claude-code",
+    "gemini",
+    "cursor",
+    "vscode",
+    "codex",
+    "claude-export",
+    "chatgpt",
+    "slack",
+    "discord",
+    "telegram",
+    "whatsapp",
+    "open-webui",
+    "librechat",
+    "messages",
+    "captions",
+    "plain",
+]
 FORMATS: Final[tuple[str, ...]] = get_args(FormatName)
 LOOKED_AT: Final = 50  # lines, to tell what a file is
+MAX_LISTED: Final = 10_000  # files of a folder, to tell what it is
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -43,32 +80,91 @@ COPILOT: Final = Format(name="vscode", source="copilot", read=copilot.read_event
 VSCODE: Final = Format(name="vscode", source="vscode", read=copilot.read_chat)
 CODEX: Final = Format(name="codex", source="codex", read=codex.read, grows=True, final=True)
 EXPORT: Final = Format(name="claude-export", source="claude-export", read=claude_export.read)
+CHATGPT: Final = Format(name="chatgpt", source="chatgpt", read=chatgpt.read)
+SLACK: Final = Format(name="slack", source="slack", read=slack.read)
+DISCORD: Final = Format(name="discord", source="discord", read=discord.read)
+TELEGRAM: Final = Format(name="telegram", source="telegram", read=telegram.read)
+WHATSAPP: Final = Format(name="whatsapp", source="whatsapp", read=whatsapp.read)
+OPEN_WEBUI: Final = Format(name="open-webui", source="open-webui", read=chat_trees.read_open_webui)
+LIBRECHAT: Final = Format(name="librechat", source="librechat", read=chat_trees.read_librechat)
+MESSAGES: Final = Format(name="messages", source="messages", read=messages.read)
+CAPTIONS: Final = Format(name="captions", source="captions", read=captions.read)
+PLAIN: Final = Format(name="plain", source="plain", read=plain.read)
+# Of no coding agent: the name alone says how the file is read.
+_OTHERS: Final = (CHATGPT, SLACK, DISCORD, TELEGRAM, WHATSAPP, OPEN_WEBUI, LIBRECHAT, MESSAGES, CAPTIONS, PLAIN)
 
 _SQLITE = b"SQLite format 3\x00"
 _EVENTS = ("session.start", "user.message", "assistant.message", "assistant.turn_start")
 
 
 def format_of(path: Path, named: str = "auto") -> Format:
-    """The format of a file. Raises NotFound or StoreError where it cannot be read, Invalid where it is none of ours.
+    """The format of a file, or of an export's folder. Raises NotFound or StoreError where it cannot be read, Invalid
+    where it is none of ours.
 
-    `named` says what it is, where the file itself may be too short to tell.
+    `named` says what it is, where the file itself may be too short to tell, or could be taken for another.
     """
-    with opened(path) as file:
-        head = file.read(16)
-    if head == _SQLITE:
-        found: Format | None = CURSOR
-    elif path.suffix == ".json":
-        found = _whole(whole(path))
-    else:
-        lines = islice(objects(path), LOOKED_AT)
-        found = next((each for line in lines if not isinstance(line, Bad) and (each := _line(line.value))), None)
-    found = found or _named(path, named)
+    chosen = next((each for each in _OTHERS if each.name == named), None)
+    found = chosen or _seen(path) or _named(path, named)
     if found is None:
         known = ", ".join(FORMATS)
-        raise Invalid(f"{path} is no conversation that can be read", hint=f"these are read: {known}")
+        raise Invalid(f"{path} is no conversation that can be read", hint=f"say what it is with --format: {known}")
     if named not in ("auto", found.name):
         raise Invalid(f"{path} looks like {found.name}, not like {named}", hint="leave the format out")
     return found
+
+
+def _seen(path: Path) -> Format | None:
+    """What a file shows itself to be."""
+    if path.is_dir() and any(map(_is_part, islice(path.iterdir(), MAX_LISTED))):
+        return _bundle(path)
+    with opened(path) as file:
+        head = file.read(16)
+    if head == _SQLITE:
+        return CURSOR
+    if is_zip(path):
+        return _bundle(path)
+    if path.suffix == ".json":
+        return _whole(glimpse_at(path))
+    lines = islice(objects(path), LOOKED_AT)
+    rows = [line.value for line in lines if not isinstance(line, Bad)]
+    found = next((each for row in rows if (each := _line(row))), None)
+    if found is not None or path.suffix == ".jsonl":
+        return found or (MESSAGES if any(map(messages.is_message, rows)) else None)
+    return _text(path) if not rows else MESSAGES if messages.is_message(rows[0]) else None
+
+
+def _is_part(file: Path) -> bool:
+    """Whether a file is what exports hold at their top."""
+    return bool(
+        file.name in ("users.json", "channels.json") or LISTS.fullmatch(file.name) or slack.DAY.fullmatch(file.name)
+    )
+
+
+def _text(path: Path) -> Format | None:
+    """What a file of text shows."""
+    with opened(path) as file:
+        if b"\x00" in file.read(4_096) and not file.seek(0) and file.read(2) not in (b"\xff\xfe", b"\xfe\xff"):
+            return None  # no text
+    if captions.is_captions(path):
+        return CAPTIONS
+    if whatsapp.is_chat(path):
+        return WHATSAPP
+    return PLAIN if plain.marks_in(path).sure else None
+
+
+def _bundle(path: Path) -> Format | None:
+    """What an export of many files shows, in a zip or in a folder."""
+    with Bundle(path) as bundle:
+        listed = next((each for each in bundle.names if LISTS.fullmatch(PurePosixPath(each).name)), "")
+        if listed:
+            with bundle.open(listed) as file:
+                return _whole(glimpse(file))
+        if any(slack.DAY.fullmatch(PurePosixPath(each).name) for each in bundle.names):
+            return SLACK
+    if path.is_dir():
+        return None
+    text = whatsapp.text_in(path)
+    return WHATSAPP if text and whatsapp.is_chat(path, text) else None
 
 
 def _line(value: dict[str, Any]) -> Format | None:
@@ -89,15 +185,37 @@ def _line(value: dict[str, Any]) -> Format | None:
     return None
 
 
-def _whole(value: Any) -> Format | None:
+def _whole(seen: Glimpse) -> Format | None:
     """What a file of JSON shows."""
-    if isinstance(value, Bad):
-        return None
-    if isinstance(value, list):
-        first = mapping(value[0]) if value else {}
-        return EXPORT if "chat_messages" in first else GEMINI_LOG if "messageId" in first else None
-    found = mapping(value)
-    return VSCODE if "requests" in found else GEMINI_WHOLE if "messages" in found else None
+    first = seen.first
+    if seen.kind == "list":
+        if "chat_messages" in first:
+            return EXPORT
+        if "mapping" in first:
+            return CHATGPT
+        if isinstance(first.get("chat"), dict) or isinstance(first.get("history"), dict):
+            return OPEN_WEBUI
+        if "conversationId" in first and ("messages" in first or "messagesTree" in first):
+            return LIBRECHAT
+        if messages.is_message(first):
+            return MESSAGES
+        return GEMINI_LOG if "messageId" in first else None
+    fields = set(seen.fields)
+    if "requests" in fields:
+        return VSCODE
+    if "mapping" in fields:
+        return CHATGPT
+    if "chats" in fields or ({"type", "id", "messages"} <= fields and first.get("type") in ("message", "service")):
+        return TELEGRAM
+    if {"channel", "messages"} <= fields and ("guild" in fields or "author" in first):
+        return DISCORD
+    if "conversationId" in fields and fields & {"messages", "messagesTree"}:
+        return LIBRECHAT
+    if "messages" in fields and "projectHash" not in fields and messages.is_message(first):
+        return MESSAGES
+    if fields & {"conversations", "conversation", "turns"} and messages.is_message(first):
+        return MESSAGES
+    return GEMINI_WHOLE if "messages" in fields else None
 
 
 def _named(path: Path, named: str) -> Format | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from weft.commits import Batch, Changes, LexedText, Scrub
 from weft.errors import Invalid
-from weft.queries import Vector
+from weft.queries import Space, Vector
 from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
 
 EdgeKey = tuple[str, str, str]
@@ -77,6 +77,8 @@ class Account:
         self.log: list[Event] = []
         self.heads: dict[str, SessionHead] = {}
         self.vectors: dict[tuple[str, bytes], Vector] = {}
+        self.space: Space | None = None
+        self.embedding: set[str] = set()  # the models that somebody is adding vectors of
         self.graph = Graph()
 
     # Writing
@@ -90,18 +92,28 @@ class Account:
         if batch.commit is None:
             return
         self.graph.apply(batch.changes, batch.events[-1].pos)
-        self.put_vectors(batch.vectors)
+        self.put_vectors(self.fitting(batch.vectors))
         self.commits.append(batch.commit)
         self.log.extend(batch.events)
         for event in batch.events:
             self.heads.pop(event.session, None)  # the latest stands last
             self.heads[event.session] = SessionHead(session=event.session, seq=event.seq, hash=event.hash)
 
-    def put_vectors(self, vectors: Sequence[Vector]) -> None:
+    def fitting(self, vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+        """Those that have the dimension of their model; of a new model, that of its first vector."""
+        sizes: dict[str, int] = {}
         for vector in vectors:
-            sizes = {len(made.data) for (model, _), made in self.vectors.items() if model == vector.model}
-            if sizes and len(vector.data) not in sizes:
-                raise Invalid(f"vectors of {vector.model} have another dimension here", hint="spaces are never mixed")
+            sizes.setdefault(vector.model, 2 * (self.dimensions(vector.model) or len(vector.data) // 2))
+        return tuple(vector for vector in vectors if len(vector.data) == sizes[vector.model])
+
+    def dimensions(self, model: str) -> int | None:
+        """Of the vectors of a model; None if there are none."""
+        return next((len(made.data) // 2 for (name, _), made in self.vectors.items() if name == model), None)
+
+    def put_vectors(self, vectors: Sequence[Vector]) -> None:
+        if len(self.fitting(vectors)) < len(vectors):
+            raise Invalid("vectors have another dimension than their model here", hint="spaces are never mixed")
+        for vector in vectors:
             if vector.content_hash in self.graph.texts:  # it may have gone while its vector was made
                 self.vectors.setdefault((vector.model, vector.content_hash), vector)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,20 @@ from weft.backends.memory.account import Account
 from weft.backends.memory.visible import Moment, Sight
 from weft.kinds import UNSEARCHED_KINDS
 from weft.parts import part_cosines
-from weft.queries import Holding, Lead, Near, TextHit, TextMatches, TextQuery, VectorHit, VectorMatches, VectorQuery
+from weft.queries import (
+    Holding,
+    Lead,
+    Near,
+    Space,
+    SpaceCounts,
+    TextHit,
+    TextMatches,
+    TextQuery,
+    VectorHit,
+    VectorMatches,
+    VectorQuery,
+    other_dimensions,
+)
 from weft.sealing import holds_sealed
 from weft.types import NodeVersion
 
@@ -124,11 +138,14 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
     made = sum(model == query.model for model, _ in account.vectors)
     sealed_texts = sum(holds_sealed(text.name, text.summary, text.body) for text in account.graph.texts.values())
     pending = max(0, len(account.graph.texts) - made - sealed_texts) if told else 0
-    return VectorMatches(hits=tuple(hits[:limit]), pending=pending)
+    problem = other_dimensions(len(query.data), account.dimensions(query.model))
+    return VectorMatches(hits=tuple(hits[:limit]), pending=pending, notes=() if problem is None else (problem,))
 
 
 def near(sight: Sight, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool) -> Mapping[bytes, Near]:
     """How near each text is that the viewer may know of; those without a vector are left out."""
+    if other_dimensions(len(query.data), sight.account.dimensions(query.model)) is not None:
+        return {}
     wanted = struct.unpack(f"{len(query.data) // 4}f", query.data)
     found = {}
     for each in hashes:
@@ -161,3 +178,17 @@ def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tu
         if at > after and (model, key) not in account.vectors and not holds_sealed(text.name, text.summary, text.body)
     ]
     return tuple(found[:limit])
+
+
+def space(account: Account) -> Space | None:
+    """The space in use: as recorded, else that of the model with the most vectors, the first of equals."""
+    if account.space is not None:
+        return account.space
+    counted = Counter(model for model, _ in account.vectors)
+    return Space(model=counted.most_common(1)[0][0]) if counted else None
+
+
+def space_counts(account: Account) -> SpaceCounts:
+    """How many texts can have a vector, and how many have one of each model."""
+    texts = sum(not holds_sealed(text.name, text.summary, text.body) for text in account.graph.texts.values())
+    return SpaceCounts(texts=texts, vectors=Counter(model for model, _ in account.vectors))

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from weft.backends.memory import changes, deletions, figures, naming, reading, search
 from weft.backends.memory.account import Account, last_pos
-from weft.backends.memory.visible import Moment, Sight
+from weft.backends.memory.spaces import VectorSpaces
 from weft.backends.memory.walk import walk
 from weft.commits import Batch, FoldLog, Plan
 from weft.errors import StoreError
-from weft.instants import Clock, SystemClock
 from weft.queries import (
     Deletion,
     Holding,
     LoggedPayload,
     Named,
-    Near,
     NodeWords,
     TextMatches,
     TextQuery,
-    Vector,
-    VectorMatches,
-    VectorQuery,
     Which,
 )
 from weft.types import (
@@ -36,7 +31,6 @@ from weft.types import (
     Event,
     Find,
     Found,
-    Head,
     KindStat,
     Neighbour,
     NodeVersion,
@@ -50,32 +44,9 @@ from weft.types import (
     When,
 )
 
-GenesisDigest = Callable[[str], bytes]
 
-
-class MemoryStore:
+class MemoryStore(VectorSpaces):
     """Implements `weft.ports.Store` for one process."""
-
-    def __init__(self, genesis: GenesisDigest, *, clock: Clock | None = None) -> None:
-        self._genesis = genesis
-        self._clock = clock or SystemClock()
-        self._accounts: dict[str, Account] = {}
-        self._lock = threading.RLock()
-
-    def _account(self, viewer: Viewer) -> Account:
-        return self._accounts.get(viewer.account) or Account(self._genesis(viewer.account))
-
-    def _sight(self, viewer: Viewer) -> Sight:
-        return Sight(viewer, self._account(viewer))
-
-    def _moment(self, viewer: Viewer, when: When) -> Moment:
-        pinned = self.pin(viewer, when)
-        return Moment(valid_at=pinned.valid_at or 0, pos=self.position_at(viewer, pinned.known_at or 0))
-
-    @contextmanager
-    def _seeing(self, viewer: Viewer, when: When) -> Iterator[tuple[Sight, Moment]]:
-        with self._lock:
-            yield self._sight(viewer), self._moment(viewer, when)
 
     # Writing
 
@@ -83,16 +54,11 @@ class MemoryStore:
         with self._lock:
             place = self._accounts.get(account) or Account(self._genesis(account))
             batch = plan(place)
+            batch = replace(batch, vectors=place.fitting(batch.vectors))
             place.apply(batch)
             if batch.commit is not None:
                 self._accounts[account] = place
             return batch
-
-    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
-        with self._lock:
-            place = self._accounts.get(account)
-            if place is not None:
-                place.put_vectors(vectors)
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
         viewer.must_be_operator("rebuild the graph")
@@ -131,21 +97,6 @@ class MemoryStore:
     def accounts(self) -> tuple[str, ...]:
         with self._lock:
             return tuple(sorted(self._accounts))
-
-    def pin(self, viewer: Viewer, when: When) -> When:
-        head = self.head(viewer)
-        return When(
-            valid_at=max(self._clock.now_us(), head.at) if when.valid_at is None else when.valid_at,
-            known_at=head.at if when.known_at is None else when.known_at,
-        )
-
-    def head(self, viewer: Viewer) -> Head:
-        with self._lock:
-            return self._account(viewer).head()
-
-    def position_at(self, viewer: Viewer, at: int) -> int:
-        with self._lock:
-            return self._account(viewer).position_at(at)
 
     def session_heads(self, viewer: Viewer, *, limit: int) -> tuple[SessionHead, ...]:
         with self._lock:
@@ -238,20 +189,6 @@ class MemoryStore:
         with self._seeing(viewer, when) as (sight, moment):
             return search.search_text(sight, moment, query, limit)
 
-    def search_vector(self, viewer: Viewer, when: When, query: VectorQuery, *, limit: int) -> VectorMatches:
-        with self._seeing(viewer, when) as (sight, moment):
-            return search.search_vector(sight, moment, query, limit)
-
-    def near(
-        self, viewer: Viewer, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool = False
-    ) -> Mapping[bytes, Near]:
-        with self._lock:
-            return search.near(self._sight(viewer), query, hashes, parts=parts)
-
-    def vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        with self._lock:
-            return search.vectors(self._sight(viewer), model, hashes)
-
     def named(
         self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
     ) -> tuple[Named, ...]:
@@ -275,17 +212,6 @@ class MemoryStore:
     ) -> tuple[str, ...]:
         with self._seeing(viewer, when) as (sight, moment):
             return naming.spellings(sight, moment, word, projects)
-
-    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-        with self._lock:
-            return search.without_vectors(self._sight(viewer), model, hashes)
-
-    def unembedded(
-        self, viewer: Viewer, model: str, *, after: int, limit: int
-    ) -> tuple[tuple[int, bytes, str, str], ...]:
-        viewer.must_be_operator("read every text")
-        with self._lock:
-            return search.unembedded(self._account(viewer), model, after, limit)
 
     # Transactions
 

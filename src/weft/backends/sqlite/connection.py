@@ -78,7 +78,7 @@ def _as_weft(problem: apsw.Error, path: Path) -> WeftError:
                 hint="check the disk, then repeat the write with the same request id: it may or may not be there",
             )
         case apsw.SQLError() if missing := _MISSING.search(str(problem)):
-            derived = missing[1] in (*GRAPH_TABLES, "vector", "model")
+            derived = missing[1] in (*GRAPH_TABLES, "vector", "model", "space_in_use")
             return Corrupt(
                 f"{path.name} lacks its table {missing[1]}",
                 hint="run `weft rebuild`: it is made again from the log"

@@ -170,12 +170,12 @@ def sync_removals(directory: Path) -> None:
 
 
 @contextmanager
-def indexer_lock(directory: Path) -> Iterator[bool]:
-    """True for the one process that may publish now; False if another is at it."""
+def indexer_lock(directory: Path, name: str = LOCK) -> Iterator[bool]:
+    """True for the one process that may publish now, or do what a lock of another name is for; else False."""
     with _translated(directory):
         directory.mkdir(mode=OWNERS_DIRECTORY, exist_ok=True)
-        make_file(directory / LOCK)
-        opened = (directory / LOCK).open("a")
+        make_file(directory / name)
+        opened = (directory / name).open("a")
     with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,10 +13,10 @@ from weft.backends.sqlite.adjacency import Adjacency
 from weft.backends.sqlite.generations import indexer_lock, remove_unfinished, sync_removals
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.query import every, first
-from weft.backends.sqlite.vector_rows import model_key
+from weft.backends.sqlite.vector_rows import dimensions_of, model_key
 from weft.backends.sqlite.vectors import VectorCache
 from weft.errors import Corrupt
-from weft.queries import Near, VectorMatches, VectorQuery
+from weft.queries import Near, VectorMatches, VectorQuery, other_dimensions
 from weft.types import Viewer, Walked
 
 
@@ -36,6 +36,8 @@ class Indexes:
         model = model_key(db, query.model)
         if model is None:
             return VectorMatches(hits=(), pending=vectors.pending(db, viewer, 0))
+        if (problem := other_dimensions(len(query.data), dimensions_of(db, query.model))) is not None:
+            return VectorMatches(hits=(), pending=vectors.pending(db, viewer, model), notes=(problem,))
         return vectors.search(db, self._cache(model), viewer, moment, query, limit=limit)
 
     def near(

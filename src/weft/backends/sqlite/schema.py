@@ -34,6 +34,10 @@ LOG_TABLES: Final = (
     "CREATE INDEX IF NOT EXISTS event_rewriting ON event(pos) WHERE kind = 'log.rewritten'",
 )
 
+# One row: whose vectors questions are compared with. Stores that are older than it get it with the first record.
+SPACE_TABLE: Final = """CREATE TABLE IF NOT EXISTS space_in_use(
+    only INTEGER PRIMARY KEY CHECK (only = 1), model TEXT NOT NULL, embedder TEXT NOT NULL, url TEXT NOT NULL) STRICT"""
+
 # What a rebuild keeps; it makes them again, empty, only where they are missing.
 KEPT_TABLES: Final = (
     # Tells this database from any other at the same path: index files beside it name the one they were made of.
@@ -48,6 +52,7 @@ KEPT_TABLES: Final = (
          parts BLOB NOT NULL, UNIQUE(model, hash)) STRICT""",
     """CREATE TRIGGER IF NOT EXISTS vector_counted AFTER INSERT ON vector BEGIN
          UPDATE model SET count = count + 1 WHERE key = new.model; END""",
+    SPACE_TABLE,
 )
 
 GRAPH_TABLES: Final = (

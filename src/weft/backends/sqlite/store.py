@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from weft.backends.sqlite import deletions, naming, reading, replacing, rows, sealed, words
 from weft.backends.sqlite import diff as differ
@@ -16,9 +17,9 @@ from weft.backends.sqlite.directory import ACCOUNTS
 from weft.backends.sqlite.query import every
 from weft.backends.sqlite.rebuild import Rebuild, drop_side, read_log
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.backends.sqlite.survey import Surveys
+from weft.backends.sqlite.spaces import VectorSpaces
 from weft.backends.sqlite.turnstile import alone
-from weft.backends.sqlite.vector_rows import write_vectors
+from weft.backends.sqlite.vector_rows import fitting, write_vectors
 from weft.backends.sqlite.view import SqliteView, position_at, read_head
 from weft.backends.sqlite.walk_then import walk_then
 from weft.commits import Batch, FoldLog, Plan
@@ -30,7 +31,6 @@ from weft.queries import (
     Near,
     TextMatches,
     TextQuery,
-    Vector,
     VectorMatches,
     VectorQuery,
     Which,
@@ -57,14 +57,11 @@ from weft.types import (
     When,
 )
 
-if TYPE_CHECKING:
-    from weft.backends.sqlite.sweep import Access
-
 MAX_PROBLEMS = 20  # of each sort that a check lists
 NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
 
 
-class SqliteStore(Surveys):
+class SqliteStore(VectorSpaces):
     """Implements `weft.ports.Store`. Opening touches nothing: files appear with the first write."""
 
     # Writing
@@ -80,12 +77,9 @@ class SqliteStore(Surveys):
                 write_log(db, batch.commit, batch.events)
             if batch.commit is not None or batch.scrub is not None:
                 GraphWriter(db).apply(batch.changes, view.head().pos, batch.scrub)
+                batch = replace(batch, vectors=fitting(db, batch.vectors))
                 write_vectors(db, batch.vectors)
             return batch
-
-    def put_vectors(self, account: str, vectors: Sequence[Vector]) -> None:
-        with self._writing(account) as db:
-            write_vectors(db, vectors)
 
     def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
         viewer.must_be_operator("rebuild the graph")
@@ -268,17 +262,6 @@ class SqliteStore(Surveys):
         with self._reading(viewer) as db:
             return () if db is None else naming.spellings(db, viewer, self._moment(db, when), word, projects)
 
-    def without_vectors(self, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-        with self._reading(viewer) as db:
-            return tuple(hashes) if db is None else reading.without_vectors(db, viewer, model, hashes)
-
-    def unembedded(
-        self, viewer: Viewer, model: str, *, after: int, limit: int
-    ) -> tuple[tuple[int, bytes, str, str], ...]:
-        viewer.must_be_operator("read every text")
-        with self._reading(viewer) as db:
-            return () if db is None else reading.unembedded(db, model, after, limit)
-
     def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
         with self._reading(viewer) as db:
             if db is None:
@@ -304,18 +287,6 @@ class SqliteStore(Surveys):
         from weft.backends.sqlite import sweep as sweeping
 
         return sweeping.sweep(self._access(viewer), partial(self._indexes, viewer.account), progress)
-
-    def _access(self, viewer: Viewer) -> Access:
-        from weft.backends.sqlite.sweep import Access
-
-        account = viewer.account
-        return Access(
-            reading=partial(self._reading, viewer),
-            writing=partial(self._writing, account),
-            turn=partial(self._turn, account),
-            file=self._file(account),
-            vfs=self._vfs,
-        )
 
     # Transactions
 

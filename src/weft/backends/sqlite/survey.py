@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
@@ -15,6 +15,9 @@ from weft.backends.sqlite.files import AccountFiles
 from weft.backends.sqlite.query import every, first
 from weft.queries import LoggedPayload, NodeWords
 from weft.types import Event, Viewer
+
+if TYPE_CHECKING:
+    from weft.backends.sqlite.sweep import Access
 
 _CITATION: Final = re.compile(r"weft://([^/]+)/events/([0-9]{1,16})#([0-9a-f]{8})")
 _WORDS: Final = """SELECT n.id, n.kind, t.name, t.summary, t.body, ifnull(v.props, ''), v.event, t.hash, r.sensitive,
@@ -128,3 +131,15 @@ class Surveys(AccountFiles):
         viewer.must_be_operator("ask for the indexes")
         with self._reading(viewer) as db:
             return db is not None and self._indexes(viewer.account).publish_due(db)
+
+    def _access(self, viewer: Viewer) -> Access:
+        from weft.backends.sqlite.sweep import Access
+
+        account = viewer.account
+        return Access(
+            reading=partial(self._reading, viewer),
+            writing=partial(self._writing, account),
+            turn=partial(self._turn, account),
+            file=self._file(account),
+            vfs=self._vfs,
+        )

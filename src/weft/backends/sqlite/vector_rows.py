@@ -12,34 +12,60 @@ from weft.queries import Vector
 
 
 def write_vectors(db: apsw.Connection, vectors: Sequence[Vector]) -> None:
-    """Adds vectors of texts that are there; one that has one of this model keeps it. Inside a write transaction."""
-    models: dict[str, int] = {}
+    """Adds vectors of texts that are there; one that has one of this model keeps it. Inside a write transaction.
+
+    Raises Invalid for a vector of another dimension than its model has.
+    """
+    models: dict[str, tuple[int, int]] = {}
     for vector in vectors:
+        dimensions = len(vector.data) // 2
         if vector.model not in models:
-            models[vector.model] = _model_key(db, vector.model, len(vector.data) // 2)
+            models[vector.model] = _model(db, vector.model, dimensions)
+        key, wanted = models[vector.model]
+        if wanted != dimensions:
+            raise Invalid(
+                f"vectors of {vector.model} have {wanted} dimensions here, not {dimensions}",
+                hint="another model needs another name: spaces are never mixed",
+            )
         db.execute(
             # A text may have gone while its vector was made: nothing of it may come back.
             """INSERT OR IGNORE INTO vector(model, hash, data, parts) SELECT ?1, ?2, ?3, ?4
                WHERE EXISTS (SELECT 1 FROM text WHERE hash = ?2)""",
-            (models[vector.model], vector.content_hash, vector.data, vector.parts),
+            (key, vector.content_hash, vector.data, vector.parts),
         )
 
 
-def _model_key(db: apsw.Connection, name: str, dimensions: int) -> int:
-    known = first(db, "SELECT key, dimensions FROM model WHERE name = ?", (name,))
+def fitting(db: apsw.Connection, vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+    """Those that have the dimension of their model; of a new model, that of its first vector."""
+    sizes: dict[str, int] = {}
+    kept = []
+    for vector in vectors:
+        if vector.model not in sizes:
+            sizes[vector.model] = 2 * (dimensions_of(db, vector.model) or len(vector.data) // 2)
+        if len(vector.data) == sizes[vector.model]:
+            kept.append(vector)
+    return tuple(kept)
+
+
+def _model(db: apsw.Connection, name: str, dimensions: int) -> tuple[int, int]:
+    """Its number and its dimensions. One that has lost all its vectors may come back with another."""
+    known = first(db, "SELECT key, dimensions, count FROM model WHERE name = ?", (name,))
     if known is None:
-        insert = "INSERT INTO model(name, dimensions) VALUES (?,?) RETURNING key, dimensions"
-        known = one(db, insert, (name, dimensions))
-    if known[1] != dimensions:
-        raise Invalid(
-            f"vectors of {name} have {known[1]} dimensions here, not {dimensions}",
-            hint="another model needs another name: spaces are never mixed",
-        )
-    key: int = known[0]
-    return key
+        insert = "INSERT INTO model(name, dimensions) VALUES (?,?) RETURNING key"
+        return one(db, insert, (name, dimensions))[0], dimensions
+    if known[2] == 0 and known[1] != dimensions:
+        db.execute("UPDATE model SET dimensions = ? WHERE key = ?", (dimensions, known[0]))
+        return known[0], dimensions
+    return known[0], known[1]
 
 
 def model_key(db: apsw.Connection, name: str) -> int | None:
     """The model's number here, or None if it has no vectors yet."""
     known = first(db, "SELECT key FROM model WHERE name = ?", (name,))
     return None if known is None else known[0]
+
+
+def dimensions_of(db: apsw.Connection, name: str) -> int | None:
+    """Of the vectors of a model; None if there are none."""
+    known = first(db, "SELECT dimensions FROM model WHERE name = ? AND count > 0", (name,))
+    return None if known is None else int(known[0])

@@ -22,10 +22,10 @@ from weft.backends.sqlite import guards, rows, sealed
 from weft.backends.sqlite.generations import Generation, Generations, is_sound
 from weft.backends.sqlite.guards import Moment, Sql
 from weft.backends.sqlite.query import every, first, one
-from weft.backends.sqlite.vector_rows import model_key
+from weft.backends.sqlite.vector_rows import dimensions_of, model_key
 from weft.errors import Corrupt
 from weft.parts import part_cosines
-from weft.queries import Near, VectorHit, VectorMatches, VectorQuery
+from weft.queries import Near, VectorHit, VectorMatches, VectorQuery, other_dimensions
 from weft.types import Viewer
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def near(
 ) -> dict[bytes, Near]:
     """How near those texts are that the viewer may find a node of; with `parts`, sentence by sentence too."""
     model = model_key(db, query.model)
-    if model is None or not hashes:
+    if model is None or not hashes or other_dimensions(len(query.data), dimensions_of(db, query.model)):
         return {}
     wanted = np.frombuffer(query.data, np.float32)
     seen = guards.of_a_node(viewer)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from weft.operations.registry import Operation
 
 ASKED_FIRST = "approve"  # the command that asks before it is run
+PROFILE = "profile"
+PROFILES = ("compact", "balanced", "debug")
 
 
 @cache
@@ -142,11 +144,18 @@ def made_command(operation: Operation, name: str) -> click.Command:
     from weft.surfaces.cli.options import argument_lines, parameters
 
     def invoke(*, json: bool, **values: Any) -> None:
-        from weft.surfaces.cli.running import run
+        from weft.surfaces.cli.running import run, run_short
 
-        run(operation, values, as_json=json)
+        profile = values.pop(PROFILE, None) if operation.budget else None
+        if profile is None:
+            run(operation, values, as_json=json)
+        else:
+            run_short(operation, values, profile, as_json=json)
 
     options = parameters(operation)
+    if operation.budget:
+        help_line = "its text alone, in 300 tokens (compact), 1,200 (balanced) or all of it (debug)"
+        options.append(click.Option([f"--{PROFILE}"], type=click.Choice(PROFILES), help=help_line))
     if operation.name == ASKED_FIRST:
         options.append(click.Option(["--yes"], is_flag=True, help="approve it without being asked: you have looked"))
     options.append(click.Option(["--json"], is_flag=True, help="print the answer as JSON"))

@@ -37,13 +37,15 @@ def deletions_lines(answer: DeletionList) -> None:
 def erasure_lines(answer: Erasure) -> None:
     """What goes or went, where, and what weft cannot reach."""
     done = answer.status == "erased"
-    if not (done or answer.nodes or answer.events or answer.outbox or answer.audit):
+    if not (done or answer.nodes or answer.events or answer.outbox or answer.audit or answer.files):
         notes_below(answer.notes)
         return
     click.echo(click.style("erased" if done else "would be erased", fg="red" if done else "yellow"))
     click.echo(f"  {answer.nodes} nodes{_by_kind(answer.kinds)}")
     click.echo(f"  {answer.events} events, {answer.texts} texts, {answer.receipts} receipts")
     click.echo(f"  {answer.outbox} waiting writes, {answer.audit} records of calls")
+    for file in answer.files:
+        click.echo(f"  the file {one_line(file)}")
     for each in answer.shown:
         click.echo(dim(f"    [{flat(each.kind)}] {one_line(each.words)}  {flat(each.id)}"))
     if len(answer.shown) < answer.nodes and answer.shown:

@@ -6,26 +6,50 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.surfaces.cli.lines import counted, dim, notes_below
+from weft.surfaces.cli.lines import counted, dim, notes_below, one_line
 
 if TYPE_CHECKING:
     from weft.operations.ingesting import Ingested
     from weft.operations.recording import TurnsRecorded
 
 
+NAMED = 3  # files that are shown for each reason
+
+
 def ingested_lines(answer: Ingested) -> None:
-    """What was read, and what was left out."""
+    """What was read, and what was left out: by reason, with the first few names."""
     read = f"{counted(answer.documents, 'document')} in {counted(answer.sections, 'section')}"
+    if answer.chunks:
+        read += f" and {counted(answer.chunks, 'chunk')}"
     if answer.files:
         read += f", {counted(answer.files, 'source file')} with {counted(answer.symbols, 'symbol')}"
     if answer.records:
         read = f"{counted(answer.records, 'record')} ({counted(answer.messages, 'turn')} of conversations)"
-    click.echo(f"{read}; {answer.unchanged} unchanged; {len(answer.skipped)} skipped")
+    skipped = sum(answer.reasons.values())
+    ignored = f"; {answer.ignored:,} ignored" if answer.ignored else ""
+    click.echo(f"{read}; {answer.unchanged:,} unchanged; {skipped:,} skipped{ignored}")
     if answer.revived:
-        click.echo(f"{answer.revived} of them had been deleted, and are back")
-    for skipped in answer.skipped:
-        click.echo(dim(f"  {skipped.path}: {skipped.reason}"))
+        click.echo(f"{answer.revived:,} of them had been deleted, and are back")
+    if answer.ended:
+        click.echo(f"{answer.ended:,} whose files are gone were ended; their history stays")
+    for line in skipped_lines(answer):
+        click.echo(dim(f"  {one_line(line)}"))
     notes_below(answer.notes)
+
+
+def skipped_lines(answer: Ingested) -> list[str]:
+    """One line for each reason; a lone file comes first in its own."""
+    lines = []
+    for reason, files in answer.reasons.items():
+        told = [each for each in answer.skipped if each.sort == reason]
+        names = [each.path for each in told[:NAMED]]
+        if files == 1 and told:
+            lines.append(f"{told[0].path}: {told[0].reason}")
+            continue
+        more = files - len(names)
+        shown = ", ".join(names) + (f" and {more:,} more" if names and more else "")
+        lines.append(f"{files:,} {reason}: {shown}" if names else f"{files:,} {reason}")
+    return lines
 
 
 def turns_lines(answer: TurnsRecorded) -> None:

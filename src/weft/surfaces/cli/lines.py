@@ -60,7 +60,7 @@ def quoted_lines(text: str) -> str:
 
 def heading(node: NodeShown) -> str:
     """Kind, speaker and name, on one line; a mark where its words look like instructions."""
-    kind = spoken(node.kind, node.props, node.text)
+    kind = spoken(node.kind, node.props, node.text, node.summary)
     name = f" {click.style(flat(node.name), bold=True)}" if node.name else ""
     return f"{click.style(f'[{kind}]', fg='cyan')}{name}{flag(node.flags)}"
 

@@ -14,7 +14,8 @@ from weft.surfaces.cli.log_lines import erased_line
 from weft.surfaces.cli.work_lines import made_by_lines
 
 if TYPE_CHECKING:
-    from weft.operations.reading import Cited, NodeList, Shown
+    from weft.operations.citing import Cited
+    from weft.operations.reading import NodeList, Shown
     from weft.operations.remembered import Remembered
     from weft.operations.showing import NodeShown
 
@@ -61,6 +62,9 @@ def shown_lines(answer: Shown) -> None:
         click.echo(dim(f"id {flat(answer.node.id)}  project {project}  scope {answer.node.scope}"))
         if answer.node.props:
             click.echo(dim(f"props {flat(msgspec.json.encode(answer.node.props).decode())}"))
+    for way, other in (("previous", answer.previous), ("next", answer.next)):
+        if other:
+            click.echo(dim(f"{way} {flat(other)}"))
     notes_below(answer.notes)
     for edge in answer.edges:
         if (edge.rel, edge.direction) == ("PRODUCED", "in"):

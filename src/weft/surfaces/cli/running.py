@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import click
 import msgspec
 
+from weft.context.budget import DEBUG_TOKENS, PROFILE_TOKENS, Profile
+from weft.context.priorities import TEXTS
 from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.memory import Memory, open  # noqa: A004 - the package's front door
 from weft.operations.registry import Operation
@@ -21,7 +23,14 @@ from weft.surfaces.cli.progress import shown_progress
 REFUSED = ("failed", "blocked_scope")  # an answer that says that nothing was done
 
 
-def run(operation: Operation, values: dict[str, Any], *, as_json: bool) -> None:
+def run_short(operation: Operation, values: dict[str, Any], profile: Profile, *, as_json: bool) -> None:
+    """Runs an operation that writes a text within a budget, with that of a profile, and prints the text alone."""
+    if values.get(operation.budget) is None:
+        values[operation.budget] = PROFILE_TOKENS[profile] or DEBUG_TOKENS
+    run(operation, values, as_json=as_json, text_only=True)
+
+
+def run(operation: Operation, values: dict[str, Any], *, as_json: bool, text_only: bool = False) -> None:
     """Runs an operation with what was typed. Exits with 1 or 2 where it failed or found a problem."""
     from weft.surfaces.cli.options import given_arguments
 
@@ -33,7 +42,9 @@ def run(operation: Operation, values: dict[str, Any], *, as_json: bool) -> None:
         with open() as memory:
             answer = _answer(memory, operation, given, as_json=as_json, yes=yes)
             if not (operation.name == "log_export" and values.get("path") == "-"):  # standard output holds the log
-                _show(answer, as_json=as_json)  # before the store is closed: nobody waits for the audit
+                _show(
+                    answer, as_json=as_json, text_only=text_only
+                )  # before the store is closed: nobody waits for the audit
     except WeftError as problem:
         fail(problem, as_json=as_json)
     if not _sound(answer):
@@ -80,7 +91,7 @@ def _answer(memory: Memory, operation: Operation, given: dict[str, Any], *, as_j
         return memory.run(operation, given, progress=progress, surface="cli")
 
 
-def _show(answer: msgspec.Struct, *, as_json: bool) -> None:
+def _show(answer: msgspec.Struct, *, as_json: bool, text_only: bool) -> None:
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
         return
@@ -89,6 +100,10 @@ def _show(answer: msgspec.Struct, *, as_json: bool) -> None:
         tell(first, rest[0] if rest else "", code="", as_json=False)
         for note in rest[1:]:
             click.echo(f"note:  {note}", err=True)
+        return
+    text = next((held for name in (*TEXTS, "text") if (held := getattr(answer, name, ""))), "")
+    if text_only and text:
+        click.echo(text)
         return
     from weft.surfaces.cli.render import render
 

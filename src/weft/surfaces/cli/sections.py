@@ -17,7 +17,9 @@ class Section(NamedTuple):
 
 
 SECTIONS: Final = (
-    Section("Everyday", ("remember", "recall", "ask", "recent", "show", "cite", "ingest", "correct", "forget")),
+    Section(
+        "Everyday", ("remember", "recall", "ask", "checkout", "recent", "show", "cite", "ingest", "correct", "forget")
+    ),
     Section(
         "Writing",
         ("add-fact", "add-entity", "link-entities", "add-event", "add-causal-link", "save-decision", "save-preference"),
@@ -26,6 +28,7 @@ SECTIONS: Final = (
             "save-pattern",
             "save-context",
             "memory-write",
+            "memory-ingest",
             "memory-edit",
             "memory-invalidate",
             "memory-feedback",
@@ -61,13 +64,24 @@ SECTIONS: Final = (
             "causal-expand",
             "subgraph-merge",
             "linearize-context",
+            "assemble-context",
+            "previous-context",
             "project-list",
             "project-context",
         ),
     ),
     Section(
         "Documents, conversations and code",
-        ("record-turns", "ingest-transcript", "import-history", "extract-memories", "publish"),
+        ("record-turns", "ingest-transcript", "import-history", "extract-memories", "compact", "bake", "publish"),
+        (
+            "conversation-list",
+            "session-archive",
+            "receive-message",
+            "session-compact",
+            "session-status",
+            "compaction-show",
+            "agent-knowledge",
+        ),
     ),
     Section(
         "Looking after it",

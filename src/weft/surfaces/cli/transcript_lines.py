@@ -26,6 +26,8 @@ def transcripts_lines(answer: TranscriptsIngested) -> None:
         click.echo(f"  {flat(project)}  {turns} turns")
     if answer.bad:
         click.secho(f"{answer.bad} places could not be read", fg="yellow")
+    for reason, count in answer.reasons.items():
+        click.echo(dim(f"  left out: {count:,} × {flat(reason)}"))
     for line in answer.left_out:
         click.echo(dim(f"  {flat(line)}"))
     notes_below(answer.notes)

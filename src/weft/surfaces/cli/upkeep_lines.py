@@ -26,6 +26,10 @@ def stats_lines(answer: Stats) -> None:
     click.echo(f"{counted(store.events, 'event')} in {counted(store.sessions, 'session')}")
     nodes = f"{counted(store.nodes, 'node')} ({counted(store.node_versions, 'version')})"
     click.echo(f"{nodes}, {counted(store.edges, 'edge')}, {counted(store.texts, 'text')}")
+    if answer.vectors is not None:
+        from weft.operations.vectors_held import held_line
+
+        click.echo(f"vectors: {held_line(answer.vectors)}")
     rows = [
         (f"{kind.nodes:,}", flat(kind.kind), ", ".join(kind.views), flat(", ".join(kind.props)))
         for kind in answer.kinds
@@ -70,6 +74,10 @@ def initialised_lines(answer: Initialised) -> None:
 def reindexed_lines(answer: Reindexed) -> None:
     """What was embedded."""
     click.echo(f"{answer.embedded} texts embedded with {answer.model or 'nothing'}")
+    if answer.switched_from is not None:
+        click.echo(f"questions go by {answer.in_use} from now on, no longer by {answer.switched_from}")
+    for model, gone in answer.dropped.items():
+        click.echo(f"{counted(gone, 'vector')} of {model} dropped")
     for line in answer.indexes:
         click.echo(dim(f"  {line}"))
     notes_below(answer.notes)

@@ -1,31 +1,37 @@
 """What goes back to the model: an envelope, as text and as data, both within the same budget.
 
-Several clients show a model only one of the two, so each says everything by itself.
+Several clients show a model only one of the two, so each says everything by itself, and each is made to fit by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from math import ceil
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.errors import WeftError
+from weft.context.budget import PROFILE_TOKENS, Profile, wider
+from weft.context.priorities import TEXTS, Priorities
+from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
+from weft.errors import OverBudget, WeftError
+from weft.operations.bounds import OUTPUT_CHARACTERS
+from weft.operations.registry import Operation
+from weft.surfaces.mcp.fitting import ENVELOPE_CHARACTERS, fit, size
+from weft.surfaces.mcp.next_steps import NEXT_STEPS
 
-BUDGET_TOKENS: Final = 4_000
-CHARACTERS_PER_TOKEN: Final = 4
+BUDGET_TOKENS: Final = 4_000  # where no profile is given and the operation has none
 BUDGET_CHARACTERS: Final = BUDGET_TOKENS * CHARACTERS_PER_TOKEN
-ENVELOPE_CHARACTERS: Final = 1_000  # room for the summary and our own notes
 MESSAGE_CHARACTERS: Final = 2_000
 NOTES_CHARACTERS: Final = 4_000
-LEAST_CHARACTERS: Final = 200  # of a text: ids, citations and words of a fixed set are shorter, and never cut
+NOTES_SHARE: Final = 5  # of a profile's tokens, notes may take so many times less
+SUMMARY_CHARACTERS: Final = 240
 MAX_ROUNDS: Final = 12
-MAX_LISTS: Final = 20  # of one answer that are shortened
-# What goes first when room is short; the words themselves and their citations never go.
-LOW: Final = frozenset({"payload", "props", "stages", "summary", "why"})
+UNSAID: Final = "default"  # what an envelope calls the profile of those that gave none
+ROOM_FOR_COUNT: Final = 99_999  # stands for the estimate until that is known
+
+Wording = Callable[[str], str]
 
 
 class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,6 +39,7 @@ class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ok: bool
     summary: str
+    profile: str
     token_estimate: int
     data: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
@@ -47,178 +54,239 @@ class Answer(Struct, frozen=True, kw_only=True):
     envelope: Envelope
 
 
-def success(output: Struct, *, wording: Callable[[str], str]) -> Answer:
-    """What an operation gave, within the budget. `wording` turns notes into the caller's words."""
-    whole = msgspec.to_builtins(output)
-    context = whole.pop("context", "")  # is the text of the answer; the data says the same by itself
-    notes = _few(tuple(map(wording, whole.pop("notes", ()))))
-    room = BUDGET_CHARACTERS - ENVELOPE_CHARACTERS
+def success(
+    output: Struct, *, wording: Wording, profile: Profile | None = None, operation: Operation | None = None
+) -> Answer:
+    """What an operation gave, within the budget. `wording` turns notes into the caller's words.
+
+    Without a profile that is 4,000 tokens, with debug as many characters as any answer may have. Raises OverBudget if a
+    profile has no room for what must not be left out; what was written is always told.
+    """
+    whole: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(output))
+    notes = tuple(map(wording, whole.pop("notes", ())))
+    if profile is None or PROFILE_TOKENS[profile] is None:
+        return _fitted(output, whole, notes, profile)
+    try:
+        return _shaped(output, whole, notes, profile, operation)
+    except OverBudget:
+        if operation is None or operation.effect == "read":
+            raise
+        return _summed_up(output, profile)
+
+
+def failure(problem: WeftError, *, wording: Wording, profile: Profile | None = None) -> Answer:
+    """What went wrong and what to do next, always."""
+    hint = problem.hint or NEXT_STEPS.get(problem.code, NEXT_STEPS["error"])
+    return _failure(problem.message, wording(hint), problem.code, profile)
+
+
+def internal_failure(profile: Profile | None = None) -> Answer:
+    """Something that is weft's own fault; what exactly is on standard error."""
+    hint = "the server's standard error says how; the call may be repeated"
+    return _failure("weft failed inside", hint, "internal", profile)
+
+
+def _failure(message: str, hint: str, code: str, profile: Profile | None) -> Answer:
+    from weft.retrieval.views.ground import flat
+
+    most = _tokens(profile) * CHARACTERS_PER_TOKEN // 3
+    message, hint = _bounded(message, most), _bounded(hint, most)
+    text = f"error ({code}): {flat(message)}\nhint: {flat(hint)}"
+    envelope = Envelope(
+        ok=False, summary=message, profile=profile or UNSAID, token_estimate=ROOM_FOR_COUNT, hint=hint, error_code=code
+    )
+    return _priced(Answer(text=text, envelope=envelope))
+
+
+# Without a profile, and for debugging
+
+
+def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile | None) -> Answer:
+    """Within a bound that few answers reach: what is longer is cut."""
+    texts = {name: whole.pop(name) for name in TEXTS if name in whole}  # the data says the same by itself
+    notes = _few(notes, NOTES_CHARACTERS)
+    tokens = _tokens(profile)
+    most = tokens * CHARACTERS_PER_TOKEN
+    within = f"{tokens:,} tokens" if profile is None else f"{most:,} characters"
+    room = most - ENVELOPE_CHARACTERS
     for _ in range(MAX_ROUNDS):
-        data, cuts = fit(whole, room)
-        answer = _write(_with_context(msgspec.convert(data, type(output)), context), data, notes + cuts)
-        if _characters(answer) <= BUDGET_CHARACTERS:
+        data, cuts = fit(whole, room, within)
+        text, summary = _words(msgspec.convert(data | texts, type(output)), notes + cuts)
+        envelope = Envelope(
+            ok=True,
+            summary=summary,
+            profile=profile or UNSAID,
+            token_estimate=ROOM_FOR_COUNT,
+            data=data,
+            notes=notes + cuts,
+        )
+        if max(len(text), size(envelope)) <= most and (profile or count_tokens(text) <= tokens):
             break
         room = room * 2 // 3  # quoting many short lines takes more than the data itself
-    return _priced(answer)
+    return _priced(Answer(text=text, envelope=envelope))
 
 
-def _few(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Notes up to their share of the room; of more, how many they are."""
-    kept: list[str] = []
-    left = NOTES_CHARACTERS
-    for note in map(_bounded, notes):
-        left -= len(note)
-        if left < 0:
-            return (*kept, f"and {len(notes) - len(kept)} more notes")
-        kept.append(note)
-    return tuple(kept)
+# With a profile
 
 
-def _with_context(output: Struct, context: str) -> Struct:
-    return replace(output, context=context) if context else output
+def _shaped(
+    output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile, operation: Operation | None
+) -> Answer:
+    """Within the tokens of a profile, by leaving out what matters least. Notes are few, and fewer if need be."""
+    tokens = _tokens(profile)
+    for few in (_few(notes, tokens * CHARACTERS_PER_TOKEN // NOTES_SHARE), _few(notes, 0)):
+        made = _Shaping(output, whole, few, profile, operation).answer()
+        if made is not None:
+            return _priced(made)
+    name = operation.name if operation is not None else type(output).__name__
+    raise OverBudget(
+        f"{name} takes more than the {tokens:,} tokens of profile {profile}, even without all that may be left out",
+        hint=_wider(output, whole, notes, profile, operation),
+    )
 
 
-def failure(problem: WeftError, *, wording: Callable[[str], str]) -> Answer:
-    """What went wrong and what to do next."""
-    return _failure(_bounded(problem.message), _bounded(wording(problem.hint)), problem.code)
+def _wider(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile, operation: Any) -> str:
+    """The next profile that has room for it."""
+    wide = wider(profile)
+    tokens = PROFILE_TOKENS[wide]
+    if tokens is not None:
+        try:
+            _shaped(output, whole, notes, wide, operation)
+        except OverBudget as problem:
+            return problem.hint
+        return f"ask with profile {wide} ({tokens:,} tokens)"
+    return f"ask with profile {wide}, which has no bound but {OUTPUT_CHARACTERS:,} characters"
 
 
-def internal_failure() -> Answer:
-    """Something that is weft's own fault; what exactly is on standard error."""
-    return _failure("weft failed inside", "the server's standard error says how; the call may be repeated", "internal")
+class _Shaping:
+    """Both forms of one answer, each with as little left out as it takes."""
+
+    def __init__(
+        self,
+        output: Struct,
+        whole: dict[str, Any],
+        notes: tuple[str, ...],
+        profile: Profile,
+        operation: Operation | None,
+    ) -> None:
+        from weft.surfaces.mcp.render import render
+
+        self._type, self._whole, self._notes, self._profile = type(output), whole, notes, profile
+        self._priorities: Priorities = operation.priorities if operation is not None else {}
+        self._summary = _summary(render(output).summary)
+        # What a context tells in words is not told again beside it: there would be room for neither.
+        told = operation.told if operation is not None and any(whole.get(name) for name in TEXTS) else ()
+        self._data = {name: held for name, held in whole.items() if name not in told}
+
+    def answer(self) -> Answer | None:
+        """Both, or none if one has no room for what must stay."""
+        from weft.context.shaping import shape
+
+        tokens = _tokens(self._profile)
+        data = shape(self._data, self._priorities, lambda made: count_tokens(_json(self._envelope(made))), tokens)
+        if data is None:
+            return None
+        words = shape(self._whole, self._priorities, lambda made: count_tokens(self._text(made)), tokens)
+        return None if words is None else Answer(text=self._text(words), envelope=self._envelope(data))
+
+    def _text(self, shaped: Any) -> str:
+        from weft.context.shaping import refilled
+
+        try:
+            output = msgspec.convert(refilled(shaped.data, self._whole), self._type)
+        except msgspec.ValidationError:  # an object that went has fields of its own
+            output = msgspec.convert(refilled(shaped.data, self._whole, deep=True), self._type)
+        return _words(output, self._with_remark(shaped, fields=False), self._summary)[0]
+
+    def _envelope(self, shaped: Any) -> Envelope:
+        return Envelope(
+            ok=True,
+            summary=self._summary,
+            profile=self._profile,
+            token_estimate=ROOM_FOR_COUNT,
+            data=shaped.data,
+            notes=self._with_remark(shaped, fields=True),
+        )
+
+    def _with_remark(self, shaped: Any, *, fields: bool) -> tuple[str, ...]:
+        from weft.context.shaping import remark
+
+        gone = remark(self._whole, shaped, fields=fields)
+        if not gone:
+            return self._notes
+        tokens = _tokens(self._profile)
+        return (
+            *self._notes,
+            f"left out to stay within {tokens:,} tokens: {gone}; profile {wider(self._profile)} has more",
+        )
 
 
-def _write(output: Struct, data: dict[str, Any], notes: tuple[str, ...]) -> Answer:
+def _summed_up(output: Struct, profile: Profile) -> Answer:
+    """Of what was written and has no room, that it was."""
+    from weft.surfaces.mcp.render import render
+
+    summary = _summary(render(output).summary)
+    notes = (f"done; what it answered has no room in profile {profile}",)
+    envelope = Envelope(ok=True, summary=summary, profile=profile, token_estimate=ROOM_FOR_COUNT, notes=notes)
+    return _priced(Answer(text=f"{summary}\n\nnote: {notes[0]}", envelope=envelope))
+
+
+# Words
+
+
+def _words(output: Struct, notes: tuple[str, ...], summary: str = "") -> tuple[str, str]:
+    """The text of an answer, and its summary, which is its own if none is given."""
     from weft.retrieval.views.ground import flat  # with the first answer: not needed to say which tools there are
     from weft.surfaces.mcp.render import render
 
     rendered = render(output)
-    said = [f"note: {flat(note)}" for note in notes]
-    text = "\n\n".join([rendered.summary, *rendered.blocks, *(["\n".join(said)] if said else [])])
-    return Answer(
-        text=text, envelope=Envelope(ok=True, summary=rendered.summary, token_estimate=0, data=data, notes=notes)
-    )
+    short = summary or _summary(rendered.summary)
+    whole = [rendered.summary] if not summary and short != rendered.summary else []
+    said = ["\n".join(f"note: {flat(note)}" for note in notes)] if notes else []
+    return "\n\n".join([short, *whole, *rendered.blocks, *said]), short
 
 
-def _failure(message: str, hint: str, code: str) -> Answer:
-    from weft.retrieval.views.ground import flat
+def _summary(written: str) -> str:
+    """In a few sentences: an id in it may be of any length."""
+    from weft.context.wording import cut
 
-    text = f"error ({code}): {flat(message)}" + (f"\nhint: {flat(hint)}" if hint else "")
-    return _priced(
-        Answer(text=text, envelope=Envelope(ok=False, summary=message, token_estimate=0, hint=hint, error_code=code))
-    )
+    return cut(written, SUMMARY_CHARACTERS)
 
 
-def _priced(answer: Answer) -> Answer:
-    tokens = ceil(_characters(answer) / CHARACTERS_PER_TOKEN)
-    return replace(answer, envelope=replace(answer.envelope, token_estimate=tokens))
+def _few(notes: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """Whole notes up to so many characters; of more, how many they are."""
+    kept: list[str] = []
+    left = most
+    for note in (_bounded(each, MESSAGE_CHARACTERS) for each in notes):
+        left -= len(note)
+        if left < 0:
+            gone = len(notes) - len(kept)
+            return (*kept, f"and {gone} more {'note' if gone == 1 else 'notes'}")
+        kept.append(note)
+    return tuple(kept)
 
 
-def _characters(answer: Answer) -> int:
-    """Of the longer form."""
-    return max(len(answer.text), _size(answer.envelope))
-
-
-def _size(value: Any) -> int:
-    return len(msgspec.json.encode(value).decode())
-
-
-def _bounded(text: str) -> str:
+def _bounded(text: str, most: int) -> str:
     """Not too long, and without halves of characters: a message may repeat what was sent."""
-    kept = text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS] + "…"
+    most = min(most, MESSAGE_CHARACTERS)
+    kept = text if len(text) <= most else text[:most] + "…"
     return kept.encode("utf-8", "replace").decode()
 
 
-# Fitting
+# What it costs
 
 
-def fit(whole: dict[str, Any], room: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Data of at most `room` characters, and notes on what was taken out.
-
-    Single texts that would fill the answer alone are cut, then details go, then the last of the longest list.
-    """
-    if _size(whole) <= room:
-        return whole, ()
-    listed = max((len(value) for value in whole.values() if isinstance(value, list)), default=1)
-    share = max(room - ENVELOPE_CHARACTERS if listed <= 1 else room // 4, LEAST_CHARACTERS)
-    notes: list[str] = []
-    kept = whole
-    if _size(_cut(whole, share)) > room:
-        kept = _without_details(whole)
-        notes.append("details are left out, the words are there")
-    data = _cut(kept, share)
-    if data != kept:
-        alone = "" if listed <= 1 else "; cite one alone to read more of it"
-        notes.append(f"texts are cut after {share:,} characters{alone}")
-    return _shortened(data, room, notes), tuple(notes)
+def _tokens(profile: Profile | None) -> int:
+    if profile is None:
+        return BUDGET_TOKENS
+    return PROFILE_TOKENS[profile] or OUTPUT_CHARACTERS // CHARACTERS_PER_TOKEN
 
 
-def _cut(value: Any, share: int) -> Any:
-    match value:
-        case str() if len(value) > share:
-            return f"{value[:share]}… ({len(value) - share:,} more characters)"
-        case dict():
-            return {key: _cut(each, share) for key, each in value.items()}
-        case list() | tuple():
-            return [_cut(each, share) for each in value]
-        case _:
-            return value
+def _json(envelope: Envelope) -> str:
+    return msgspec.json.encode(envelope).decode()
 
 
-def _without_details(value: Any) -> Any:
-    match value:
-        case dict():
-            kept = {key: _without_details(each) for key, each in value.items() if key not in LOW}
-            return kept | {key: each for key, each in _emptied(value).items() if key in LOW}
-        case list() | tuple():
-            return [_without_details(each) for each in value]
-        case _:
-            return value
-
-
-def _emptied(value: dict[str, Any]) -> dict[str, Any]:
-    """What stays of details: words that are said nowhere else, and of what an output must have, that it is empty."""
-    words = {key: each for key, each in value.items() if isinstance(each, str)}
-    if words.get("text"):
-        words.pop("summary", None)  # of a node that says it all
-    lists: dict[str, Any] = {key: [] for key, each in value.items() if isinstance(each, list | tuple)}
-    return words | lists | ({"payload": None} if "payload" in value else {})
-
-
-def _shortened(data: dict[str, Any], room: int, notes: list[str]) -> dict[str, Any]:
-    """The longest list loses its last items, then the next longest, until it fits or all are empty."""
-    for _ in range(MAX_LISTS):
-        over = _size(data) - room
-        lists = dict(_lists(data))
-        if over <= 0 or not lists:
-            break
-        where = max(lists, key=lambda path: _size(lists[path]))
-        kept = _first(lists[where], _size(lists[where]) - over)
-        gone = len(lists[where]) - len(kept)
-        listed = ".".join(where)
-        notes.append(f"{gone} of {gone + len(kept)} {listed} are left out to stay within {BUDGET_TOKENS:,} tokens")
-        data = _replaced(data, where, kept)
-    return data
-
-
-def _lists(value: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
-    """Lists that hold something, and the names that lead to them; not those inside of others."""
-    for name, each in value.items():
-        if isinstance(each, dict):
-            yield from _lists(each, (*path, name))
-        elif isinstance(each, list) and each:
-            yield (*path, name), each
-
-
-def _first(items: list[Any], room: int) -> list[Any]:
-    left = room - 2  # the brackets
-    for count, item in enumerate(items):
-        left -= _size(item) + 1
-        if left < 0:
-            return items[:count]
-    return items
-
-
-def _replaced(data: dict[str, Any], where: tuple[str, ...], kept: list[Any]) -> dict[str, Any]:
-    name, *rest = where
-    return data | {name: _replaced(data[name], tuple(rest), kept) if rest else kept}
+def _priced(answer: Answer) -> Answer:
+    """With what the longer form costs to read."""
+    tokens = max(count_tokens(answer.text), count_tokens(_json(answer.envelope)))
+    return replace(answer, envelope=replace(answer.envelope, token_estimate=tokens))

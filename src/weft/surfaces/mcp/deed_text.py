@@ -39,6 +39,8 @@ def _item(item: ItemWritten) -> str:
 
 def turns(answer: TurnsRecorded) -> Rendered:
     """How many turns a conversation got."""
+    if answer.status == "held":
+        return Rendered(summary=f"The first message of {node_id(answer.session)} waits for a second.")
     what = "were there already" if answer.status == "duplicate_skip" else "recorded"
     last = f", the last as {flat(answer.turns[-1].citation)}" if answer.turns else ""
     return Rendered(summary=f"{counted(len(answer.turns), 'turn')} {what} in {node_id(answer.session)}{last}.")
@@ -148,6 +150,7 @@ def erasure(answer: Erasure) -> Rendered:
         counted(answer.texts, "text"),
     )
     shown = [f"{node_id(each.id)} {kind(each.kind)} {said(each.words)}" for each in answer.shown]
+    shown += [f"the file {said(each, 4_096)}" for each in answer.files]
     left = [f"out of reach: {said(each, 500)}" for each in answer.out_of_reach]
     return Rendered(summary=f"{done}: {what}. {QUOTED}", blocks=("\n".join(shown + left),) if shown or left else ())
 

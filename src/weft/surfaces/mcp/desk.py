@@ -28,6 +28,7 @@ from mcp.types import (
 from msgspec import Struct
 
 from weft.config import Settings, load_settings
+from weft.context.budget import Profile
 from weft.errors import NeedsApproval, NotFound, WeftError
 from weft.loom import Progress, no_progress
 from weft.operations import operation as operation_of
@@ -38,6 +39,7 @@ from weft.surfaces.mcp import asking
 from weft.surfaces.mcp.answer import Answer, failure, internal_failure, success
 from weft.surfaces.mcp.asking import Question, Wanted, Watch
 from weft.surfaces.mcp.find_tool import find_tool, settle, tools_of
+from weft.surfaces.mcp.profiles import take_profile, with_budget
 from weft.surfaces.mcp.progress import telling
 from weft.surfaces.mcp.tools import in_tool_words
 from weft.surfaces.outward import is_own, outward
@@ -218,20 +220,23 @@ class Desk:
         """
         offered = self.offered(context)
         called = find_tool(offered) if name == FIND_TOOL else offered.callable[name]
+        profile = called.profile
         try:
             memory = self.whose(context)
-            called, given = _read(memory, called, sent, offered)
+            called, given, profile = _read(memory, called, sent, offered)
             wanted = Wanted(memory=memory, operation=called, given=given, client=asking.client_of(context))
             output, question = _run(wanted, progress, asks=asks, approved=approved)
-            return Done(answer=success(output, wording=_wording(called, offered)), question=question)
+            words = _wording(called, offered)
+            return Done(answer=success(output, wording=words, profile=profile, operation=called), question=question)
         except _Unapproved as refused:
-            answer = failure(refused.problem, wording=_wording(called, offered))
+            answer = failure(refused.problem, wording=_wording(called, offered), profile=profile)
             return Done(answer=answer, question=refused.question)
         except WeftError as problem:
-            return Done(answer=failure(self._told(called, problem), wording=_wording(called, offered)))
+            words = _wording(called, offered)
+            return Done(answer=failure(self._told(called, problem), wording=words, profile=profile))
         except Exception:  # noqa: BLE001 - told on standard error, and to the model as weft's own fault
             _log.exception("%s failed", called.name)
-            return Done(answer=internal_failure())
+            return Done(answer=internal_failure(profile))
 
     def _told(self, called: Operation, problem: WeftError) -> WeftError:
         """The error as this desk's callers are told it."""
@@ -273,14 +278,21 @@ def _question(wanted: Wanted, watch: Watch, *, asks: bool) -> Question | None:
     return asking.question_of(wanted, watch.problem.message) if asks and watch.problem is not None else None
 
 
-def _read(memory: Memory, called: Operation, sent: dict[str, Any], offered: Offer) -> tuple[Operation, dict[str, Any]]:
-    """What is called and with which arguments; a call that is refused for them, as who claims to be another is, is on
-    record too.
+def _read(
+    memory: Memory, called: Operation, sent: dict[str, Any], offered: Offer
+) -> tuple[Operation, dict[str, Any], Profile | None]:
+    """What is called, with which arguments, and how much of its answer is to be told.
+
+    A call that is refused for its arguments, as who claims to be another is, is on record too.
     """
     try:
+        profile, sent = take_profile(called, sent)
         if called.name == FIND_TOOL:
             called, sent = settle(called, sent, offered)
-        return called, read_arguments(called, sent, memory.loom.settings)
+            own, sent = take_profile(called, sent)
+            profile = own or profile
+        given = read_arguments(called, sent, memory.loom.settings)
+        return called, with_budget(called, given, profile), profile or called.profile
     except WeftError as problem:
         memory.refuse(called, sent, problem, surface="mcp")
         raise

@@ -22,6 +22,7 @@ from weft.lexical import stems
 from weft.loom import Loom
 from weft.operations import operation as operation_of
 from weft.operations.registry import Operation
+from weft.surfaces.mcp.profiles import SAID
 from weft.surfaces.mcp.tool_text import ToolDescribed, ToolFound, ToolsFound
 from weft.surfaces.mcp.tools import describe, description, input_schema, output_schema, whole_input
 from weft.surfaces.toolsets import CORE, FIND_TOOL, Offer, lines, nearest
@@ -73,6 +74,11 @@ def find_tool(offered: Offer) -> Operation:
         toolset=CORE,
         run=run,
         eager=True,
+        priorities={
+            "found.does": "required",
+            "described.input_schema": "required",
+            "described.description": "required",
+        },
     )
 
 
@@ -201,5 +207,7 @@ def _description(offered: Offer) -> str:
     more = f" Not listed: {about}." if about else ""
     return (
         "Finds, describes and calls every tool, also those that are not listed: `query` finds tools by words, `tool` "
-        "describes one with all its arguments, `tool` with `arguments` calls it and gives its own answer." + more
+        "describes one with all its arguments, `tool` with `arguments` calls it and gives its own answer. "
+        + SAID
+        + more
     )

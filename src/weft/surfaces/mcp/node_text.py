@@ -8,6 +8,8 @@ from weft.context.wording import spoken
 from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp.words import QUOTED, Rendered, arrow, block, counted, facts, flag, kind, node_id, said
 
+SUMMARY_WORDS = 80  # characters of what a summary is about
+
 if TYPE_CHECKING:
     from weft.operations.alerts import AlertsListed
     from weft.operations.reading import NodeList, Shown
@@ -26,13 +28,14 @@ def validity(node: NodeShown) -> str:
 def node_head(node: NodeShown) -> str:
     """Its kind, speaker and name, since when, its citation; a mark where its words look like instructions."""
     name = f" {said(node.name)}" if node.name else ""
-    head = f"[{spoken(node.kind, node.props, node.text)}]{name}"
+    head = f"[{spoken(node.kind, node.props, node.text, node.summary)}]{name}"
     return facts(head, validity(node), flat(node.citation), flag(node.flags))
 
 
 def node_lines(node: NodeShown) -> str:
-    """The same, and below it what it says."""
-    return f"{node_head(node)}\n{block(node.text or node.summary)}"
+    """The same, and below it what it says, unless its name says it all."""
+    words = node.text or node.summary
+    return f"{node_head(node)}\n{block(words)}" if words or not node.name else node_head(node)
 
 
 def _with_id(node: NodeShown) -> str:
@@ -53,6 +56,9 @@ def shown(answer: Shown) -> Rendered:
         return Rendered(summary="It does not hold at the moment asked about, and its versions are left out.")
     last = answer.node or answer.history[0]
     blocks = [_with_id(last)]
+    beside = (("before it", answer.previous), ("after it", answer.next))
+    if answer.previous or answer.next:
+        blocks.append("\n".join(f"{way}: {node_id(each)}" for way, each in beside if each))
     if answer.edges:
         joined = (
             f"  {arrow(each.rel, each.direction)} {kind(each.kind)} {said(each.name)} ({node_id(each.id)})"
@@ -74,8 +80,9 @@ def shown(answer: Shown) -> Rendered:
         )
         blocks.append("\n".join(["made by:", *made]))
     holds = "" if answer.node is not None else " It does not hold at the moment asked about."
-    count = facts(counted(len(answer.edges), "relation"), counted(len(answer.history), "version"))
-    return Rendered(summary=f"{count}.{holds} {QUOTED}", blocks=tuple(blocks))
+    count = f"{counted(len(answer.edges), 'relation')}, {counted(len(answer.history), 'version')}"
+    words = said(last.name or last.text or last.summary, SUMMARY_WORDS)
+    return Rendered(summary=f"{kind(last.kind)} {words}: {count}.{holds} {QUOTED}", blocks=tuple(blocks))
 
 
 def reports_read(answer: ReportsRead) -> Rendered:

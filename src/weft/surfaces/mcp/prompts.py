@@ -77,7 +77,9 @@ class Prompter:
         """A task, and what is known about it."""
         from weft.surfaces.mcp.words import block
 
-        known = await self._part(context, "recall", {"query": given["task"]}, needed=True)
+        tool = "memory_checkout" if "memory_checkout" in self._desk.offered(context).callable else "recall"
+        told = {"query": given["task"]} | ({"purpose": given["purpose"]} if given.get("purpose") else {})
+        known = await self._part(context, tool, told if tool != "recall" else {"query": given["task"]}, needed=True)
         return _joined(
             f"The task:\n{block(given['task'])}", "What is known about it, from long-term memory:", known, CHECKOUT
         )
@@ -148,7 +150,12 @@ PROMPTS: Final = {
                 name="checkout",
                 title="Begin a task with what is known",
                 description="Recalls what memory knows about a task, to begin it with",
-                arguments=[PromptArgument(name="task", description="what is to be done", required=True)],
+                arguments=[
+                    PromptArgument(name="task", description="what is to be done", required=True),
+                    PromptArgument(
+                        name="purpose", description="coding, review, release, security, research or coordinate"
+                    ),
+                ],
             ),
             write=Prompter.checkout,
         ),

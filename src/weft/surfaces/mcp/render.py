@@ -13,7 +13,17 @@ import msgspec
 from msgspec import Struct
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.mcp import deed_text, node_text, screen_text, upkeep_text, work_text
+from weft.surfaces.mcp import (
+    checkout_text,
+    compact_text,
+    conversation_text,
+    deed_text,
+    node_text,
+    screen_text,
+    store_text,
+    upkeep_text,
+    work_text,
+)
 from weft.surfaces.mcp.node_text import node_head, node_lines
 from weft.surfaces.mcp.search_text import raw_blocks, searched_blocks
 from weft.surfaces.mcp.tool_text import ToolsFound, tool_blocks, tool_summary
@@ -22,11 +32,11 @@ from weft.surfaces.mcp.words import QUOTED, Rendered, block, counted, detail, fl
 if TYPE_CHECKING:  # a server that answers two kinds of calls need not load a hundred
     from weft.operations.alike import SimilarFound
     from weft.operations.asking import Hit
+    from weft.operations.citing import Cited
     from weft.operations.explained import Explained
     from weft.operations.finding import MessagesFound, TurnShown
     from weft.operations.merging import ContextLinearized, SubgraphMerged
     from weft.operations.raw import RecalledRaw
-    from weft.operations.reading import Cited
     from weft.operations.recalling import Recalled
     from weft.operations.remembered import Remembered
     from weft.operations.searching import Searched
@@ -35,6 +45,7 @@ if TYPE_CHECKING:  # a server that answers two kinds of calls need not load a hu
     from weft.retrieval.pipeline import Source
 
 REASON_CHARACTERS: Final = 1_000
+SUMMARY_WORDS: Final = 160  # characters of a reason in a summary
 
 
 def render(answer: Struct) -> Rendered:
@@ -136,9 +147,9 @@ def _explained(answer: Explained) -> Rendered:
     if answer.stages:
         times = ", ".join(f"{stage.stage} {stage.milliseconds:.1f} ms ({stage.count})" for stage in answer.stages)
         blocks.append(f"stages: {times}")
-    return Rendered(
-        summary=f"{answer.verdict}: {line(answer.reason, REASON_CHARACTERS)}. {QUOTED}", blocks=tuple(blocks)
-    )
+    if len(answer.reason) > SUMMARY_WORDS:
+        blocks.insert(0, line(answer.reason, REASON_CHARACTERS))
+    return Rendered(summary=f"{answer.verdict}: {line(answer.reason, SUMMARY_WORDS)}. {QUOTED}", blocks=tuple(blocks))
 
 
 def _view_node(number: int, node: ViewNode) -> str:
@@ -191,7 +202,7 @@ def _cited(answer: Cited) -> Rendered:
         blocks.append(f"{line(event.kind)} by {line(event.agent)} ({line(event.role)}), recorded {event.recorded_at}")
         if event.erased:
             blocks.append(f"(erased {event.erased_at} by {line(event.erased_by or '')})")
-        if not answer.nodes and event.payload is not None:
+        if not answer.nodes and event.payload:
             blocks.append(block(msgspec.json.encode(event.payload).decode()))
     if answer.lines:
         blocks.append(block("\n".join(answer.lines)))
@@ -222,44 +233,72 @@ def _tools_found(answer: ToolsFound) -> Rendered:
 
 # By the names of the types, so that none has to be loaded before there is an answer of it.
 RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
+    "Adopted": store_text.adopted,
+    "AgentKnowledge": compact_text.knowledge,
     "AlertsListed": node_text.alerts,
+    "AnalysisRouted": store_text.routed,
     "ApprovalDecided": deed_text.approval_decided,
     "ApprovalList": deed_text.approvals,
     "ApprovalRequested": deed_text.approval_requested,
     "Asked": _recalled,
+    "Assembled": checkout_text.assembled,
+    "BackedUp": store_text.backed_up,
+    "Baked": compact_text.baked,
     "BatchWritten": deed_text.batch,
     "Changed": upkeep_text.changed,
+    "Checkout": checkout_text.checkout,
     "Cited": _cited,
+    "Compacted": compact_text.compacted,
+    "ConfigShown": store_text.config,
+    "ConversationsShown": conversation_text.conversations,
     "ContextLinearized": _linearized,
     "Deleted": deed_text.deleted,
     "DeletionList": deed_text.deletions,
     "Diagnosis": upkeep_text.diagnosis,
     "Erasure": deed_text.erasure,
+    "Events": store_text.events,
     "Explained": _explained,
+    "Exported": store_text.exported,
     "ExtractedMemories": upkeep_text.extracted,
+    "HeadShown": store_text.head,
     "HygieneApplied": work_text.hygiene_applied,
     "HygieneReport": work_text.hygiene,
     "Ingested": upkeep_text.ingested,
+    "Initialised": store_text.initialised,
+    "KeyMade": store_text.key_made,
+    "KeyRotated": store_text.key_rotated,
     "MessagesFound": _messages,
     "NodeList": node_text.nodes,
+    "PendingDelivered": store_text.delivered,
     "PendingShownAll": deed_text.pending,
+    "PreviousContext": checkout_text.previous,
     "ProjectContext": upkeep_text.project_context,
+    "Projected": compact_text.projected,
     "ProjectsShown": upkeep_text.projects,
     "ProposalList": deed_text.proposals,
     "Published": upkeep_text.published,
+    "Rebuilt": store_text.rebuilt,
     "Recalled": _recalled,
     "RecalledRaw": _recalled_raw,
+    "Received": conversation_text.received,
+    "Reindexed": store_text.reindexed,
     "Remembered": _remembered,
     "ReportsListed": node_text.reports_listed,
     "ReportsRead": node_text.reports_read,
     "Screened": screen_text.screened,
     "Searched": _searched,
     "SemanticSearched": _semantic_searched,
+    "SessionArchived": conversation_text.archived,
+    "SessionCompacted": compact_text.session_compacted,
+    "SessionStatus": compact_text.session_status,
     "Shown": node_text.shown,
     "SimilarFound": _similar,
     "Statistics": work_text.statistics,
     "Stats": upkeep_text.stats,
     "SubgraphMerged": _subgraph_merged,
+    "TokenCreated": store_text.token_created,
+    "TokenRevoked": store_text.token_revoked,
+    "TokensListed": store_text.tokens,
     "ToolCallsShown": work_text.calls,
     "ToolsFound": _tools_found,
     "TranscriptsIngested": upkeep_text.transcripts,

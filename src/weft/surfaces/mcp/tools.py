@@ -10,9 +10,12 @@ from typing import Any, Final
 import msgspec
 from mcp.types import Tool, ToolAnnotations
 
+from weft.context.priorities import TEXTS, priority_of
 from weft.operations.listed import command_words
 from weft.operations.registry import Operation
-from weft.surfaces.mcp.answer import LOW, Envelope
+from weft.surfaces.mcp.answer import Envelope
+from weft.surfaces.mcp.fitting import LOW
+from weft.surfaces.mcp.profiles import ARGUMENT, SCHEMA, takes_profile
 from weft.surfaces.toolsets import FIND_TOOL, Offer, lines
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
@@ -20,7 +23,7 @@ _COMMAND = re.compile(r"`weft ([a-z]+(?:[ -][a-z]+)*)( --help)?`")
 _DEFINITIONS = "#/$defs/"
 # What a server checks and says well when it does not hold; a model sends the same with or without having read it.
 BOUNDS: Final = frozenset({"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "pattern"})
-BESIDE: Final = ("context", "notes")  # parts of an output that are no part of the data: the text, and the notes
+BESIDE: Final = ("notes",)  # of an output that is no part of the data
 
 Schema = dict[str, Any]
 
@@ -96,6 +99,8 @@ def whole_input(operation: Operation) -> Schema:
     schema = inlined(operation.input)
     schema.pop("description", None)  # the tool's own description says more
     schema["properties"] = {name: _plain(each) for name, each in schema["properties"].items()}
+    if takes_profile(operation):
+        schema["properties"][ARGUMENT] = SCHEMA
     return schema
 
 
@@ -128,19 +133,48 @@ def output_schema(operation: Operation) -> Schema:
     """The envelope around the operation's output: its fields, and those of the items that they list, no deeper."""
     schema: Schema = _to_read(inlined(Envelope))
     data: Schema = _to_read(inlined(operation.output))
-    fields = {name: _shallow(each) for name, each in data["properties"].items() if name not in BESIDE}
-    required = [name for name in data.get("required", ()) if name not in (*BESIDE, *LOW)]
+    lists = [name for name, each in data["properties"].items() if each.get("type") == "array" and name not in BESIDE]
+    always = {
+        name
+        for name in data.get("required", ())
+        if _stays(name, data["properties"][name], operation, is_first_list=name in lists[:1])
+    }
+    fields = {
+        name: _shallow(name, each, operation) if name in always else _outer(each)
+        for name, each in data["properties"].items()
+        if name not in BESIDE
+    }
+    required = [name for name in data.get("required", ()) if name in always]
     schema["properties"]["data"] = {"type": "object", "properties": fields} | (
         {"required": required} if required else {}
     )
     return schema
 
 
-def _shallow(part: Schema) -> Schema:
+def _stays(path: str, part: Schema, operation: Operation, *, is_first_list: bool = False) -> bool:
+    """Whether a field that every whole answer has is in every short one too."""
+    name = path.rpartition(".")[2]
+    if name in (*BESIDE, *LOW, *TEXTS) or path in operation.told:
+        return False
+    held: Schema | None = {} if any("object" in each.get("type", ()) for each in part.get("anyOf", (part,))) else None
+    return priority_of(path, held, operation.priorities, is_first_list=is_first_list) == "required"
+
+
+def _shallow(name: str, part: Schema, operation: Operation) -> Schema:
     """A field: of a list what its items always have, by type; of an object only that it is one."""
     items = part.get("items", {}) if part.get("type") == "array" else {}
-    if always := {name: _kind(items["properties"][name]) for name in items.get("required", ()) if name not in LOW}:
+    always = {
+        each: _kind(items["properties"][each])
+        for each in items.get("required", ())
+        if _stays(f"{name}.{each}", items["properties"][each], operation)
+    }
+    if always:
         return {"type": "array", "items": {"properties": always, "required": list(always)}}
+    return _outer(part)
+
+
+def _outer(part: Schema) -> Schema:
+    """Words of a fixed set, else its type."""
     return part if set(part) <= {"type", "enum"} else _kind(part)
 
 

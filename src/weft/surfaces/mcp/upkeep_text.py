@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft.context.wording import plain
 from weft.surfaces.mcp.node_text import node_lines
 from weft.surfaces.mcp.words import QUOTED, Rendered, block, counted, facts, kind, line, node_id, said
 
@@ -19,16 +20,22 @@ if TYPE_CHECKING:
     from weft.operations.upkeep import Changed, Diagnosis, Stats
 
 
+KINDS_NAMED = 4
+
+
 def ingested(answer: Ingested) -> Rendered:
     """What was read, and what was passed over."""
     read = f"{counted(answer.documents, 'document')} in {counted(answer.sections, 'section')}"
+    if answer.chunks:
+        read += f" and {counted(answer.chunks, 'chunk')}"
     if answer.files:
         read += f", {counted(answer.files, 'source file')} with {counted(answer.symbols, 'symbol')}"
     if answer.records:
         read = f"{counted(answer.records, 'record')}, {counted(answer.messages, 'turn')} of conversations among them"
     back = f" {answer.revived:,} of them had been deleted, and are back." if answer.revived else ""
+    back += f" {answer.ended:,} whose files are gone were ended." if answer.ended else ""
     skipped = [f"skipped: {said(each.path, 500)}: {line(each.reason, 500)}" for each in answer.skipped]
-    summary = f"Read {read}; {answer.unchanged:,} unchanged, {len(answer.skipped):,} skipped.{back}"
+    summary = f"Read {read}; {answer.unchanged:,} unchanged, {sum(answer.reasons.values()):,} skipped.{back}"
     return Rendered(summary=summary, blocks=("\n".join(skipped),) if skipped else ())
 
 
@@ -37,6 +44,7 @@ def transcripts(answer: TranscriptsIngested) -> Rendered:
     found = f"{counted(answer.conversations, 'conversation')}, {counted(answer.read, 'turn')}"
     kept = f"{answer.written:,} written, {answer.unchanged:,} unchanged, {answer.skipped:,} skipped"
     where = [f"{node_id(project)}: {counted(turns, 'turn')}" for project, turns in answer.projects.items()]
+    where += [f"left out, {count:,} of: {said(reason, 500)}" for reason, count in answer.reasons.items()]
     where += [f"left out: {said(each, 500)}" for each in answer.left_out]
     summary = f"{found} in {counted(answer.files, 'file')}: {'nothing was kept' if answer.dry_run else kept}."
     return Rendered(summary=summary, blocks=("\n".join(where),) if where else ())
@@ -82,8 +90,22 @@ def changed(answer: Changed) -> Rendered:
     ]
     lines += [f"+ {said(each, 500)}" for each in answer.edges_added]
     lines += [f"- {said(each, 500)}" for each in answer.edges_removed]
-    summary = f"{counted(len(lines), 'change')} since {line(answer.since)}. {QUOTED}"
+    edges = len(answer.edges_added) + len(answer.edges_removed)
+    told = [
+        f"{sum(map(len, kinds.values())):,} {done} ({_kinds(kinds)})"
+        for done, kinds in (("added", answer.added), ("removed", answer.removed), ("changed", answer.modified))
+        if any(kinds.values())
+    ]
+    told += [counted(edges, "relation")] if edges else []
+    summary = f"Since {line(answer.since)[:19]}: {', '.join(told) or 'nothing changed'}. {QUOTED}"
     return Rendered(summary=summary, blocks=("\n".join(lines),) if lines else ())
+
+
+def _kinds(kinds: dict[str, tuple[str, ...]]) -> str:
+    """How many of which kind, the most first; of a few."""
+    most = sorted(kinds, key=lambda each: -len(kinds[each]))
+    named = [f"{len(kinds[each]):,} {plain(each)}" for each in most[:KINDS_NAMED] if kinds[each]]
+    return ", ".join(named) + (" and others" if len(most) > KINDS_NAMED else "")
 
 
 def stats(answer: Stats) -> Rendered:
@@ -93,7 +115,10 @@ def stats(answer: Stats) -> Rendered:
     size = f"{store.bytes_on_disk / 1e6:.1f} MB" if store.bytes_on_disk else ""
     kinds = "\n".join(f"{kind(each.kind)} {each.nodes:,}" for each in answer.kinds)
     told = ", ".join(filter(None, (*(counted(number, what) for what, number in counts), size)))
-    return Rendered(summary=f"{told}.", blocks=(kinds,) if kinds else ())
+    from weft.operations.vectors_held import held_line
+
+    vectors = f" Vectors: {line(held_line(answer.vectors), 500)}." if answer.vectors is not None else ""
+    return Rendered(summary=f"{told}.{vectors}", blocks=(kinds,) if kinds else ())
 
 
 def diagnosis(answer: Diagnosis) -> Rendered:

@@ -1,0 +1,172 @@
+"""How well documents are found: weft's own, by questions whose answer is known by file, heading and words.
+
+    python -m benchmarks.quality.documents [--docs DIR] [--limit 5] [--show]
+
+The same files twice: as `weft ingest` reads them now, and as early versions wrote them, a section a node. `found` is a
+hit under the right heading of the right file, `told` one whose own words hold the answer; `characters` is what the
+first five hits cost a reader. The questions are worded otherwise than the documents are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import weft
+from weft.extract.sections import read_sections
+from weft.log.draft import Draft
+from weft.log.kinds import document
+from weft.memory import Memory
+from weft.operations.asking import Hit
+
+LIMIT: Final = 5
+PLACES: Final = (1, 3, 5)
+
+
+class Wanted(NamedTuple):
+    """A question, the file and the heading that answer it, and words of the answer."""
+
+    question: str
+    file: str
+    heading: str
+    says: str
+
+
+QUESTIONS: Final = (
+    Wanted("how can I undo removing a document?", "governance.md", "Deleting", "`weft restore` brings it back"),
+    Wanted("which cipher protects confidential notes on disk?", "governance.md", "sealed", "AES-256-GCM"),
+    Wanted("are passwords that look like normal words caught?", "governance.md", "Secrets", "looks like a word"),
+    Wanted("how do I replace the encryption key by a new one?", "governance.md", "sealed", "weft key-rotate"),
+    Wanted("remove everything about one person for ever", "governance.md", "Erasing", 'weft erase --subject "Odile'),
+    Wanted("what copies can an erasure not reach?", "governance.md", "Erasing", "cannot reach backups"),
+    Wanted("how does an agent get permission to write for every project?", "governance.md", "all projects", "token"),
+    Wanted("how long is the half-life when memories fade with age?", "governance.md", "Retention", "half-life 30 days"),
+    Wanted("does finding duplicates change anything by itself?", "governance.md", "Upkeep", "It changes nothing"),
+    Wanted("what happens to an assertion that is backdated?", "concepts.md", "Slots", "backdated to 2015"),
+    Wanted("difference between valid time and record time", "concepts.md", "Two clocks", "(valid time)"),
+    Wanted("why is the hash of a payload salted?", "concepts.md", "Log", "cannot be guessed back"),
+    Wanted("what is a ward and why are statistics kept by it?", "concepts.md", "Guards", "A *ward* is a set"),
+    Wanted("two folders have the same project name, who owns it?", "concepts.md", "levels", "used it first"),
+    Wanted("run it in a container with a volume", "deploy.md", "Docker", "docker run -d"),
+    Wanted("where are settings kept when it is started by systemd?", "deploy.md", "systemd", "/etc/weft/environment"),
+    Wanted("proxy buffering for streamed answers in nginx", "deploy.md", "TLS", "proxy_buffering off"),
+    Wanted("may the store lie on a network drive?", "deploy.md", "Keeping it well", "network file system"),
+    Wanted("which probe tells that the server is overloaded or its disk full?", "deploy.md", "Keeping", "503 while"),
+    Wanted("after how many days does an access token stop working?", "security.md", "Tokens", "90 days"),
+    Wanted("which HTTP status when too many requests come from one token?", "security.md", "checked", "rate_limit"),
+    Wanted("a token leaked, what now?", "security.md", "What you should do", "Somebody has a token"),
+    Wanted("how many sessions may one token hold open?", "security.md", "cannot take", "MCP sessions"),
+    Wanted("does a suspicious message from the operator get thrown away?", "gateway.md", "Screening", "never DISCARD"),
+    Wanted("are look-alike letters of other alphabets detected?", "gateway.md", "found", "look-alike letters"),
+    Wanted("hide some tools from an agent", "mcp.md", "Which tools may be called", "WEFT_EXCLUDE"),
+    Wanted("how much of a model's window does listing every tool cost?", "mcp.md", "toolsets", "50,000"),
+    Wanted("uninstall and get my configuration file back byte for byte", "clients.md", "treated", "old bytes back"),
+    Wanted("when month and day could be swapped, which is taken?", "records.md", "Dates", "month was taken first"),
+    Wanted("print an earlier answer again exactly as it was", "recall.md", "same answer again", "--receipt"),
+)
+
+
+class Figures(NamedTuple):
+    """Shares of questions by place, and the mean number of characters that the first hits have."""
+
+    found: dict[int, float]
+    told: dict[int, float]
+    characters: int
+    missed: tuple[str, ...]
+
+
+def measure(memory: Memory, questions: Sequence[Wanted] = QUESTIONS, *, limit: int = LIMIT) -> Figures:
+    """Asks every question and looks where the answer stands."""
+    found: list[int] = []
+    told: list[int] = []
+    characters: list[int] = []
+    missed: list[str] = []
+    for wanted in questions:
+        hits = memory.recall(wanted.question, limit=limit).hits
+        found.append(_place(hits, lambda hit, wanted=wanted: _stands(hit, wanted)))
+        told.append(_place(hits, lambda hit, wanted=wanted: _stands(hit, wanted) and wanted.says in _words(hit)))
+        characters.append(sum(len(_words(hit)) for hit in hits))
+        if found[-1] != 1:
+            first = hits[0].node.id if hits else "nothing"
+            missed.append(f"{found[-1] or '-'} {wanted.question} -> {wanted.file} {wanted.heading}; first: {first}")
+    return Figures(_shares(found), _shares(told), sum(characters) // max(len(characters), 1), tuple(missed))
+
+
+def _shares(places: Sequence[int]) -> dict[int, float]:
+    return {most: round(sum(0 < place <= most for place in places) / max(len(places), 1), 3) for most in PLACES}
+
+
+def _place(hits: Sequence[Hit], fits: Callable[[Hit], bool]) -> int:
+    return next((place for place, hit in enumerate(hits, start=1) if fits(hit)), 0)
+
+
+def _stands(hit: Hit, wanted: Wanted) -> bool:
+    """Under the heading: that of a section is its name, those of a chunk are its summary."""
+    headings = hit.node.name if hit.node.kind == "Section" else hit.node.summary
+    return str(hit.node.props.get("source", "")).endswith(wanted.file) and wanted.heading in headings
+
+
+def _words(hit: Hit) -> str:
+    return "\n".join((hit.node.text, *(part.text for part in hit.parts)))
+
+
+def as_sections(memory: Memory, docs: Path) -> None:
+    """As early versions wrote documents: all words of a section on one node, found by its heading."""
+    for file in sorted(docs.rglob("*.md")):
+        source = file.relative_to(docs).as_posix()
+        made = [
+            document.SectionText(
+                id=f"docs/{source}#{number}",
+                title=section.title,
+                level=section.level,
+                line=section.line,
+                end_line=section.end_line,
+                text=section.text,
+            )
+            for number, section in enumerate(read_sections(file.read_text(), markdown=True))
+        ]
+        title = next((section.title for section in made if section.title), file.name)
+        payload = document.Ingested(
+            id=f"docs/{source}", source=source, title=title, sha256="0" * 64, sections=tuple(made), project="docs"
+        )
+        memory.loom.append([Draft(kind="document.ingested", payload=payload)])
+
+
+def as_ingested(memory: Memory, docs: Path) -> None:
+    """As `weft ingest` reads them."""
+    memory.ingest(docs)
+
+
+def run(docs: Path, *, limit: int = LIMIT) -> dict[str, Figures]:
+    """Both ways, each in a store of its own."""
+    figures = {}
+    ways: dict[str, Callable[[Memory, Path], None]] = {"sections": as_sections, "chunks": as_ingested}
+    for name, read in ways.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            environment: dict[str, Any] = {"HOME": scratch, "WEFT_PROJECT": "docs", "WEFT_AUDIT": "off"}
+            memory = weft.open(f"sqlite://{scratch}/store", directory=docs, environment=environment)
+            read(memory, docs)
+            figures[name] = measure(memory, limit=limit)
+            memory.close()
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--docs", type=Path, default=Path(__file__).parents[2] / "docs")
+    parser.add_argument("--limit", type=int, default=LIMIT)
+    parser.add_argument("--show", action="store_true", help="name the questions whose answer is not first")
+    given = parser.parse_args()
+    for name, figures in run(given.docs, limit=given.limit).items():
+        found = "  ".join(f"R@{place} {share:.2f}" for place, share in figures.found.items())
+        told = "  ".join(f"{place}: {share:.2f}" for place, share in figures.told.items())
+        print(f"{name:9} found {found}   told {told}   {figures.characters:,} characters in {given.limit} hits")
+        for line in figures.missed if given.show else ():
+            print(f"    {line}")
+
+
+if __name__ == "__main__":
+    main()

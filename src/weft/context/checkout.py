@@ -1,0 +1,256 @@
+"""The prompt of a checkout: lines by slot, whole, cited, within a budget of tokens. Pure.
+
+Five slots share the budget (see `budget`): what answers, what that is joined to, decisions and rules, open work, and
+what happened lately. A briefing that the session left comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.context.arrange import Group, Line, arrange, by_worth, order_of
+from weft.context.briefing import PARTS
+from weft.context.budget import SHARES, Slot, fill
+from weft.context.linearise import ORDERS, QUOTED, Body, Written, body_of, flagged, room_for, sources_of
+from weft.context.ties import Ties
+from weft.context.tokens import count_tokens
+from weft.errors import OverBudget
+from weft.extract.intent import Intent
+from weft.types import NodeVersion
+
+RULES: Final = frozenset({"Decision", "Preference", "Pattern", "Context", "Rule"})
+WORK: Final = frozenset({"Task", "Feature", "Claim", "Handoff", "Proof"})
+BRIEFING_SHARE: Final = 0.3  # of the budget, for what the session left
+# A source costs a few tokens beside its line: in full once for a session or a file, then its number alone.
+SOURCE_TOKENS: Final = 7
+HEADING_TOKENS: Final = 6
+MARKER_TOKENS: Final = 20
+LINES_TOLD: Final = 12  # among which the room for words is shared
+SMALL_TOKENS: Final = 600  # a budget that is for the answers alone
+ADVISED: Final = (300, 1_200, 4_000)
+NOTHING: Final = Body(blocks=(), lines=(), sources=())
+HEADINGS: Final[Mapping[Slot, str]] = {
+    "core": "What answers",
+    "dependencies": "Joined to these",
+    "decisions": "Decisions and rules",
+    "plan": "Open work",
+    "episodes": "Lately, newest last",
+}
+# As they are read: what answers, what binds, what is to be done, then what is around it.
+READ: Final[tuple[Slot, ...]] = ("core", "decisions", "plan", "dependencies", "episodes")
+# The order of a briefing where room is short: what goes on comes first.
+PARTS_FIRST: Final = ("in_progress", "asked", "decided", "done", "learned")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Lines by slot, best first (of `episodes` oldest first), and what to write around them.
+
+    `briefing` is what the session left, a line for each statement; `before` and `after` are weft's own words.
+    """
+
+    slots: Mapping[Slot, Sequence[Line]]
+    intent: Intent
+    ties: Ties
+    before: str
+    briefing: Sequence[Line] = ()
+    briefed: str = ""
+    warnings: Sequence[str] = ()
+    guidance: Sequence[str] = ()
+
+
+class Prompt(Struct, frozen=True, kw_only=True):
+    """A prompt. `lines` are by slot, `briefing` those of the session's own; `left_out` had no room.
+
+    `sources` are citations by number, from 1.
+    """
+
+    text: str
+    tokens: int
+    slots: Mapping[Slot, tuple[Written, ...]]
+    briefing: tuple[Written, ...]
+    left_out: Mapping[str, int]
+    sources: tuple[str, ...]
+    spent: Mapping[Slot, int]
+
+    @property
+    def shown(self) -> int:
+        """How many lines there are."""
+        return sum(map(len, self.slots.values())) + len(self.briefing)
+
+
+def slot_of(node: NodeVersion, *, going: bool) -> Slot:
+    """Where what a question found belongs; work that is over is evidence like any other."""
+    if node.kind in RULES:
+        return "decisions"
+    return "plan" if node.kind in WORK and going else "core"
+
+
+def briefing_lines(node: NodeVersion, citation: str) -> tuple[Line, ...]:
+    """What a session left, a line for each statement, the unfinished first. What it rests on is in its text."""
+    found = []
+    for part in PARTS_FIRST:
+        said = node.props.get(part)
+        for at, each in enumerate(said if isinstance(said, list | tuple) else ()):
+            words = each.get("text") if isinstance(each, Mapping) else each
+            if isinstance(words, str) and words.strip():
+                own = replace(node, id=f"{node.id}/{part}/{at}", kind=PARTS[part], name="", summary="", text=words)
+                found.append(Line(node=own, score=1.0, citation=citation))
+    return tuple(found) or (Line(node=node, score=1.0, citation=citation),)
+
+
+def write_prompt(wanted: Wanted, budget_tokens: int) -> Prompt:
+    """The most that fits, slot by slot; whole lines only. Raises OverBudget where not even one line does.
+
+    The budget covers everything: headings, warnings, guidance, sources.
+    """
+    wanted = _prepared(wanted, small=budget_tokens < SMALL_TOKENS)
+    count = sum(map(len, wanted.slots.values())) + len(wanted.briefing)
+    writing = _Writing(wanted, room_for(min(count, LINES_TOLD), budget_tokens), budget_tokens)
+    left = writing.left()
+    briefed = _taken(wanted.briefing, writing.price, int(left * BRIEFING_SHARE))
+    left -= sum(writing.price[line.node.id] for line in briefed)
+    kept = {
+        slot: list(lines)
+        for slot, lines in fill(wanted.slots, lambda line: writing.price[line.node.id], max(0, left)).slots.items()
+    }
+    made = writing.made(briefed, kept)
+    while made.tokens > budget_tokens and _drop(briefed, kept):
+        made = writing.made(briefed, kept)
+    if made.tokens > budget_tokens or (count and not made.shown):
+        raise writing.too_small()
+    return writing.widened(made, briefed, kept)
+
+
+def _prepared(wanted: Wanted, *, small: bool) -> Wanted:
+    """Lines with their flags, in the order in which they are kept: of what happened lately the latest first.
+
+    A small budget is for what the question found, and nothing beside it.
+    """
+    slots: dict[Slot, list[Line]] = {}
+    for slot, lines in wanted.slots.items():
+        ordered = by_worth(lines, wanted.intent, wanted.ties) if slot == "core" else lines
+        ordered = ordered[::-1] if slot == "episodes" else ordered
+        slots[slot] = [flagged(line) for line in ordered if line.score > 0.0 or not small]
+    return replace(wanted, slots=slots, briefing=[flagged(line) for line in wanted.briefing])
+
+
+class _Writing:
+    """One prompt in the making: what lines cost, and the text of those that are kept."""
+
+    def __init__(self, wanted: Wanted, room: int, budget_tokens: int) -> None:
+        self._wanted, self._room, self._budget = wanted, room, budget_tokens
+        every = [*wanted.briefing, *(line for lines in wanted.slots.values() for line in lines)]
+        self._count = len(every)
+        body = body_of([Group(heading="", lines=tuple(every))], wanted.ties, room)
+        # With its source, as if all were shown.
+        self.price = {line.id: count_tokens(line.text) + SOURCE_TOKENS for line in body.lines}
+
+    def left(self) -> int:
+        """Tokens for lines: all but those of weft's own words around them."""
+        bare = count_tokens(_text(self._wanted, NOTHING, 0, self._budget))
+        headings = sum(bool(lines) for lines in self._wanted.slots.values()) + bool(self._wanted.briefing)
+        return self._budget - bare - MARKER_TOKENS - HEADING_TOKENS * headings
+
+    def too_small(self) -> OverBudget:
+        """The error for a budget in which not one line has room, with one that has."""
+        bare = count_tokens(_text(replace(self._wanted, warnings=()), NOTHING, 0, self._budget))
+        least = bare + min(self.price.values(), default=0) + MARKER_TOKENS + 2 * HEADING_TOKENS
+        advised = next((each for each in ADVISED if each >= least and each > self._budget), least)
+        return OverBudget(
+            f"a checkout does not fit into {self._budget:,} tokens: the shortest takes about {least:,}",
+            hint=f"give max_tokens {advised:,} or more",
+        )
+
+    def widened(self, made: Prompt, briefed: Sequence[Line], kept: dict[Slot, list[Line]]) -> Prompt:
+        """With more lines where the estimate left room, those that answer first."""
+        for slot in SHARES:
+            for line in self._wanted.slots.get(slot, ()):
+                room = self._budget - made.tokens
+                if line in kept.get(slot, ()) or self.price[line.node.id] > room:
+                    continue
+                more = {**kept, slot: [*kept.get(slot, ()), line]}
+                wider = self.made(briefed, more)
+                if wider.tokens <= self._budget:
+                    made, kept = wider, more
+        return made
+
+    def made(self, briefed: Sequence[Line], kept: Mapping[Slot, Sequence[Line]]) -> Prompt:
+        """The prompt of these lines, whatever it costs."""
+        wanted = self._wanted
+        groups: list[Group] = [Group(heading=wanted.briefed, lines=tuple(briefed))] if briefed else []
+        ids: dict[Slot, list[str]] = {}
+        for slot in READ:
+            own = _groups(slot, kept.get(slot, ()), wanted)
+            ids[slot] = [line.node.id for group in own for line in group.lines]
+            groups += own
+        body = body_of(groups, wanted.ties, self._room)
+        by_id = {line.id: line for line in body.lines}
+        slots = {slot: tuple(by_id[each] for each in own) for slot, own in ids.items() if own}
+        text = _text(wanted, body, self._count - len(body.lines), self._budget)
+        gone: dict[str, int] = {slot: len(lines) - len(slots.get(slot, ())) for slot, lines in wanted.slots.items()}
+        gone["briefing"] = len(wanted.briefing) - len(briefed)
+        return Prompt(
+            text=text,
+            tokens=count_tokens(text),
+            slots=slots,
+            briefing=tuple(by_id[line.node.id] for line in briefed),
+            left_out={name: number for name, number in gone.items() if number},
+            sources=body.sources,
+            spent={slot: sum(count_tokens(line.text) for line in lines) for slot, lines in slots.items()},
+        )
+
+
+def _taken(lines: Sequence[Line], price: Mapping[str, int], budget: int) -> list[Line]:
+    """From the first on, as far as they fit."""
+    taken: list[Line] = []
+    for line in lines:
+        budget -= price[line.node.id]
+        if budget < 0:
+            break
+        taken.append(line)
+    return taken
+
+
+def _drop(briefed: list[Line], kept: dict[Slot, list[Line]]) -> bool:
+    """Leaves out the line that is missed least. False where there is none, or it is the last one."""
+    for slot in reversed(tuple(SHARES)):
+        if kept.get(slot) and (slot != "core" or len(kept[slot]) > 1):
+            kept[slot].pop()
+            return True
+    if len(briefed) > (0 if kept.get("core") else 1):
+        briefed.pop()
+        return True
+    return False
+
+
+def _groups(slot: Slot, lines: Sequence[Line], wanted: Wanted) -> list[Group]:
+    """The lines of a slot as they are read: those that answer in the order that the question wants."""
+    if not lines:
+        return []
+    if slot != "core":
+        ordered = sorted(lines, key=lambda line: line.node.row) if slot == "episodes" else lines
+        return [Group(heading=HEADINGS[slot], lines=tuple(ordered))]
+    groups = arrange(by_worth(lines, wanted.intent, wanted.ties), wanted.intent, wanted.ties)
+    named = f"{HEADINGS[slot]} ({ORDERS[order_of(wanted.intent, wanted.ties)]})"
+    return [replace(groups[0], heading=groups[0].heading or named), *groups[1:]]
+
+
+def _text(wanted: Wanted, body: Body, left_out: int, budget_tokens: int) -> str:
+    blocks = [f"{wanted.before} {QUOTED}"]
+    if wanted.warnings:
+        blocks.append("\n".join(f"! {warning}" for warning in wanted.warnings))
+    blocks += body.blocks
+    if left_out:
+        lines = "1 line is" if left_out == 1 else f"{left_out} lines are"
+        blocks.append(f"({lines} left out: the budget of {budget_tokens} tokens is spent)")
+    elif not body.lines:
+        blocks.append("(no lines: nothing is there to show)")
+    if wanted.guidance:
+        blocks.append("\n".join(wanted.guidance))
+    if body.sources:
+        blocks.append(sources_of(body.sources))
+    return "\n\n".join(blocks)

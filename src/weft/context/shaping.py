@@ -1,0 +1,248 @@
+"""Making an answer shorter by leaving things out: whole fields, then whole rows. Pure: no store, no surface.
+
+Data is what `msgspec.to_builtins` makes of an answer: dictionaries, lists and plain values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from msgspec import Struct
+
+from weft.context.priorities import LEVELS, Priorities, Priority, priority_of
+from weft.context.wording import cut
+
+Data = dict[str, Any]
+Place = tuple[str | int, ...]  # names of fields and numbers of items, from the top
+MOST_NAMED: Final = 4  # fields that a remark names
+LEAST_CHARACTERS: Final = 120  # of a text that is cut: less of it says nothing
+MOST_CUT: Final = 3  # texts of one answer
+MARK: Final = "({:,} more characters)"
+# Fields that are words to read. Nothing else is ever cut.
+WORDS: Final = frozenset(
+    {"answer", "context", "description", "detail", "lines", "message", "name", "note", "problem", "reason", "result"}
+    | {"summary", "text", "title"}
+)
+FIXED_CHARACTERS: Final = 32  # words of a fixed set, dates and short ids are no longer
+
+
+class Step(Struct, frozen=True):
+    """One thing that may go: fields of the object at `place`, or, where none are named, the last of the list there."""
+
+    level: Priority
+    place: Place
+    fields: tuple[str, ...] = ()
+
+
+class Shaped(Struct, frozen=True, kw_only=True):
+    """Data, and what is no longer in it."""
+
+    data: Data
+    taken: tuple[Step, ...] = ()
+    cut: int = 0  # characters that are missing from texts
+
+
+Cost = Callable[[Shaped], int]
+
+
+def shape(whole: Data, priorities: Priorities, cost: Cost, budget: int) -> Shaped | None:
+    """The data with as little left out as it takes to cost no more than the budget; None if that cannot be.
+
+    Low fields go first, from the last row up, then medium, then high ones, then rows from the end. What is required
+    stays, and the first row. A level that would save nothing is passed over. A text is cut only where even that leaves
+    no room for it.
+    """
+    shaped = Shaped(data=whole)
+    for _, group in groupby(steps_of(whole, priorities), key=lambda step: step.level):
+        before = cost(shaped)
+        if before <= budget:
+            return shaped
+        steps = tuple(group)
+        bare = _without(whole, shaped, steps)
+        spent = cost(bare)
+        if spent <= budget:
+            return _fewest(whole, shaped, steps, cost, budget)
+        shaped = bare if spent < before else shaped
+    return shaped if cost(shaped) <= budget else _cut(shaped, cost, budget)
+
+
+def _fewest(whole: Data, shaped: Shaped, steps: tuple[Step, ...], cost: Cost, budget: int) -> Shaped:
+    """With the fewest of these steps that do; all of them do."""
+    low, high = 0, len(steps)
+    while low < high:
+        middle = (low + high) // 2
+        if cost(_without(whole, shaped, steps[:middle])) <= budget:
+            high = middle
+        else:
+            low = middle + 1
+    while cost(found := _without(whole, shaped, steps[:low])) > budget:  # a longer remark may cost more than one step
+        low += 1
+    return found
+
+
+def steps_of(whole: Data, priorities: Priorities) -> list[Step]:
+    """Everything that may go, in the order in which it goes."""
+    found = list(_steps(whole, (), "", priorities))
+    found.reverse()  # from the last row up
+    return sorted(found, key=lambda step: LEVELS.index(step.level))
+
+
+def _steps(value: Data, place: Place, path: str, priorities: Priorities) -> Iterator[Step]:
+    """What may go of an object. An object that is declared to be required stays whole."""
+    fields: dict[Priority, list[str]] = {}
+    lists = 0
+    for name, held in value.items():
+        own = f"{path}.{name}" if path else name
+        lists += isinstance(held, list)
+        first = not path and lists == 1 and isinstance(held, list)
+        level = priority_of(own, held, priorities, is_first_list=first)
+        if isinstance(held, list):
+            yield from _items(held, (*place, name), own, level, priorities)
+        elif level != "required":
+            fields.setdefault(level, []).append(name)
+        elif isinstance(held, dict) and own not in priorities:
+            yield from _steps(held, (*place, name), own, priorities)
+    for level, names in fields.items():
+        yield Step(level, place, tuple(names))
+
+
+def _items(held: list[Any], place: Place, path: str, level: Priority, priorities: Priorities) -> Iterator[Step]:
+    """Items go one by one, from the end; of a list that is required, the first stays, and rows may lose fields."""
+    for number, item in enumerate(held):
+        if number or level != "required":
+            yield Step(level, place)
+        if level == "required" and isinstance(item, dict):
+            yield from _steps(item, (*place, number), path, priorities)
+
+
+def _without(whole: Data, shaped: Shaped, steps: Sequence[Step]) -> Shaped:
+    taken = (*shaped.taken, *steps)
+    data = _copied(whole)
+    for step in taken:
+        _take(data, step)
+    return Shaped(data=data, taken=taken)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(each) for name, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
+
+
+def _take(data: Data, step: Step) -> None:
+    *way, last = ("", *step.place)
+    outer: Any = {"": data}
+    for each in way:
+        outer = outer[each]
+    held = outer[last]
+    for name in step.fields:
+        del held[name]
+    if not step.fields:
+        del held[-1]
+        if not held:
+            del outer[last]
+
+
+# Words
+
+
+def _cut(shaped: Shaped, cost: Cost, budget: int) -> Shaped | None:
+    """With the longest text cut to what there is room for, at the end of a sentence or a word; then the next one."""
+    for place, text in sorted(_texts(shaped.data, ()), key=lambda each: -len(each[1]))[:MOST_CUT]:
+        low, high = LEAST_CHARACTERS, len(text)
+        shortest = _with_cut(shaped, place, text, low)
+        if cost(shortest) > budget:
+            shaped = shortest
+            continue
+        best = shortest
+        while low + 1 < high:
+            middle = (low + high) // 2
+            made = _with_cut(shaped, place, text, middle)
+            if cost(made) <= budget:
+                best, low = made, middle
+            else:
+                high = middle
+        return best
+    return None
+
+
+def _with_cut(shaped: Shaped, place: Place, text: str, most: int) -> Shaped:
+    words = cut(text, most)
+    missing = len(text) - len(words.removesuffix("…").rstrip())
+    if missing <= len(MARK):
+        return shaped
+    data = _copied(shaped.data)
+    holder: Any = data
+    for each in place[:-1]:
+        holder = holder[each]
+    holder[place[-1]] = f"{words} {MARK.format(missing)}"
+    return Shaped(data=data, taken=shaped.taken, cut=shaped.cut + missing)
+
+
+def _texts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    """Words that may be cut; ids and citations never are."""
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(each, (*place, key))
+    elif isinstance(value, str) and _name(place) in WORDS:
+        yield place, value
+
+
+def _name(place: Place) -> str:
+    """Of the field that it is, or is in."""
+    return next((each for each in reversed(place) if isinstance(each, str)), "")
+
+
+def remark(whole: Data, shaped: Shaped, *, fields: bool = True) -> str:
+    """What is not in it, in words: `7 of 10 nodes, props, views`. Without `fields` these are only `details`."""
+    gone: Counter[str] = Counter()
+    details: dict[str, None] = {}
+    for step in shaped.taken:
+        if step.fields:
+            details |= dict.fromkeys(name for name in step.fields if name.isidentifier())
+        elif any(isinstance(each, int) for each in step.place):  # a list inside of a row is a field of it
+            details[_name(step.place)] = None
+        else:
+            gone[str(step.place[0])] += 1
+    said = [f"{count} of {_items_in(whole[name])} {name.replace('_', ' ')}" for name, count in gone.items()]
+    if details and fields:
+        more = len(details) - MOST_NAMED
+        said += [*list(details)[:MOST_NAMED], *([f"{more} more fields"] if more > 1 else list(details)[MOST_NAMED:])]
+    elif details:
+        said.append("details")
+    if shaped.cut:
+        said.append(f"{shaped.cut:,} characters of long texts")
+    return ", ".join(said)
+
+
+def _items_in(held: Any) -> int:
+    """Of a list, or of all lists of an object."""
+    return len(held) if isinstance(held, list) else sum(len(each) for each in held.values() if isinstance(each, list))
+
+
+def refilled(shaped: Any, whole: Any, *, deep: bool = False) -> Any:
+    """Shaped data with every field of the whole again, empty where it went, so that the answer's type can be made of
+    it. Numbers and short words stay as they were: an empty one would be another. With `deep`, objects keep their
+    fields.
+    """
+    if isinstance(shaped, dict):
+        kept = {name: refilled(each, whole[name], deep=deep) for name, each in shaped.items()}
+        return {name: kept[name] if name in kept else _empty(each, deep=deep) for name, each in whole.items()}
+    if isinstance(shaped, list):
+        return [refilled(each, other, deep=deep) for each, other in zip(shaped, whole, strict=False)]
+    return shaped
+
+
+def _empty(value: Any, *, deep: bool) -> Any:
+    match value:
+        case str():
+            return value if len(value) <= FIXED_CHARACTERS and " " not in value else ""
+        case list():
+            return []
+        case dict():
+            return {name: _empty(each, deep=deep) for name, each in value.items()} if deep else {}
+        case _:
+            return value

@@ -1,0 +1,97 @@
+"""Markdown: headings and blocks by a real CommonMark parser, with tables and front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from weft.documents.blocks import Block, Kind, Parsed, title_of
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+MAX_FRONT_MATTER_LINES = 200
+MAX_HEADING_CHARACTERS = 1_000  # of a heading, in which its markup is looked at
+
+_KINDS: dict[str, Kind] = {
+    "heading_open": "heading",
+    "paragraph_open": "paragraph",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "table_open": "table",
+    "fence": "code",
+    "code_block": "code",
+    "blockquote_open": "quote",
+    "html_block": "directive",
+    "hr": "rule",
+}
+_MARKUP = re.compile(r"[\\`*_\[\]<>&!~\n]")
+_KEY = re.compile(r"([\w-]+)\s*:(?:\s+(.*))?$")
+_NOT_PLAIN = ("|", ">", "[", "{", "&", "*", "!", "%", "@")
+
+
+def parse(lines: Sequence[str]) -> Parsed:
+    """Blocks at the top level of the document; what stands in quotes and lists is part of them, headings too."""
+    taken, keys = front_matter(lines)
+    blocks = [Block("meta", 0, taken)] if taken else []
+    environment: MutableMapping[str, Any] = {}
+    tokens = _parser(inline=False).parse("\n".join([*[""] * taken, *lines[taken:]]), environment)
+    for at, token in enumerate(tokens):
+        if token.level or token.nesting < 0 or token.map is None or token.type not in _KINDS:
+            continue
+        start, end = token.map
+        if token.type == "heading_open":
+            title = _title(tokens[at + 1].content[:MAX_HEADING_CHARACTERS], environment)
+            blocks.append(Block("heading", start, end, title, int(token.tag[1:])))
+        else:
+            blocks.append(Block(_KINDS[token.type], start, end))
+    return Parsed(blocks=blocks, title=keys.get("title", ""), description=keys.get("description", ""))
+
+
+def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
+    """How many lines at the top are YAML between `---` fences, and what its plain keys say. (0, {}) without any."""
+    if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
+        return 0, {}
+    keys: dict[str, str] = {}
+    for at, line in enumerate(lines[1:MAX_FRONT_MATTER_LINES], start=1):
+        words = line.rstrip()
+        if words in ("---", "..."):
+            return (at + 1, keys) if keys else (0, {})
+        key = _KEY.match(words)
+        if key:
+            keys.setdefault(key[1].lower(), _plain_value(key[2] or ""))
+        elif words and words[0] not in " \t#-":
+            return 0, {}  # no YAML: the first fence was a rule
+    return 0, {}
+
+
+def _plain_value(words: str) -> str:
+    words = words.strip()
+    if len(words) > 1 and words[0] == words[-1] and words[0] in "\"'":
+        return title_of(words[1:-1])
+    return "" if words.startswith(_NOT_PLAIN) else title_of(words.split(" #", 1)[0])
+
+
+@cache
+def _parser(*, inline: bool) -> MarkdownIt:
+    """Inline markup costs as much as all blocks together, and only titles need it."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    return parser if inline else parser.disable(["inline", "text_join"])
+
+
+def _title(content: str, environment: MutableMapping[str, Any]) -> str:
+    """The words that a reader sees of a heading."""
+    if not _MARKUP.search(content):
+        return title_of(content)
+    children = _parser(inline=True).parseInline(content, environment)[0].children or ()
+    return title_of("".join(" " if child.type.endswith("break") else _words(child) for child in children)) or title_of(
+        content
+    )
+
+
+def _words(child: Any) -> str:
+    return "" if child.type == "html_inline" else str(child.content)

@@ -1,0 +1,74 @@
+"""What a section or a document says first, in a sentence or two of its own words. No model, no language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from weft.documents.blocks import Block
+from weft.documents.forms import FormName
+from weft.documents.inline import plain_markdown, plain_rst
+from weft.sentences import sentence_spans
+
+MAX_CHARACTERS = 240
+MAX_READ_CHARACTERS = 1_200
+MAX_HEADINGS = 8
+MAX_HEADINGS_CHARACTERS = 200
+
+_MARKER = re.compile(r"^\s*(?:[-*+•>|]|\d{1,3}[.)]|#\.|:[^:`]{1,40}:)\s+")
+_MARKDOWN_FORMS = ("markdown", "docx", "html")
+
+
+def section_summary(lines: Sequence[str], blocks: Sequence[Block], form: FormName) -> str:
+    """The first sentences of the section's first paragraph with words, else of its first list; else nothing."""
+    for kinds in (("paragraph",), ("list", "quote")):
+        for block in blocks:
+            if block.kind in kinds and (said := _first_sentences(_read(lines, block), form)):
+                return said
+    return ""
+
+
+def document_summary(said: str, headings: Sequence[str]) -> str:
+    """What the document says of itself, and what it is about by its top headings."""
+    listed: list[str] = []
+    for heading in headings[:MAX_HEADINGS]:
+        if sum(map(len, listed)) + len(heading) > MAX_HEADINGS_CHARACTERS:
+            break
+        listed.append(heading)
+    more = " …" if len(listed) < len(headings) and listed else ""
+    return "\n".join(part for part in (said, " · ".join(listed) + more) if part)
+
+
+def shortened(text: str) -> str:
+    """At most MAX_CHARACTERS: whole sentences if the first fits, else whole words."""
+    end = 0
+    for _, stop in sentence_spans(text[:MAX_READ_CHARACTERS]):
+        if stop > MAX_CHARACTERS:
+            break
+        end = stop
+    if end:
+        return text[:end]
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    words = text[:MAX_CHARACTERS]
+    return (words.rpartition(" ")[0] or words).rstrip(" ,;:") + "…"
+
+
+def _read(lines: Sequence[str], block: Block) -> str:
+    read: list[str] = []
+    size = 0
+    for line in lines[block.start : block.end]:
+        if size > MAX_READ_CHARACTERS or (read and block.kind == "list" and _MARKER.match(line)):
+            break
+        words = _MARKER.sub("", line) if block.kind != "paragraph" else line
+        read.append(words.strip()[:MAX_READ_CHARACTERS])
+        size += len(line)
+    return " ".join(read)
+
+
+def _first_sentences(text: str, form: FormName) -> str:
+    plain: Callable[[str], str] = plain_rst if form == "rst" else plain_markdown if form in _MARKDOWN_FORMS else str
+    words = " ".join(plain(text).split())
+    if form == "rst" and words.endswith("::"):
+        words = words[:-1]
+    return shortened(words) if sum(map(str.isalnum, words)) > 2 else ""

@@ -1,0 +1,221 @@
+"""What a checkout reads beside its question: what the hits are joined to, open work, what happened lately, whence.
+
+A few indexed reads, each bounded; none looks through the store. What the store cannot serve costs that only, with a
+note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from weft.context.arrange import Line, Step
+from weft.context.checkout import WORK, briefing_lines
+from weft.context.hits import in_file
+from weft.errors import StoreError
+from weft.instants import to_iso
+from weft.kinds import PROVENANCE_RELATIONS, RECORD_KINDS, STRUCTURAL_KINDS
+from weft.log.citation import EventCitation, parse_citation
+from weft.loom import Loom
+from weft.operations.conversations import LATEST
+from weft.operations.stamping import DONE, RAISED_DURING, TASK, conversation_key, status_of
+from weft.retrieval.derived import DERIVED_FROM
+from weft.retrieval.pipeline import Answer
+from weft.types import Find, NodeVersion, When
+
+NEWEST: Final = 80  # nodes of the project that are looked at for open work and what happened lately
+TURNS: Final = 12  # of the session, for what happened lately
+LATELY: Final = 4  # lines of that
+STEPS_OF_ONE: Final = 6
+AROUND: Final = 8  # joined nodes at most
+STARTS: Final = 8  # hits whose neighbours are read
+CONFLICTS: Final = "CONFLICTS_WITH"
+CHANGES_READ: Final = 40  # for provenance
+# What stands around a hit and says nothing by itself.
+NOT_AROUND: Final = RECORD_KINDS | STRUCTURAL_KINDS | {"Mention", "Chunk", "Message"}
+LATELY_KINDS: Final = frozenset({"Event", "Episode", "Message", "Memory", "Report", "Digest"})
+
+Read = TypeVar("Read")
+
+
+class Around(Struct, frozen=True, kw_only=True):
+    """Nodes beside the hits: joined ones with the steps to them, tasks that go on, what happened lately (oldest first).
+
+    `bound` are the ids of tasks that have to do with the hits, the session or the profile; `truncated` says that there
+    is more than `lately` shows; `conflicts` are pairs of ids.
+    """
+
+    joined: tuple[tuple[NodeVersion, tuple[Step, ...]], ...] = ()
+    tasks: tuple[NodeVersion, ...] = ()
+    bound: frozenset[str] = frozenset()
+    lately: tuple[NodeVersion, ...] = ()
+    truncated: bool = False
+    conflicts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where lines come from: a source by its number in the prompt, the event, and who recorded it when."""
+
+    number: int
+    citation: str
+    lines: tuple[int, ...] = ()
+    event: str = ""
+    session: str = ""
+    agent: str = ""
+    recorded_at: str = ""
+
+
+class _Reads:
+    """Reads of which each may fail by itself."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def read(self, what: str, ask: Callable[[], tuple[Read, ...]]) -> tuple[Read, ...]:
+        try:
+            return ask()
+        except StoreError as problem:
+            self.notes.append(f"{what} cannot be told: {problem.message}")
+            return ()
+
+
+def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Around:
+    """What is beside the hits of an answer, in the projects that it was asked of; nothing of one from the log."""
+    if answer.degraded:
+        return Around()
+    when, reads = answer.ask.when, _Reads()
+    hits = [candidate.node for candidate in answer.ranked or ()]
+    starts = [node.id for node in hits[:STARTS]]
+    steps = reads.read(
+        "what hits are joined to",
+        lambda: loom.store.neighbours(loom.viewer, when, starts, limit=STEPS_OF_ONE) if starts else (),
+    )
+    joined: dict[str, tuple[NodeVersion, list[Step]]] = {}
+    tasks: dict[str, NodeVersion] = {}
+    for step in steps:
+        node, rel = step.node, step.edge.rel
+        if not _is_here(answer, node) or node.id in starts:
+            continue
+        if node.kind == TASK and rel in PROVENANCE_RELATIONS:
+            tasks[node.id] = node  # it made what was found, or was raised where that was said
+        elif node.kind not in NOT_AROUND and rel not in PROVENANCE_RELATIONS and (node.text or node.summary):
+            way = Step(start=step.start, rel=rel, outward=step.edge.src == step.start)
+            joined.setdefault(node.id, (node, []))[1].append(way)
+    newest = reads.read("what happened lately", lambda: _newest(loom, answer, when))
+    said = reads.read("the session", lambda: _turns(loom, session, when) if session else ())
+    tasks |= {node.id: node for node in reads.read("tasks", lambda: _tasks(loom, when, session, task))}
+    bound = frozenset(tasks)
+    tasks |= {node.id: node for node in newest if node.kind == TASK}
+    lately = said or tuple(node for node in newest if node.kind in LATELY_KINDS and DERIVED_FROM not in node.props)
+    pairs = reads.read("what contradicts what", lambda: _conflicts(loom, when, [node.id for node in hits]))
+    found = {node.id for node in hits}
+    return Around(
+        joined=tuple((node, tuple(ways)) for node, ways in joined.values() if node.id not in found)[:AROUND],
+        bound=bound,
+        tasks=tuple(node for node in tasks.values() if node.id not in found and goes_on(node)),
+        lately=tuple(reversed([node for node in lately if node.id not in found][:LATELY])),
+        truncated=len(lately) > LATELY,
+        conflicts=pairs,
+        notes=tuple(reads.notes),
+    )
+
+
+def goes_on(node: NodeVersion) -> bool:
+    """Whether it is work that is not over."""
+    return node.kind in WORK and status_of(node) not in DONE
+
+
+def _is_here(answer: Answer, node: NodeVersion) -> bool:
+    return answer.ask.projects is None or node.guard.project in answer.ask.projects
+
+
+def _newest(loom: Loom, answer: Answer, when: When) -> tuple[NodeVersion, ...]:
+    find = Find(projects=answer.ask.projects)
+    return loom.store.find(loom.viewer, when, find, limit=NEWEST).nodes
+
+
+def _turns(loom: Loom, session: str, when: When) -> tuple[NodeVersion, ...]:
+    """The last turns of a conversation, newest first: by the beginning of their ids."""
+    find = Find(kinds=("Message",), id_prefix=f"{conversation_key(loom, session)}#")
+    return loom.store.find(loom.viewer, LATEST if when.valid_at is None else when, find, limit=TURNS).nodes
+
+
+def _tasks(loom: Loom, when: When, session: str | None, named: str) -> tuple[NodeVersion, ...]:
+    """Tasks raised in the session, and the one that a profile names by its title or id."""
+    found: tuple[NodeVersion, ...] = ()
+    if session:
+        key = conversation_key(loom, session)
+        steps = loom.store.neighbours(loom.viewer, when, [key], rels=(RAISED_DURING,), direction="in", limit=20)
+        found += tuple(step.node for step in steps)
+    if named.strip():
+        by_name = loom.store.find(loom.viewer, when, Find(names=(named,), kinds=(TASK,)), limit=3).nodes
+        found += (*by_name, *(node for node in loom.store.nodes(loom.viewer, when, [named]) if node.kind == TASK))
+    return found
+
+
+def _conflicts(loom: Loom, when: When, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs among these that contradict each other."""
+    if len(ids) < 2:
+        return ()
+    steps = loom.store.neighbours(loom.viewer, when, ids, rels=(CONFLICTS,), direction="out")
+    among = set(ids)
+    return tuple(
+        sorted({(step.start, step.node.id) for step in steps if step.node.id in among and step.node.id != step.start})
+    )
+
+
+def briefing_for(loom: Loom, session: str, when: When) -> tuple[tuple[Line, ...], str]:
+    """What a session left when its window ran full, as lines, and when that was; nothing where it left nothing."""
+    from weft.operations.compacting_sessions import briefing_id
+
+    found = loom.store.nodes(loom.viewer, when, [briefing_id(conversation_key(loom, session))])
+    if not found or found[0].kind != "Briefing":
+        return (), ""
+    citations = cited_by_id(loom, found)
+    return briefing_lines(found[0], citations.get(found[0].id, "")), to_iso(found[0].recorded_at)[:10]
+
+
+def cited_by_id(loom: Loom, nodes: Sequence[NodeVersion]) -> dict[str, str]:
+    """The citations of nodes by their ids, of the file where they are lines of one."""
+    citations = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    return {node.id: in_file(node) or citations.get(node.event, "") for node in nodes}
+
+
+def origins_of(
+    loom: Loom, sources: Sequence[str], lines: Mapping[int, Sequence[int]], nodes: Mapping[str, NodeVersion]
+) -> tuple[Origin, ...]:
+    """Who recorded each source, and when; `lines` are by number of source, `nodes` by citation.
+
+    Which agent it was is for those who may know what happens inside.
+    """
+    filed = {citation: node for citation, node in nodes.items() if in_file(node)}
+    events = loom.store.citations(loom.viewer, [node.event for node in filed.values()]) if filed else {}
+    agents = _agents(loom, {nodes[each].tx for each in sources if each in nodes})
+    found = []
+    for number, citation in enumerate(sources, start=1):
+        node = nodes.get(citation)
+        event = events.get(node.event, "") if node is not None and citation in filed else citation
+        parsed = parse_citation(event) if event else None
+        found.append(
+            Origin(
+                number=number,
+                citation=citation,
+                lines=tuple(lines.get(number, ())),
+                event=event if event != citation else "",
+                session=parsed.session if isinstance(parsed, EventCitation) else "",
+                agent="" if node is None else agents.get(node.tx, ""),
+                recorded_at="" if node is None else to_iso(node.recorded_at),
+            )
+        )
+    return tuple(found)
+
+
+def _agents(loom: Loom, transactions: Collection[str]) -> dict[str, str]:
+    """Who made these changes, by their ids."""
+    if loom.viewer.audience != "internal" or "admin" not in loom.viewer.scopes:
+        return {}
+    found = {each: loom.store.transaction(loom.viewer, each) for each in sorted(transactions)[:CHANGES_READ]}
+    return {each: tx.agent for each, tx in found.items() if tx is not None}

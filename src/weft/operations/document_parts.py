@@ -1,0 +1,115 @@
+"""The parts of a document as they stand: sections and chunks in the order of its lines, and its words by line.
+
+The words of a section stand in its chunks; one that an early version wrote has a text of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from weft.extract.sections import split_lines
+from weft.loom import Loom
+from weft.types import NOW, Find, NodeVersion, When
+
+MAX_PARTS: Final = 50_000  # of one document
+MAX_DEPTH: Final = 12  # sections inside sections
+KINDS: Final = ("Section", "Chunk")
+
+
+def parts_of(loom: Loom, document_id: str, source: object, *, when: When = NOW) -> tuple[NodeVersion, ...]:
+    """Sections and chunks of a document that the viewer may see, by line; a section comes before its chunks.
+
+    `source` is the document's: the path of its file, None where it was given as a text.
+    """
+    below = Find(kinds=KINDS, id_prefix=f"{document_id}#")
+    found = loom.store.find(loom.viewer, when, below, limit=MAX_PARTS).nodes
+    # A file may be called a.md#b.md: its parts begin like those of a.md.
+    return in_order(node for node in found if node.props.get("source") == source)
+
+
+def in_order(parts: Iterable[NodeVersion]) -> tuple[NodeVersion, ...]:
+    """By line; a section comes before its chunks."""
+    return tuple(sorted(parts, key=lambda node: (first_line(node), node.kind != "Section", node.id)))
+
+
+def wholes_around(loom: Loom, chunks: Sequence[NodeVersion], when: When = NOW) -> dict[str, tuple[NodeVersion, ...]]:
+    """By chunk or section: the sections around it, the nearest first, and last its document. Few reads for all."""
+    above: dict[str, NodeVersion] = {}
+    ids = [node.id for node in chunks]
+    for _ in range(MAX_DEPTH):
+        steps = (
+            loom.store.neighbours(loom.viewer, when, ids, rels=("CONTAINS",), direction="in", limit=1) if ids else ()
+        )
+        found = {step.start: step.node for step in steps if step.node.kind in ("Document", "Section")}
+        above |= found
+        ids = list(dict.fromkeys(n.id for n in found.values() if n.kind == "Section" and n.id not in above))
+        if not ids:
+            break
+    around: dict[str, tuple[NodeVersion, ...]] = {}
+    for node in chunks:
+        way: list[NodeVersion] = []
+        at = node.id
+        while at in above and len(way) < MAX_DEPTH:
+            way.append(above[at])
+            at = above[at].id
+        around[node.id] = tuple(way)
+    return around
+
+
+def beside(loom: Loom, chunk: NodeVersion, when: When = NOW) -> tuple[str, str]:
+    """The ids of the chunks before and after a chunk of a document, by line; nothing where there is none."""
+    around = wholes_around(loom, [chunk], when)[chunk.id] if chunk.kind == "Chunk" else ()
+    if not around or around[-1].kind != "Document":
+        return "", ""
+    parts = parts_of(loom, around[-1].id, chunk.props.get("source"), when=when)
+    ids = [node.id for node in parts if node.kind == "Chunk"]
+    if chunk.id not in ids:
+        return "", ""
+    at = ids.index(chunk.id)
+    return ids[at - 1] if at else "", ids[at + 1] if at + 1 < len(ids) else ""
+
+
+def first_line(node: NodeVersion) -> int:
+    """The line on which it begins; 0 where that is not known."""
+    line = node.props.get("line")
+    return line if isinstance(line, int) else 0
+
+
+def last_line(node: NodeVersion) -> int:
+    """The line on which it ends; 0 where that is not known."""
+    line = node.props.get("end_line")
+    return line if isinstance(line, int) else 0
+
+
+def covers(node: NodeVersion, line: int) -> bool:
+    """Whether a line stands between its first and its last, both in."""
+    return first_line(node) <= line <= last_line(node)
+
+
+def words_by_line(parts: Iterable[NodeVersion]) -> dict[int, str]:
+    """What each line says, as far as the parts tell; of a heading that no text holds, its words."""
+    lines: dict[int, str] = {}
+    headings: dict[int, str] = {}
+    for node in parts:
+        if node.text:
+            lines |= dict(enumerate(split_lines(node.text), start=first_line(node)))
+        elif node.name:
+            headings[first_line(node)] = node.name
+    return headings | lines
+
+
+def as_written(parts: Iterable[NodeVersion], *, markdown: bool) -> str:
+    """The words of a document in their order, with its headings; what stood between them is a blank line."""
+    return "\n\n".join(_pieces(tuple(parts), markdown=markdown))
+
+
+def _pieces(parts: tuple[NodeVersion, ...], *, markdown: bool) -> Iterator[str]:
+    told = {first_line(node) for node in parts if node.text}
+    for node in parts:
+        if node.text:
+            yield node.text
+        elif node.name and first_line(node) not in told:  # a heading that no chunk begins with
+            level = node.props.get("level")
+            depth = min(max(level, 1), 6) if isinstance(level, int) else 1
+            yield f"{'#' * depth} {node.name}" if markdown else node.name

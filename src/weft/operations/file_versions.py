@@ -1,0 +1,184 @@
+"""A file as it is on disk now, against what the graph says of it: the events that bring the one up to the other."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from weft.code import languages
+from weft.documents.forms import TEXT, Form, form_of
+from weft.documents.outline import Outline
+from weft.errors import Invalid
+from weft.log.draft import Draft
+from weft.loom import Loom
+from weft.operations.code_records import Source, file_id, index, is_version
+from weft.operations.document_records import DocumentVersion, is_recorded, record
+from weft.operations.file_bytes import read_regular
+from weft.operations.walking import Skipped, printable
+from weft.queries import Which
+from weft.types import NOW, Guard, NodeVersion
+
+MAX_PATH_CHARACTERS: Final = 700  # the ids of its sections begin with it
+
+
+class FileRead(Struct, frozen=True, kw_only=True):
+    """A file's bytes and their hash, and the id of its node."""
+
+    id: str
+    source: str
+    raw: bytes
+    sha256: str
+
+    @property
+    def is_code(self) -> bool:
+        return languages.language_of(self.source) is not None
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """The node of a file as it stands; or, where none does, as it last was: `gone` by deletion or because it ended."""
+
+    known: NodeVersion | None = None
+    gone: NodeVersion | None = None
+
+    @property
+    def row(self) -> int | None:
+        """Tells one state from another."""
+        node = self.known or self.gone
+        return None if node is None else node.row
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """What to write: events in order, each its own commit if there are several; or a deleted node to bring back.
+
+    `sections` and `chunks` count those of a document, `symbols` those of a source file.
+    """
+
+    drafts: tuple[Draft, ...] = ()
+    back: NodeVersion | None = None
+    sections: int = 0
+    chunks: int = 0
+    symbols: int = 0
+    revived: bool = False
+
+
+def read_file(loom: Loom, root: Path, source: str) -> FileRead | Skipped:
+    """A file's bytes, or why not."""
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return Skipped(path=printable(source), reason="its name is not UTF-8")
+    if loom.screen.holds_secret(source):
+        return Skipped(path=loom.screen.masked(source), reason="there is a secret in its name: rename it")
+    if len(source) > MAX_PATH_CHARACTERS:
+        return Skipped(path=source, reason=f"its path has more than {MAX_PATH_CHARACTERS} characters")
+    raw = read_regular(os.path.join(root, source), loom.settings.document_bytes)  # noqa: PTH118
+    if isinstance(raw, str):
+        larger = raw.startswith("larger") and loom.settings.origins["document_bytes"].origin == "default"
+        return Skipped(path=source, reason=f"{raw} (the setting document_bytes)" if larger else raw)
+    digest = hashlib.sha256(raw).hexdigest()
+    return FileRead(id=file_id(loom.settings.project, source), source=source, raw=raw, sha256=digest)
+
+
+def look_up(loom: Loom, ids: Sequence[str]) -> dict[str, Seen]:
+    """How these files stand in the graph: two reads for all of them."""
+    known = {node.id: node for node in loom.store.nodes(loom.viewer, NOW, ids)}
+    missing = tuple(each for each in ids if each not in known)
+    gone = loom.store.last_versions(loom.viewer, Which(ids=missing), limit=len(missing)) if missing else ()
+    found = {node.id: Seen(gone=node) for node in gone} | {each: Seen(known=node) for each, node in known.items()}
+    return {each: found.get(each, Seen()) for each in ids}
+
+
+class Version(Protocol):
+    """Something that may have to be written: a file, or a document given as text."""
+
+    id: str
+    source: str
+    is_code: bool
+    notes: tuple[str, ...]
+
+    def decide(self, seen: Seen) -> Decision | None:
+        """What to write; None if the graph says all of it already. Raises Invalid for what cannot be read."""
+        ...
+
+
+class FileVersion:
+    """A file that may have to be written. Its text is read and cut up once, however often it is decided on."""
+
+    def __init__(self, loom: Loom, guard: Guard, read: FileRead) -> None:
+        self._loom, self._guard, self._read = loom, guard, read
+        self.id, self.source, self.is_code = read.id, read.source, read.is_code
+        self.notes: tuple[str, ...] = ()
+        self._document: DocumentVersion | None = None
+        self._code: Source | None = None
+
+    def stands(self, seen: Seen) -> bool:
+        """Whether the graph says all of it already. Costs no reading of the text."""
+        return seen.known is not None and self._is_version(seen.known)
+
+    def decide(self, seen: Seen) -> Decision | None:
+        """What to write; None if the graph says all of it already. Raises Invalid for what cannot be read."""
+        if self.stands(seen):
+            return None
+        deleted = seen.gone is not None and seen.gone.deleted_at is not None
+        if deleted and seen.gone is not None and self._is_version(seen.gone):
+            return Decision(back=seen.gone, revived=True)
+        if self.is_code:
+            indexed = index(self._loom, self._guard, self._source_code())
+            if indexed is None:
+                return None
+            return Decision(drafts=(indexed.draft,), symbols=indexed.symbols, revived=deleted)
+        made = record(self._loom, self._guard, self._version(), known=seen.row is not None)
+        return Decision(drafts=made.drafts, sections=made.sections, chunks=made.chunks, revived=deleted)
+
+    def _is_version(self, node: NodeVersion) -> bool:
+        if self.is_code:
+            return is_version(node, self._guard, Source(path=self.source, text="", sha256=self._read.sha256))
+        return is_recorded(node, self._guard, self._read.sha256)
+
+    def _source_code(self) -> Source:
+        if self._code is None:
+            text = self._loom.screen.redact(_code_text(self._read.raw))
+            self._code = Source(path=self.source, text=text, sha256=self._read.sha256)
+        return self._code
+
+    def _version(self) -> DocumentVersion:
+        if self._document is None:
+            from weft.documents.reading import read_text
+
+            form = form_of(self.source) or TEXT
+            outline = outline_of(self._loom, read_text(self._read.raw, form), form)
+            self.notes = tuple(f"{self.source}: {note}" for note in outline.notes)
+            self._document = DocumentVersion(
+                id=self.id,
+                source=self.source,
+                name=self.source.rpartition("/")[2],
+                sha256=self._read.sha256,
+                form=form.name,
+                outline=outline,
+            )
+        return self._document
+
+
+def outline_of(loom: Loom, text: str, form: Form) -> Outline:
+    """What a text holds, without its secrets. Raises Invalid for what cannot be read."""
+    from weft.documents.reading import read_outline  # parsers are loaded where something is parsed
+
+    try:
+        # Before it is cut up: an id is made of a heading, and a key may stand in several lines.
+        return read_outline(loom.screen.redact(text), form)
+    except RecursionError as problem:
+        raise Invalid("is nested too deeply to be read") from problem
+
+
+def _code_text(raw: bytes) -> str:
+    if b"\x00" in raw:
+        raise Invalid("holds NUL characters: not a text file")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise Invalid("is not UTF-8 text") from problem

@@ -1,0 +1,290 @@
+"""Reading a log compaction: its records as lines of today, each with the citations of its sources.
+
+A projection is never an authority of its own. Every line is read from the node that it points at, as the caller may
+see it now: what is gone is left out and counted, what was changed since is told as it is now, and marked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+from weft.instants import to_iso
+from weft.log.citation import file_citation
+from weft.loom import Loom
+from weft.operations.compaction_rows import NOT_COMPACTED, PurposeName
+from weft.operations.fields import Label, Limit, Query
+from weft.operations.registry import Operation
+from weft.queries import TextQuery, VectorQuery
+from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion
+
+PROJECTION: Final = "Projection"
+MAX_PROJECTIONS: Final = 1_000
+RANKED: Final = 200  # by words, and by meaning
+RANK_OFFSET: Final = 60  # of reciprocal ranks: how little the first of a list outdoes the second
+COUNTED_SINCE: Final = 100
+SUPERSEDES: Final = "SUPERSEDES"
+CHANGED: Final = "changed since it was compacted"
+UNMARKED: Final = ("topic", "floor", "every record")  # why a record is kept that nothing but its topic speaks for
+
+
+class ProjectedRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A record of a projection as it reads today. `sources` are its own citation, then those that it stands for.
+
+    `event_ref` is the event that was compacted, `stale` why that is not what the line rests on any more.
+    """
+
+    projection_id: str
+    event_ref: str
+    id: str
+    kind: str
+    text: str
+    role: str
+    why: str
+    valid_from: str
+    sources: tuple[str, ...]
+    name: str = ""
+    more: int = 0
+    stale: str = ""
+
+
+class Projected(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Records of the projections for a purpose, those that answer the question first.
+
+    `total` is how many there are, `dropped` what is gone by reason, `since` how many memories came after (up to 100).
+    """
+
+    purpose: str
+    records: tuple[ProjectedRecord, ...]
+    total: int = 0
+    made_at: str | None = None
+    since: int = 0
+    dropped: dict[str, int] = {}
+    notes: tuple[str, ...] = ()
+
+
+class CompactionShow(Struct, frozen=True, kw_only=True):
+    """Input of `compaction_show`."""
+
+    purpose: PurposeName
+    query: Annotated[Query | None, Meta(description="those that answer this first")] = None
+    limit: Limit = 20
+    project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
+
+
+def compaction_show(loom: Loom, given: CompactionShow) -> Projected:
+    """Shows what a compaction kept for a purpose, as it reads today, with the sources of each record."""
+    return projected(loom, given.purpose, query=given.query, limit=given.limit, project=given.project)
+
+
+def projected(
+    loom: Loom,
+    purpose: str,
+    *,
+    query: str | None = None,
+    limit: int = 20,
+    project: str | None = None,
+    selection: str | None = None,
+) -> Projected:
+    """What the projections for a purpose bring that the caller may see; nothing, and a note, where there are none."""
+    nodes = projections_of(loom, purpose, project=project, selection=selection)
+    if not nodes:
+        return Projected(
+            purpose=purpose,
+            records=(),
+            notes=(f"nothing is compacted for {purpose} here: `weft compact --purpose {purpose}` does it",),
+        )
+    kept = _Kept(loom, nodes)
+    ranked = sorted(kept.records, key=_order(loom, query, project))
+    records, dropped = kept.shown(ranked, limit)
+    made = min(node.recorded_at for node in nodes)
+    since = _since(loom, project, made)
+    return Projected(
+        purpose=purpose,
+        records=records,
+        total=len(kept.records),
+        made_at=to_iso(made),
+        since=since,
+        dropped=dropped,
+        notes=(*_stale_note(purpose, since), *uncited_note(records)),
+    )
+
+
+def projections_of(
+    loom: Loom, purpose: str, *, project: str | None = None, selection: str | None = None
+) -> tuple[NodeVersion, ...]:
+    """The projections for a purpose that the caller may see; of one selection, if that is given. Looked up by id."""
+    props = {} if selection is None else {"selection": selection}
+    prefix = projection_prefix(project or loom.settings.project, purpose)
+    return loom.store.find(
+        loom.viewer, NOW, Find(kinds=(PROJECTION,), id_prefix=prefix, props=props), limit=MAX_PROJECTIONS
+    ).nodes
+
+
+def projection_prefix(project: str, purpose: str) -> str:
+    """How the ids of projections begin."""
+    return f"compaction/{project}/{purpose}/"
+
+
+def compacted_nodes(loom: Loom, purpose: str, query: str, *, limit: int) -> tuple[NodeVersion, ...]:
+    """Memories that a compaction marked as not to be lost and that have to do with a question, as they stand today.
+
+    For a prompt that has room for few: decisions, failed attempts, proofs and their like, best first. None, at the cost
+    of one look, where nothing is compacted.
+    """
+    projections = projections_of(loom, purpose)
+    if not projections:
+        return ()
+    scores = _scores(loom, query, None)
+    marked = [each for each in _Kept(loom, projections).records if each["why"] not in UNMARKED and each["id"] in scores]
+    ids = [each["id"] for each in sorted(marked, key=lambda each: -scores[each["id"]])][: 2 * limit]
+    replaced = _replaced(loom, ids)
+    return tuple(node for node in _nodes(loom, ids) if node.id not in replaced)[:limit]
+
+
+def uncited_note(records: Sequence[ProjectedRecord]) -> tuple[str, ...]:
+    """A warning if lines of a projection have no source behind them: then they prove nothing."""
+    bare = sum(not record.sources for record in records)
+    return (f"{bare} of these lines cite no source: do not rely on them alone",) if bare else ()
+
+
+class _Kept:
+    """The records of some projections, each node once: as the newest projection has it."""
+
+    def __init__(self, loom: Loom, projections: Sequence[NodeVersion]) -> None:
+        self._loom = loom
+        self._from: dict[str, str] = {}
+        found: dict[str, Mapping[str, Any]] = {}
+        for node in sorted(projections, key=lambda each: (-each.recorded_at, each.props.get("part", 0))):
+            for record in node.props.get("records", ()):
+                if found.setdefault(record["id"], record) is record:
+                    self._from[record["id"]] = node.id
+        self.records: list[Mapping[str, Any]] = list(found.values())
+
+    def shown(
+        self, ranked: Sequence[Mapping[str, Any]], limit: int
+    ) -> tuple[tuple[ProjectedRecord, ...], dict[str, int]]:
+        """The first `limit` that are still there, and how many were passed over for which reason."""
+        records: list[ProjectedRecord] = []
+        dropped: Counter[str] = Counter()
+        step = min(max(2 * limit, 20), MAX_IDS_PER_READ)
+        for start in range(0, len(ranked), step):
+            for each in self._read(ranked[start : start + step], dropped):
+                if len(records) == limit:
+                    return tuple(records), dict(dropped)
+                records.append(each)
+        return tuple(records), dict(dropped)
+
+    def _read(self, some: Sequence[Mapping[str, Any]], dropped: Counter[str]) -> Iterator[ProjectedRecord]:
+        loom = self._loom
+        ids = list(dict.fromkeys(each for record in some for each in (record["id"], *record.get("of", ()))))
+        nodes = {node.id: node for node in _nodes(loom, ids)}
+        replaced = _replaced(loom, [record["id"] for record in some])
+        citations = loom.store.citations(loom.viewer, [node.event for node in nodes.values()])
+        for record in some:
+            node = nodes.get(record["id"])
+            if node is None or node.id in replaced:
+                dropped["not there any more" if node is None else "replaced since"] += 1
+                continue
+            yield self._record(record, node, nodes, citations)
+
+    def _record(
+        self,
+        record: Mapping[str, Any],
+        node: NodeVersion,
+        nodes: Mapping[str, NodeVersion],
+        citations: Mapping[int, str],
+    ) -> ProjectedRecord:
+        own = citations.get(node.event, "")
+        behind = [nodes[each] for each in record.get("of", ()) if each in nodes]
+        sources = [own, *(citations.get(each.event, "") for each in behind)]
+        return ProjectedRecord(
+            projection_id=self._from[node.id],
+            event_ref=record["event"],
+            id=node.id,
+            kind=node.kind,
+            name=node.name,
+            text=node.text or node.summary,
+            role=record["role"],
+            why=record["why"],
+            valid_from=to_iso(node.interval.valid_from),
+            sources=tuple(dict.fromkeys(each for each in (*_line(node), *sources) if each)),
+            more=record.get("more", 0),
+            stale="" if own == record["event"] else CHANGED,
+        )
+
+
+def _replaced(loom: Loom, ids: Sequence[str]) -> frozenset[str]:
+    """Those of which a newer one says that it stands in their place."""
+    steps = loom.store.neighbours(loom.viewer, NOW, ids, rels=(SUPERSEDES,), direction="in", limit=1) if ids else ()
+    return frozenset(step.start for step in steps)
+
+
+def _nodes(loom: Loom, ids: Sequence[str]) -> Iterator[NodeVersion]:
+    for start in range(0, len(ids), MAX_IDS_PER_READ):
+        yield from loom.store.nodes(loom.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
+
+
+def _line(node: NodeVersion) -> tuple[str, ...]:
+    """The line of a file that it was read from."""
+    source, line = node.props.get("source"), node.props.get("line")
+    return (file_citation(source, line),) if isinstance(source, str) and isinstance(line, int) else ()
+
+
+def _order(loom: Loom, query: str | None, project: str | None) -> Any:
+    """Best first by how the indexes rank what answers the question; then what is always kept, then topics."""
+    scores = _scores(loom, query, project) if query and query.strip() else {}
+    return lambda record: (-scores.get(record["id"], 0.0), record["why"] in UNMARKED)
+
+
+def _scores(loom: Loom, query: str, project: str | None) -> Mapping[str, float]:
+    from weft.embedding import asked
+    from weft.lexical import query_terms
+
+    projects = (project or loom.settings.project, None)
+    scores: dict[str, float] = {}
+    terms = tuple(query_terms(query))
+    hits = []
+    if terms:
+        words = TextQuery(terms=terms, projects=projects)
+        hits.append([hit.node.id for hit in loom.store.search_text(loom.viewer, NOW, words, limit=RANKED).hits])
+    data, _ = loom.embedding.query(asked(query)) if loom.embedding.model is not None else (None, "")
+    if data is not None:
+        near = VectorQuery(model=loom.embedding.model or "", data=data, projects=projects)
+        hits.append([hit.node.id for hit in loom.store.search_vector(loom.viewer, NOW, near, limit=RANKED).hits])
+    for ranked in hits:
+        for place, node_id in enumerate(ranked):
+            scores[node_id] = scores.get(node_id, 0.0) + 1.0 / (RANK_OFFSET + place)
+    return scores
+
+
+def _since(loom: Loom, project: str | None, made: int) -> int:
+    """How many memories came or changed after a moment, as far as the caller may see."""
+    find = Find(projects=(project or loom.settings.project, None), without_kinds=NOT_COMPACTED)
+    newest = loom.store.find(loom.viewer, NOW, find, limit=COUNTED_SINCE).nodes
+    return sum(node.recorded_at > made for node in newest)
+
+
+def _stale_note(purpose: str, since: int) -> tuple[str, ...]:
+    if not since:
+        return ()
+    count = f"{COUNTED_SINCE} memories or more" if since == COUNTED_SINCE else f"{since} memories"
+    count = "1 memory" if since == 1 else count
+    return (f"{count} came since it was compacted: `weft compact --purpose {purpose}` takes them in",)
+
+
+OPERATIONS = (
+    Operation(
+        name="compaction_show",
+        summary="what a compaction kept for a purpose, with the sources of each record",
+        input=CompactionShow,
+        output=Projected,
+        effect="read",
+        toolset="memory",
+        run=compaction_show,
+        arguments=("purpose",),
+    ),
+)

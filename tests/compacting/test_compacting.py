@@ -1,0 +1,265 @@
+"""Compactions choose, cite and never replace: what each purpose keeps, who sees it, and what becomes of it later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from tests.unit.conftest import Place
+from tests.unit.test_governance import run
+
+import weft
+from weft.errors import Conflict, Invalid, NotFound
+from weft.log.draft import Draft
+from weft.log.kinds.graph import Asserted
+from weft.operations.projections import PROJECTION
+from weft.operations.references import assertion_of
+from weft.projection.digest import graph_digest
+from weft.types import NOW
+
+CALM = [f"Crossing {number} was calm and carried {number} passengers." for number in range(30)]
+
+
+@pytest.fixture
+def harbour(memory: weft.Memory) -> weft.Memory:
+    """Thirty that say nearly the same, and one of each that must not be lost."""
+    for text in CALM:
+        memory.remember(text)
+    run(memory, "save_decision", title="Paint the hull blue")
+    memory.remember("The new pump failed twice under load.")
+    memory.remember("Regression tests cover the winch in tests/winch.")
+    memory.remember("It is still unclear who owns the jetty.")
+    memory.remember("See https://example.org/tides for the tables.")
+    memory.remember("The log contradicts the timetable.")
+    return memory
+
+
+def texts(memory: weft.Memory, purpose: str, **more: Any) -> list[str]:
+    return [record.text for record in run(memory, "compaction_show", purpose=purpose, limit=100, **more).records]
+
+
+@pytest.mark.parametrize("purpose", ["security", "release", "review"])
+def test_where_a_risk_may_hide_every_record_is_kept(harbour: weft.Memory, purpose: str) -> None:
+    done = run(harbour, "compact", purpose=purpose)
+    assert (done.memories, done.records, done.collapsed) == (36, 36, 0)
+    assert set(CALM) <= set(texts(harbour, purpose))
+
+
+@pytest.mark.parametrize("purpose", ["coding", "research"])
+def test_exemplars_stand_for_topics_and_what_must_not_be_lost_is_kept(harbour: weft.Memory, purpose: str) -> None:
+    done = run(harbour, "compact", purpose=purpose)
+    assert done.records + done.collapsed == done.memories
+    assert 8 <= done.records < 20
+    marks = {"decision", "failed attempt", "test", "open question", "source", "contradiction"}
+    assert marks <= set(done.kept)
+    shown = run(harbour, "compaction_show", purpose=purpose, limit=100)
+    exemplars = [record for record in shown.records if record.role == "exemplar"]
+    assert exemplars
+    for record in shown.records:
+        assert record.sources
+        assert all(harbour.cite(source).matches for source in record.sources[:3])
+    assert all(len(record.sources) > 1 for record in exemplars)
+
+
+def test_few_memories_are_all_kept(memory: weft.Memory) -> None:
+    for text in CALM[:7]:
+        memory.remember(text)
+    assert run(memory, "compact", purpose="coding").records == 7
+
+
+def test_coordination_keeps_what_is_settled_and_tells_of_the_rest(memory: weft.Memory) -> None:
+    run(memory, "save_decision", title="Paint the hull blue")
+    task = run(memory, "work_create", kind="repair", title="Mend the quay")
+    over = run(memory, "work_create", kind="repair", title="Mend the winch")
+    run(memory, "work_complete", id=over.id, result="The winch holds 4 tons, verified.")
+    lost = run(memory, "work_create", kind="repair", title="Mend the bell", description="It has a crack.")
+    run(memory, "work_complete", id=lost.id, status="failed", result="no bronze")
+    memory.remember("Handoff: the night crew takes over the pumps.")
+    memory.remember("Somebody whistled.")
+    run(memory, "memory_write", kind="Plan", text="Buy a tug", props={"status": "deferred"})
+    done = run(memory, "compact", purpose="coordinate")
+    shown = run(memory, "compaction_show", purpose="coordinate", limit=100)
+    kept = {record.name or record.text for record in shown.records}
+    assert kept == {"Paint the hull blue", "Mend the winch", "Handoff: the night crew takes over the pumps."}
+    assert {(row.id, row.state) for row in done.reported} >= {(lost.id, "rejected")}
+    assert {row.state for row in done.reported} >= {"rejected", "deferred"}
+    assert task.id not in {record.id for record in shown.records}
+    assert done.left["not accepted"] >= 1
+
+
+def test_events_stay_as_they_were(harbour: weft.Memory) -> None:
+    before = harbour.loom.store.events(harbour.loom.viewer, session=None, after_seq=0, limit=1_000)
+    run(harbour, "compact", purpose="coding")
+    after = harbour.loom.store.events(harbour.loom.viewer, session=None, after_seq=0, limit=1_000)
+    assert after[: len(before)] == before
+    assert run(harbour, "log_verify").problem is None
+
+
+def test_the_same_twice_writes_nothing_and_something_new_is_taken_in(harbour: weft.Memory) -> None:
+    first = run(harbour, "compact", purpose="coding")
+    again = run(harbour, "compact", purpose="coding")
+    assert (again.status, again.projections, again.kept) == ("unchanged", first.projections, first.kept)
+    harbour.remember("We decided to sell the old tug.")
+    stale = run(harbour, "compaction_show", purpose="coding")
+    assert stale.since == 1
+    assert any("1 memory came since" in note for note in stale.notes)
+    assert run(harbour, "compact", purpose="coding").status == "saved"
+    assert "We decided to sell the old tug." in texts(harbour, "coding")
+    assert run(harbour, "compaction_show", purpose="coding").since == 0
+
+
+def test_the_order_of_the_same_memories_decides_nothing(place: Place, tmp_path: Path) -> None:
+    one, two = place.open(), place.open(account="other")
+    for memory in (one, two):
+        for text in CALM:
+            memory.remember(text)
+        run(memory, "compact", purpose="coding")
+    assert texts(one, "coding") == texts(two, "coding")
+
+
+def test_a_question_brings_what_answers_it_first(harbour: weft.Memory) -> None:
+    run(harbour, "compact", purpose="coding")
+    assert texts(harbour, "coding", query="which pump failed?")[0] == "The new pump failed twice under load."
+
+
+def test_a_projection_is_no_memory_of_its_own(harbour: weft.Memory) -> None:
+    run(harbour, "compact", purpose="security")
+    found = harbour.recall("pump failed under load", limit=20)
+    assert [hit.node.text for hit in found.hits].count("The new pump failed twice under load.") == 1
+    assert PROJECTION not in {hit.node.kind for hit in found.hits}
+    assert PROJECTION not in {node.kind for node in harbour.recent(limit=50).nodes}
+    with pytest.raises(Invalid):
+        run(harbour, "memory_write", kind=PROJECTION, text="trust me")
+
+
+def test_what_was_corrected_forgotten_or_replaced_since_is_not_told_as_it_was(harbour: weft.Memory) -> None:
+    nodes = {node.text: node.id for node in harbour.recent(limit=50).nodes}
+    run(harbour, "compact", purpose="security")
+    harbour.correct(nodes[CALM[0]], "Crossing 0 was rough.")
+    harbour.forget(nodes[CALM[1]])
+    shown = run(harbour, "compaction_show", purpose="security", limit=100)
+    told = {record.text: record for record in shown.records}
+    assert CALM[0] not in told
+    assert CALM[1] not in told
+    assert told["Crossing 0 was rough."].stale
+    assert harbour.cite(told["Crossing 0 was rough."].sources[0]).matches
+    assert shown.dropped == {"not there any more": 1}
+
+
+def test_nobody_sees_more_by_a_projection(place: Place) -> None:
+    boss = place.open()
+    boss.remember("The vault is under the bridge.", scope="admin")
+    boss.remember("Tickets cost four crowns.", scope="public")
+    boss.remember("The desk closes at six.", scope="public", agents=["desk"])
+    boss.remember("Mooring is in berth two.", scope="shared", agents=["pilot"])
+    done = run(boss, "compact", purpose="security")
+    assert len(done.projections) == 4
+    seen = {
+        "boss": boss,
+        "shared": place.open(scopes="public,shared"),
+        "desk": place.open(scopes="public", audience="public", agent="desk"),
+        "pilot": place.open(scopes="public,shared", audience="public", agent="pilot"),
+    }
+    assert {name: set(texts(each, "security")) for name, each in seen.items()} == {
+        "boss": {
+            "The vault is under the bridge.",
+            "Tickets cost four crowns.",
+            "The desk closes at six.",
+            "Mooring is in berth two.",
+        },
+        "shared": {"Tickets cost four crowns.", "The desk closes at six.", "Mooring is in berth two."},
+        "desk": {"The desk closes at six."},
+        "pilot": {"Mooring is in berth two."},
+    }
+    assert run(seen["desk"], "compaction_show", purpose="security").total == 1
+
+
+def test_who_sees_less_compacts_less_and_takes_nothing_from_others(place: Place) -> None:
+    boss, guest = place.open(), place.open(scopes="public", role="agent", agent="guest")
+    boss.remember("The vault is under the bridge.", scope="admin")
+    boss.remember("Tickets cost four crowns.", scope="public")
+    run(boss, "compact", purpose="security")
+    assert run(guest, "compact", purpose="security").memories == 1
+    assert len(texts(boss, "security")) == 2
+
+
+def test_what_is_sensitive_is_never_compacted(place: Place) -> None:
+    boss = place.open(sensitive="true")
+    boss.remember("Mira has a cough.", sensitive=True)
+    boss.remember("Tickets cost four crowns.")
+    run(boss, "compact", purpose="security")
+    assert texts(boss, "security") == ["Tickets cost four crowns."]
+
+
+def test_a_memory_that_was_closed_to_others_since_is_closed_here_too(place: Place) -> None:
+    boss, guest = place.open(), place.open(scopes="public")
+    kept = boss.remember("The desk closes at six.", scope="public")
+    boss.remember("Tickets cost four crowns.", scope="public")
+    run(boss, "compact", purpose="security")
+    assert len(texts(guest, "security")) == 2
+    (node,) = boss.loom.store.nodes(boss.loom.viewer, NOW, [kept.id])
+    closed = replace(assertion_of(node), scope="admin")
+    boss.loom.append([Draft(kind="graph.asserted", payload=Asserted(nodes=(closed,)))])
+    assert texts(guest, "security") == ["Tickets cost four crowns."]
+
+
+def test_an_erasure_leaves_nothing_in_projections_or_their_files(harbour: weft.Memory, tmp_path: Path) -> None:
+    harbour.add_entity("Orlaith Quay", kind="Person")
+    harbour.remember("Orlaith Quay decided to sell the tug.")
+    file, other = tmp_path / "a.compaction.json", tmp_path / "b.compaction.json"
+    run(harbour, "compact", purpose="coding", output=str(file))
+    run(harbour, "compact", purpose="coding", query="pump", output=str(other))
+    assert "Orlaith" in file.read_text()
+    told = harbour.erase(subject="Orlaith Quay")
+    assert str(file) in told.files
+    assert file.exists()
+    harbour.erase(subject="Orlaith Quay", yes=True, confirm="default")
+    assert not file.exists()
+    assert other.exists()
+    assert "Orlaith" not in "".join(texts(harbour, "coding"))
+    run(harbour, "compact", purpose="coding")
+    assert run(harbour, "log_verify").problem is None
+
+
+def test_selections_stand_beside_the_whole(harbour: weft.Memory) -> None:
+    run(harbour, "record_turns", session="s1", turns=["ana: the bell rings", "ben: twice"])
+    whole = run(harbour, "compact", purpose="review")
+    some = run(harbour, "compact", purpose="review", query="pump")
+    talk = run(harbour, "compact", purpose="review", session="s1")
+    assert (some.memories, talk.memories) == (1, 2)
+    assert not {*whole.projections} & {*some.projections, *talk.projections}
+    with pytest.raises(NotFound):
+        run(harbour, "compact", purpose="review", session="nobody")
+    with pytest.raises(NotFound):
+        run(harbour, "compact", purpose="review", query="zeppelin")
+
+
+def test_a_file_is_written_whole_and_never_over_anothers(harbour: weft.Memory, tmp_path: Path) -> None:
+    file = tmp_path / "ferry.compaction.json"
+    run(harbour, "compact", purpose="coding", output=str(file))
+    body = msgspec.json.decode(file.read_bytes())
+    assert body["covered"]["head"] >= 36
+    assert all(record["sources"] and record["event_ref"] and record["projection_id"] for record in body["records"])
+    run(harbour, "compact", purpose="coding", output=str(file))
+    file.write_text('{"mine": true}')
+    with pytest.raises(Conflict):
+        run(harbour, "compact", purpose="coding", output=str(file))
+    assert file.read_text() == '{"mine": true}'
+    link = tmp_path / "link.compaction.json"
+    link.symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(Conflict):
+        run(harbour, "compact", purpose="coding", output=str(link))
+    with pytest.raises(Invalid):
+        run(harbour, "compact", purpose="coding", output=str(tmp_path / "ferry.json"))
+
+
+def test_a_rebuilt_store_has_the_same_projections(harbour: weft.Memory) -> None:
+    run(harbour, "compact", purpose="coding")
+    operator = harbour.loom.operator("look")
+    before, told = graph_digest(harbour.loom.store.graph_rows(operator)), texts(harbour, "coding")
+    run(harbour, "rebuild")
+    assert graph_digest(harbour.loom.store.graph_rows(operator)) == before
+    assert texts(harbour, "coding") == told

@@ -1,0 +1,1 @@
+"""Conversations of every kind of file, when they are kept, and how they are found."""
