@@ -20,7 +20,7 @@ from weft.log.kinds import code, conversation, document, graph, memory, payload_
 from weft.ports import Store
 from weft.projection.sentry import Sentry
 from weft.projection.weave import weave
-from weft.queries import Vector, Which
+from weft.queries import Which
 from weft.screen import Screen
 from weft.types import SCOPES, Actor, Event, NodeVersion, Viewer
 
@@ -106,10 +106,8 @@ def append(
     prepared = prepare(drafts)
     marks = () if approval is None or not (made := approval.marks()) else prepare(screen.drafts(made))
     lexed = lex_all(drafts)
-    vectors: tuple[Vector, ...] = ()
-    note = ""
-    if embedding is not None and viewer is not None:
-        vectors, note = embedding.of_texts(store, viewer, tuple(lexed.values()))
+    texts = tuple(lexed.values())
+    vectors, note = ((), "") if embedding is None or viewer is None else embedding.of_texts(store, viewer, texts)
 
     def plan(view: LockedView) -> Batch:
         if request_id is not None and (earlier := view.request(request_id)):
@@ -135,10 +133,9 @@ def append(
         note = _compare_rewritten(store, writer.account, prepared, batch.events, request_id, screen)
     if approval is not None and batch.commit is not None:
         approval.used()
-    if batch.commit is not None and len(batch.vectors) < len(vectors):
-        note = UNFIT
     if batch.commit is not None and embedding is not None and viewer is not None:
-        note = embedding.catch_up(store, viewer, tuple(lexed.values()), batch.vectors) or note
+        note = UNFIT if len(batch.vectors) < len(vectors) else note
+        note = embedding.catch_up(store, viewer, texts, batch.vectors) or note
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
 
 

@@ -12,7 +12,7 @@ from tests.unit.conftest import Place
 from tests.unit.test_governance import run
 
 import weft
-from weft.errors import Conflict, Forbidden, Invalid, Misconfigured, NotFound
+from weft.errors import Conflict, Forbidden, Invalid, Misconfigured, NotFound, StoreError
 from weft.operations.contexts import CONTEXT
 
 PUBLIC: dict[str, Any] = {"scope": "public"}
@@ -197,3 +197,24 @@ def test_an_agent_without_live_memory_is_told_what_was_baked(boss: weft.Memory, 
     again = desk.run(CONTEXT, {"query": "when does the desk close?", "session": "s1"})
     assert again.text == ""  # type: ignore[attr-defined]
     assert run(desk, "agent_knowledge").slug == "desk"
+
+
+def test_a_store_that_ends_with_its_process_removes_no_file_of_another(boss: weft.Memory, place: Place) -> None:
+    run(boss, "bake", slug="desk")
+    environment = {"HOME": str(place.scratch), "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
+    with weft.open("memory://", directory=place.root, environment=environment) as brief:
+        brief.remember("The desk closes at six.")
+        run(brief, "erase", everything=True, yes=True, confirm="default")
+    assert "closes at six" in baked(place)[0]
+
+
+def test_a_store_that_cannot_be_read_costs_only_what_it_would_tell(boss: weft.Memory, place: Place) -> None:
+    run(boss, "bake", slug="desk")
+    place.close()
+    for file in (place.scratch / "store").rglob("*.db*"):
+        file.write_bytes(b"\0" * 8_192)
+    with pytest.raises(StoreError):
+        place.open().recall("desk")
+    told = run(place.open(), "agent_knowledge", slug="desk")
+    assert "closes at six" in told.text
+    assert any("could not be looked up" in note for note in told.notes)

@@ -67,7 +67,9 @@ def test_a_token_of_such_an_agent_may_call_nothing_and_a_narrowed_one_sees_less(
 def test_at_a_terminal_it_gets_what_was_baked_and_nothing_else(house: House) -> None:
     def weft(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
         environment = house.environment(**settings)
-        return subprocess.run([WEFT, *words], cwd=house.root, env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [WEFT, *words], cwd=house.root, env=environment, capture_output=True, text=True, check=False
+        )
 
     weft("remember", "The desk closes at six.", "--scope", "public", "--agents", "desk")
     assert weft("bake", "desk").returncode == 0

@@ -263,3 +263,25 @@ def test_a_rebuilt_store_has_the_same_projections(harbour: weft.Memory) -> None:
     run(harbour, "rebuild")
     assert graph_digest(harbour.loom.store.graph_rows(operator)) == before
     assert texts(harbour, "coding") == told
+
+
+def test_a_checkout_finds_a_projection_by_itself_and_cites_the_sources(harbour: weft.Memory) -> None:
+    for number in range(12):
+        harbour.remember(f"The pump of boat {number} was oiled and tested by the crew in the yard.")
+    kept = harbour.remember("We decided that the pump is never run dry.")
+    given = {"query": "the pump of the boats in the yard", "purpose": "coding", "limit": 3}
+    before = run(harbour, "memory_checkout", **given)
+    assert kept.citation not in {line.citation for line in before.evidence}
+    run(harbour, "compact", purpose="coding")
+    after = run(harbour, "memory_checkout", **given)
+    assert kept.citation in {line.citation for line in after.evidence}
+    assert [line.citation for line in after.evidence].count(kept.citation) == 1
+    assert all(line.citation for line in after.evidence)
+    harbour.forget(kept.id)
+    assert kept.citation not in {line.citation for line in run(harbour, "memory_checkout", **given).evidence}
+
+
+def test_a_checkout_brings_the_briefing_of_its_session(harbour: weft.Memory) -> None:
+    run(harbour, "session_compact", session="s1", in_progress=["Fit the new seal"])
+    assert "Fit the new seal" in run(harbour, "memory_checkout", query="the pump", session="s1").prompt
+    assert "Fit the new seal" not in run(harbour, "memory_checkout", query="the bell", session="s2").prompt

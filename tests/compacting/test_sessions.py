@@ -38,7 +38,7 @@ def test_a_briefing_comes_back_with_its_parts_and_sources(memory: weft.Memory) -
 
 
 @pytest.mark.parametrize(("used", "due"), [(750, False), (751, True), (900, True), (1, False)])
-def test_it_is_due_above_three_quarters_of_the_window(memory: weft.Memory, used: int, due: bool) -> None:  # noqa: FBT001
+def test_it_is_due_above_three_quarters_of_the_window(memory: weft.Memory, used: int, due: bool) -> None:
     status = run(memory, "session_status", session="s1", used_tokens=used, window_tokens=1_000)
     assert (status.due, bool(status.prompt)) == (due, due)
     done = compacted(memory, used_tokens=used, window_tokens=1_000)

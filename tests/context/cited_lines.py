@@ -20,7 +20,7 @@ _MARKS = re.compile(r" ((?:\[\d+\])+)$")
 _INLINE = re.compile(r" \[((?:weft|file)://[^\]]+)\]$")
 _AFTER = re.compile(r' after "((?:[^"\\]|\\.)*)" \[(\d+)\]')
 _ENTRY = re.compile(r"\[(\d+)\] (.+)")
-_SPEAKER = re.compile(r"[^:]{1,80}: ")
+_SPEAKER = re.compile(r"[^:]{0,80}: ")
 
 
 class Untraceable(AssertionError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,6 @@ from tests.retrieval.views_world import CAUSES, CONCEPTS, ENTITIES, EVENTS, MEMO
 
 import weft
 from weft.errors import OverBudget
-from weft.operations import operation
 from weft.operations.contexts import CONTEXT, ContextGiven
 from weft.retrieval.purposes import PURPOSES
 
@@ -119,21 +120,24 @@ AWKWARD = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join
 TEXTS = st.lists(AWKWARD, min_size=1, max_size=5, unique=True)
 
 
-@given(texts=TEXTS, long=st.booleans(), budget=st.sampled_from((300, 1_200)))
-def test_lines_of_any_words(
-    texts: list[str], long: bool, budget: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@pytest.fixture(scope="module")
+def pad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[weft.Memory]:
+    """A store of words only, which every example adds to."""
     place = tmp_path_factory.mktemp("words")
     environment = {"HOME": str(place), "WEFT_PROJECT": "quay", "WEFT_AUDIT": "off", "WEFT_EMBEDDER": "none"}
     with weft.open("memory://", directory=place, environment=environment) as memory:
-        tell = operation("memory_write")
-        for number, text in enumerate(texts):
-            said = text * 40 if long else text
-            memory.run(tell, {"kind": "Memory", "name": text[:100] if number % 2 else "", "text": f"harbour {said}"})
-        memory.record_turns("talk", [{"speaker": "Ana", "text": f"harbour {text}"} for text in texts])
-        cite = reader_of(memory)
-        lines = sum(check_context(text, cite) for text in contexts(memory, "harbour", budget).values())
-        assert lines >= 2
+        yield memory
+
+
+@given(texts=TEXTS, times=st.sampled_from((1, 40)), budget=st.sampled_from((300, 1_200)))
+def test_lines_of_any_words(pad: weft.Memory, texts: list[str], times: int, budget: int) -> None:
+    word = f"harbour{uuid.uuid4().hex[:8]}"  # no other example's
+    for number, text in enumerate(texts):
+        named = text[:100] if number % 2 else ""
+        call(pad, "memory_write", kind="Memory", name=named, text=f"{word} {text * times}")
+    pad.record_turns(word, [{"speaker": "Ana", "text": f"{word} {text}"} for text in texts])
+    cite = reader_of(pad)
+    assert sum(check_context(text, cite) for text in contexts(pad, word, budget, session=word).values()) >= 2
 
 
 def test_a_line_without_a_source_is_warned_about(tmp_path: Path) -> None:

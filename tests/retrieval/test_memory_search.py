@@ -267,8 +267,8 @@ def test_past_the_deadline_only_what_is_essential_is_run(loom: Loom) -> None:
     assert "after 0.01 s" in note
     assert "links" in note
     assert "views" in note
-    run_anyway = ["understand", "text", "gather", "base", "scale", "enough", "superseded", "retention", "distinct"]
-    assert [step.stage for step in found.trace] == ["slow", *run_anyway, "derived", "rank"]
+    run_anyway = ["understand", "text", "gather", "base", "scale", "enough", "superseded", "retention", "passages"]
+    assert [step.stage for step in found.trace] == ["slow", *run_anyway, "distinct", "derived", "rank"]
 
 
 def test_every_named_recipe_answers(loom: Loom) -> None:

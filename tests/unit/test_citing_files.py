@@ -52,7 +52,7 @@ def test_a_heading_resolves_to_its_section_with_the_words_under_it(memory: weft.
     cited = memory.cite("file://guide.md:5")
     assert cited.matches
     assert [(node.kind, node.name) for node in cited.nodes] == [("Section", "Install")]
-    assert cited.lines == ("Install", "", "Unpack the tarball into the boat.", "Then start the engine with a crank.")
+    assert cited.lines == ("## Install", "", "Unpack the tarball into the boat.", "Then start the engine with a crank.")
 
 
 def test_several_lines_may_reach_over_chunks(memory: weft.Memory, guide: Path) -> None:
@@ -62,7 +62,7 @@ def test_several_lines_may_reach_over_chunks(memory: weft.Memory, guide: Path) -
     assert cited.lines == (
         "Then start the engine with a crank.",
         "",
-        "Tides",
+        "## Tides",
         "",
         "High tide is printed every morning.",
     )
@@ -173,3 +173,46 @@ def test_a_citation_of_what_was_read_again_tells_the_lines_of_now(
     memory.ingest(guide)
     cited = memory.cite("file://guide.md:8")
     assert (cited.matches, cited.lines) == (True, ("Then start the engine by hand.",))
+
+
+def test_a_file_without_lines_of_its_own_is_cited_by_those_of_its_text(place: Place, memory: weft.Memory) -> None:
+    pytest.importorskip("selectolax")
+    file = place.root / "guide.html"
+    words = "<h1>Guide</h1><p>How the ferry is run.</p><h2>Install</h2><p>Unpack the tarball into the boat.</p>"
+    file.write_text(f"<html><body>{words}</body></html>")
+    memory.ingest(file)
+    citation = memory.recall("tarball").hits[0].node.citation
+    cited = memory.cite(citation)
+    assert cited.matches
+    assert cited.lines == ("Unpack the tarball into the boat.",)
+    assert cited.notes == ("lines are counted in the text that was taken out of the file",)
+    file.write_text(f"<html><body><p>Something new before it all.</p>{words}</body></html>")
+    moved = memory.cite(citation)
+    assert not moved.matches
+    assert moved.now_at == f"file://guide.html:{int(citation.rpartition(':')[2]) + 2}"
+
+
+def test_a_file_that_cannot_be_compared_any_more_says_so(place: Place, memory: weft.Memory) -> None:
+    section = document.SectionText(
+        id="ferry/plan.docx#Plan",
+        title="Plan",
+        level=1,
+        line=1,
+        end_line=3,
+        chunks=(document.ChunkText(id="ferry/plan.docx#Plan¶1", line=3, end_line=3, text="Raise the quay."),),
+    )
+    payload = document.Ingested(
+        id="ferry/plan.docx",
+        source="plan.docx",
+        title="Plan",
+        sha256="0" * 64,
+        form="docx",
+        sections=(section,),
+        project="ferry",
+    )
+    memory.loom.append([Draft(kind="document.ingested", payload=payload)])
+    (place.root / "plan.docx").write_bytes(b"no archive at all")
+    cited = memory.cite("file://plan.docx:3")
+    assert (cited.matches, cited.lines) == (False, ("Raise the quay.",))
+    assert "cannot be compared with it" in cited.notes[0]
+    assert "as they were ingested" in cited.notes[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import weft
+from weft.operations import operation
 from weft.operations.code_names import CodeNames
 from weft.projection.weave import weave
 from weft.testing.clock import ManualClock
@@ -174,6 +175,15 @@ def test_a_document_that_ends_takes_its_links_along(place: Place, clock: ManualC
     (place.root / "guide.md").unlink()
     memory.ingest(place.root, gone=True)
     assert edges_held(memory, LOADING) == []
+
+
+def test_a_text_that_is_no_file_is_joined_too(place: Place) -> None:
+    memory = place.open()
+    write(place.root, "port/ferry.py", FERRY)
+    memory.ingest(place.root)
+    given = {"source": "minutes", "text": "# Minutes\n\nWe renamed `load_cargo` twice.\n"}
+    memory.run(operation("memory_ingest"), given)
+    assert links(memory) == {"ferry/text://minutes#Minutes¶1": {"port/ferry.py::load_cargo"}}
 
 
 @pytest.mark.parametrize(

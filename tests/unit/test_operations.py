@@ -463,7 +463,7 @@ def test_a_file_that_changed_or_vanished_is_told(place: Place, memory: weft.Memo
     changed = memory.cite("file://a.md:5")
     assert changed.matches is False
     assert "changed since it was ingested on 2026-01-01" in changed.notes[0]
-    assert changed.nodes[0].text == "# Two\n\nsecond"
+    assert changed.nodes[0].name == "Two"
     assert changed.lines == ("# Two", "", "second"), "what was never ingested is not printed"
     file.unlink()
     gone = memory.cite("file://a.md:5")

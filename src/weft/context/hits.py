@@ -94,15 +94,15 @@ def in_file(node: NodeVersion) -> str:
 
 def _words(candidate: Candidate, parts: Mapping[str, NodeVersion]) -> str:
     """What its parts say that answer; of a document or section that has no words of its own, its summary before."""
-    said = [_said(parts[place.id], place) for place in candidate.best if place.id in parts]
     node = candidate.node
+    said = [_said(parts[place.id], place, of=node) for place in candidate.best if place.id in parts]
     return " … ".join([node.summary, *said] if said and node.summary and is_whole(node) else said)
 
 
-def _said(node: NodeVersion, place: Place) -> str:
-    """What a part says around its nearest sentence, and who says it."""
+def _said(node: NodeVersion, place: Place, *, of: NodeVersion) -> str:
+    """What a part says around its nearest sentence, and who says it; of the node itself its name is told anyway."""
     first = max(0, place.start - PART_CHARACTERS)
     last = max(place.end, place.start + PART_CHARACTERS) + PART_CHARACTERS
     words = ("…" if first else "") + node.text[first:last] + ("…" if last < len(node.text) else "")
-    by = node.name or node.props.get("speaker") or node.props.get("role")
+    by = "" if node.id == of.id else node.name or node.props.get("speaker") or node.props.get("role")
     return f"{by}: {words}" if isinstance(by, str) and by and not words.startswith(f"{by}:") else words

@@ -20,6 +20,7 @@ Place = tuple[str | int, ...]  # names of fields and numbers of items, from the 
 MOST_NAMED: Final = 4  # fields that a remark names
 LEAST_CHARACTERS: Final = 120  # of a text that is cut: less of it says nothing
 MOST_CUT: Final = 3  # texts of one answer
+SHARES_OF_TEXT: Final = (0.75, 0.5, 0.25)  # of the longest that a text may be, where others stand beside it
 MARK: Final = "({:,} more characters)"
 # Fields that are words to read. Nothing else is ever cut.
 WORDS: Final = frozenset(
@@ -48,37 +49,50 @@ class Shaped(Struct, frozen=True, kw_only=True):
 Cost = Callable[[Shaped], int]
 
 
-def shape(whole: Data, priorities: Priorities, cost: Cost, budget: int) -> Shaped | None:
+def shape(
+    whole: Data,
+    priorities: Priorities,
+    cost: Cost,
+    budget: int,
+    *,
+    longest: int | None = None,
+    may_cut: bool = True,
+) -> Shaped | None:
     """The data with as little left out as it takes to cost no more than the budget; None if that cannot be.
 
     Low fields go first, from the last row up, then medium, then high ones, then rows from the end. What is required
-    stays, and the first row. A level that would save nothing is passed over. A text is cut only where even that leaves
-    no room for it.
+    stays, and the first row. A level that would save nothing is passed over. Words are cut in two cases only: before
+    rows go, texts of more than `longest` characters, which would have the answer for themselves; and, if it may be, the
+    longest text where even the first row alone has no room.
     """
     shaped = Shaped(data=whole)
-    for _, group in groupby(steps_of(whole, priorities), key=lambda step: step.level):
-        before = cost(shaped)
-        if before <= budget:
+    for level, group in groupby(steps_of(whole, priorities), key=lambda step: step.level):
+        if cost(shaped) <= budget:
             return shaped
+        if level == "required" and longest is not None:
+            shaped = _with_short_texts(shaped, cost, budget, longest)
+        before = cost(shaped)
         steps = tuple(group)
-        bare = _without(whole, shaped, steps)
+        bare = _without(shaped, steps)
         spent = cost(bare)
         if spent <= budget:
-            return _fewest(whole, shaped, steps, cost, budget)
+            return _fewest(shaped, steps, cost, budget)
         shaped = bare if spent < before else shaped
-    return shaped if cost(shaped) <= budget else _cut(shaped, cost, budget)
+    if cost(shaped) <= budget:
+        return shaped
+    return _cut(shaped, cost, budget) if may_cut else None
 
 
-def _fewest(whole: Data, shaped: Shaped, steps: tuple[Step, ...], cost: Cost, budget: int) -> Shaped:
+def _fewest(shaped: Shaped, steps: tuple[Step, ...], cost: Cost, budget: int) -> Shaped:
     """With the fewest of these steps that do; all of them do."""
     low, high = 0, len(steps)
     while low < high:
         middle = (low + high) // 2
-        if cost(_without(whole, shaped, steps[:middle])) <= budget:
+        if cost(_without(shaped, steps[:middle])) <= budget:
             high = middle
         else:
             low = middle + 1
-    while cost(found := _without(whole, shaped, steps[:low])) > budget:  # a longer remark may cost more than one step
+    while cost(found := _without(shaped, steps[:low])) > budget:  # a longer remark may cost more than one step
         low += 1
     return found
 
@@ -118,12 +132,11 @@ def _items(held: list[Any], place: Place, path: str, level: Priority, priorities
             yield from _steps(item, (*place, number), path, priorities)
 
 
-def _without(whole: Data, shaped: Shaped, steps: Sequence[Step]) -> Shaped:
-    taken = (*shaped.taken, *steps)
-    data = _copied(whole)
-    for step in taken:
+def _without(shaped: Shaped, steps: Sequence[Step]) -> Shaped:
+    data = _copied(shaped.data)
+    for step in steps:
         _take(data, step)
-    return Shaped(data=data, taken=taken)
+    return Shaped(data=data, taken=(*shaped.taken, *steps), cut=shaped.cut)
 
 
 def _copied(value: Any) -> Any:
@@ -141,12 +154,29 @@ def _take(data: Data, step: Step) -> None:
     for name in step.fields:
         del held[name]
     if not step.fields:
-        del held[-1]
+        gone = held.pop()
+        if isinstance(gone, str) and isinstance(words := data.get("words"), dict):
+            words.pop(gone, None)  # what the things listed say goes with them
         if not held:
             del outer[last]
 
 
 # Words
+
+
+def _with_short_texts(shaped: Shaped, cost: Cost, budget: int, longest: int) -> Shaped:
+    """With texts of more than `longest` characters cut to the greatest share of that with which all has room, or to
+    the smallest.
+    """
+    long = [(place, text) for place, text in _texts(shaped.data, ()) if len(text) > longest]
+    made = shaped
+    for share in SHARES_OF_TEXT if long else ():
+        made = shaped
+        for place, text in long:
+            made = _with_cut(made, place, text, round(longest * share))
+        if cost(made) <= budget:
+            break
+    return made
 
 
 def _cut(shaped: Shaped, cost: Cost, budget: int) -> Shaped | None:

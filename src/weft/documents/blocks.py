@@ -14,7 +14,7 @@ Kind = Literal["heading", "paragraph", "list", "table", "code", "quote", "direct
 
 
 class Block(NamedTuple):
-    """Lines `start` up to, but without, `end` (from 0). A heading also has its title, as a reader sees it, and level."""
+    """Lines `start` up to, but without, `end` (from 0). A heading has a level, and its title as a reader sees it."""
 
     kind: Kind
     start: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from weft.documents import markdown, plain_text, rst
+from weft.documents import markdown, pdf, plain_text, rst
 from weft.documents.blocks import Block, Parsed, covering
 from weft.documents.decoding import decode
 from weft.documents.forms import Form, FormName
@@ -14,6 +14,7 @@ from weft.documents.mentions import mentions
 from weft.documents.outline import Outline, Part, Passage
 from weft.documents.passages import cut
 from weft.documents.summary import document_summary, section_summary, shortened
+from weft.errors import Invalid
 
 Parser = Callable[[Sequence[str]], Parsed]
 
@@ -21,6 +22,7 @@ PARSERS: dict[FormName, Parser] = {
     "markdown": markdown.parse,
     "rst": rst.parse,
     "text": plain_text.parse,
+    "pdf": pdf.parse,
     "docx": markdown.parse,  # its text is written as Markdown
     "html": markdown.parse,  # its text is written as Markdown
 }
@@ -31,7 +33,27 @@ def read_text(raw: bytes, form: Form) -> str:
 
     Raises Invalid with the reason: binary, no UTF-8, broken, encrypted, too large inside, or an extra that is missing.
     """
-    return decode(raw)
+    if not form.extracted:
+        return decode(raw)
+    try:
+        return _extractor(form.name)(raw)
+    except ModuleNotFoundError as error:
+        raise Invalid(
+            f"cannot be read: {error.name} is not installed", hint='pip install "weft-memory[documents]", then again'
+        ) from error
+
+
+def _extractor(form: FormName) -> Callable[[bytes], str]:
+    """Loaded only where such a file is read; the packages that they need are loaded when they are called."""
+    if form == "pdf":
+        return pdf.extract
+    if form == "html":
+        from weft.documents import html
+
+        return html.extract
+    from weft.documents import docx
+
+    return docx.extract
 
 
 def read_outline(text: str, form: Form) -> Outline:
@@ -40,13 +62,9 @@ def read_outline(text: str, form: Form) -> Outline:
     parsed = PARSERS[form.name](lines)
     blocks = covering(parsed.blocks, lines)
     groups = _by_heading(blocks)
-    starts = [group[0].start for group in groups] + [len(lines)]
-    parts = tuple(
-        _part(lines, group, ends=following, parsed=parsed, form=form.name)
-        for group, following in zip(groups, starts[1:], strict=True)
-    )
+    parts = tuple(_part(lines, group, parsed.pages, form.name) for group in groups)
     headings = [block for block in blocks if block.kind == "heading"]
-    title = parsed.title or _own_title(headings)
+    title = parsed.title or _own_title(headings, form.name)
     said = shortened(parsed.description) or next((part.summary for part in parts if part.summary), "")
     return Outline(
         title=title, parts=parts, summary=document_summary(said, _top_headings(headings, title)), notes=parsed.notes
@@ -65,13 +83,11 @@ def _by_heading(blocks: Sequence[Block]) -> list[list[Block]]:
     return groups
 
 
-def _part(lines: Sequence[str], group: Sequence[Block], *, ends: int, parsed: Parsed, form: FormName) -> Part:
+def _part(lines: Sequence[str], group: Sequence[Block], pages: Sequence[int], form: FormName) -> Part:
     heading = group[0] if group[0].kind == "heading" else None
     body = group[1:] if heading else group
     passages = tuple(
-        _passage(lines, start, end, parsed.pages, form)
-        for run in _by_page(body, parsed.pages)
-        for start, end in cut(lines, run)
+        _passage(lines, start, end, pages, form) for run in _by_page(body, pages) for start, end in cut(lines, run)
     )
     return Part(
         title=heading.title if heading else "",
@@ -104,9 +120,12 @@ def _passage(lines: Sequence[str], start: int, end: int, pages: Sequence[int], f
     )
 
 
-def _own_title(headings: Sequence[Block]) -> str:
-    """The first heading, if none is above it."""
-    return headings[0].title if headings and headings[0].level <= min(h.level for h in headings) else ""
+def _own_title(headings: Sequence[Block], form: FormName) -> str:
+    """The first heading, if none is above it. In forms that mark no title it must also be the only one of its level."""
+    if not headings or headings[0].level > min(heading.level for heading in headings):
+        return ""
+    alone = sum(heading.level == headings[0].level for heading in headings) == 1
+    return headings[0].title if alone or form not in ("text", "pdf") else ""
 
 
 def _top_headings(headings: Sequence[Block], title: str) -> list[str]:

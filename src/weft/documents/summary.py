@@ -20,11 +20,12 @@ _MARKDOWN_FORMS = ("markdown", "docx", "html")
 
 
 def section_summary(lines: Sequence[str], blocks: Sequence[Block], form: FormName) -> str:
-    """The first sentences of the section's first paragraph with words, else of its first list; else nothing."""
-    for kinds in (("paragraph",), ("list", "quote")):
-        for block in blocks:
-            if block.kind in kinds and (said := _first_sentences(_read(lines, block), form)):
-                return said
+    """The first sentences of the section's first paragraph or list; nothing if it has only code or tables."""
+    for block in blocks:
+        if block.kind not in ("paragraph", "list", "quote") or (form == "rst" and lines[block.start].startswith(":")):
+            continue  # fields at the top say who wrote it and when
+        if said := _first_sentences(_read(lines, block), form):
+            return said
     return ""
 
 

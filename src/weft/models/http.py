@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from weft.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
-from weft.models.json_post import Endpoint, Refused
+from weft.models.json_post import Endpoint, RefusedError
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -87,8 +87,9 @@ class _RemoteEmbedder:
 
         try:
             return self._checked(texts, self._request(texts))
-        except Refused:
-            if len(texts) == 1 and len(texts[0]) < 2 * MIN_PIECE_CHARACTERS:
+        except ModelError as problem:
+            small = len(texts) == 1 and len(texts[0]) < 2 * MIN_PIECE_CHARACTERS
+            if small or not isinstance(problem.__cause__, RefusedError):
                 raise
         if len(texts) > 1:
             middle = len(texts) // 2

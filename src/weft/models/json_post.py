@@ -33,8 +33,8 @@ _REFUSALS: Final = frozenset({400, 413, 422})
 _TOO_LONG: Final = re.compile(r"context|too (?:long|large|many)|exceed|maximum|max_|physical batch", re.IGNORECASE)
 
 
-class Refused(ModelError):
-    """The server will not take what was sent; less of it, it may."""
+class RefusedError(Exception):
+    """The cause of a ModelError where the server will not take what was sent; less of it, it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Endpoint:
         """The body of a 200 answer to `POST {url}{path}`, within `timeout_s` in all, whatever the server does.
 
         A refused or broken connection, 429 and 5xx are tried once more if there is time; a timeout is not, the caller
-        has waited enough. Raises ModelError with what the server said, `Refused` if it may be the length of what was
-        sent.
+        has waited enough. Raises ModelError with what the server said, of which RefusedError is the cause if it may
+        be the length of what was sent.
         """
         encoded = msgspec.json.encode(body)
         ends_s = time.monotonic() + self.timeout_s
@@ -125,7 +125,7 @@ class Endpoint:
             return answer
         said = f"{self.url} answered {response.status}: {self._shown(answer)}"
         if response.status in _REFUSALS or (response.status >= 500 and _TOO_LONG.search(said)):
-            raise Refused(said, hint=_CHECK)
+            raise ModelError(said, hint=_CHECK) from RefusedError(said)
         if response.status == 429 or response.status >= 500:
             raise _TransientError(said)
         raise ModelError(said, hint=_CHECK)

@@ -203,6 +203,6 @@ OPERATIONS = (
         toolset="memory",
         run=answer,
         arguments=("id",),
-        told=("hits",),
+        told=("hits", "query", "intent", "valid_at", "known_at"),
     ),
 )

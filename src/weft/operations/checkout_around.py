@@ -23,6 +23,7 @@ from weft.operations.conversations import LATEST
 from weft.operations.stamping import DONE, RAISED_DURING, TASK, conversation_key, status_of
 from weft.retrieval.derived import DERIVED_FROM
 from weft.retrieval.pipeline import Answer
+from weft.retrieval.superseded import RELATION as SUPERSEDES
 from weft.types import Find, NodeVersion, When
 
 NEWEST: Final = 80  # nodes of the project that are looked at for open work and what happened lately
@@ -32,6 +33,7 @@ STEPS_OF_ONE: Final = 6
 AROUND: Final = 8  # joined nodes at most
 STARTS: Final = 8  # hits whose neighbours are read
 CONFLICTS: Final = "CONFLICTS_WITH"
+COMPACTED: Final = 5  # lines that a compaction adds
 CHANGES_READ: Final = 40  # for provenance
 # What stands around a hit and says nothing by itself.
 NOT_AROUND: Final = RECORD_KINDS | STRUCTURAL_KINDS | {"Mention", "Chunk", "Message"}
@@ -44,7 +46,8 @@ class Around(Struct, frozen=True, kw_only=True):
     """Nodes beside the hits: joined ones with the steps to them, tasks that go on, what happened lately (oldest first).
 
     `bound` are the ids of tasks that have to do with the hits, the session or the profile; `truncated` says that there
-    is more than `lately` shows; `conflicts` are pairs of ids.
+    is more than `lately` shows; `conflicts` are pairs of ids; `compacted` is what a compaction for the purpose marked
+    as not to be lost and has to do with the question, be it among the hits or not.
     """
 
     joined: tuple[tuple[NodeVersion, tuple[Step, ...]], ...] = ()
@@ -53,6 +56,7 @@ class Around(Struct, frozen=True, kw_only=True):
     lately: tuple[NodeVersion, ...] = ()
     truncated: bool = False
     conflicts: tuple[tuple[str, str], ...] = ()
+    compacted: tuple[NodeVersion, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -111,7 +115,10 @@ def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Aro
     tasks |= {node.id: node for node in newest if node.kind == TASK}
     lately = said or tuple(node for node in newest if node.kind in LATELY_KINDS and DERIVED_FROM not in node.props)
     pairs = reads.read("what contradicts what", lambda: _conflicts(loom, when, [node.id for node in hits]))
-    found = {node.id for node in hits}
+    ids = [*joined, *tasks, *(node.id for node in lately)]
+    gone = set(reads.read("what was replaced", lambda: _replaced(loom, when, ids)))
+    found = {node.id for node in hits} | gone
+    marked = reads.read("what was compacted", lambda: _compacted(loom, answer))
     return Around(
         joined=tuple((node, tuple(ways)) for node, ways in joined.values() if node.id not in found)[:AROUND],
         bound=bound,
@@ -119,6 +126,7 @@ def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Aro
         lately=tuple(reversed([node for node in lately if node.id not in found][:LATELY])),
         truncated=len(lately) > LATELY,
         conflicts=pairs,
+        compacted=marked,
         notes=tuple(reads.notes),
     )
 
@@ -130,6 +138,16 @@ def goes_on(node: NodeVersion) -> bool:
 
 def _is_here(answer: Answer, node: NodeVersion) -> bool:
     return answer.ask.projects is None or node.guard.project in answer.ask.projects
+
+
+def _compacted(loom: Loom, answer: Answer) -> tuple[NodeVersion, ...]:
+    """Of today only: a compaction says nothing of other moments."""
+    if answer.ask.purpose is None or answer.ask.as_of:
+        return ()
+    from weft.operations.projections import compacted_nodes
+
+    nodes = compacted_nodes(loom, answer.ask.purpose, answer.ask.query, limit=COMPACTED)
+    return tuple(node for node in nodes if _is_here(answer, node))
 
 
 def _newest(loom: Loom, answer: Answer, when: When) -> tuple[NodeVersion, ...]:
@@ -165,6 +183,14 @@ def _conflicts(loom: Loom, when: When, ids: Sequence[str]) -> tuple[tuple[str, s
     return tuple(
         sorted({(step.start, step.node.id) for step in steps if step.node.id in among and step.node.id != step.start})
     )
+
+
+def _replaced(loom: Loom, when: When, ids: Sequence[str]) -> tuple[str, ...]:
+    """Those of these that something else replaces: they are as little shown as among the hits."""
+    if not ids:
+        return ()
+    steps = loom.store.neighbours(loom.viewer, when, ids, rels=(SUPERSEDES,), direction="in", limit=1)
+    return tuple(step.start for step in steps if step.node.id != step.start)
 
 
 def briefing_for(loom: Loom, session: str, when: When) -> tuple[tuple[Line, ...], str]:

@@ -21,6 +21,7 @@ from weft.operations.checkout_asked import Found
 from weft.operations.stamping import conversation_key
 from weft.retrieval.enough import least_evidence
 from weft.retrieval.pipeline import Answer, Candidate
+from weft.retrieval.retention import expires_at
 from weft.retrieval.subscriptions import cited
 from weft.retrieval.views.stage import TURNS_ON
 from weft.types import NodeVersion
@@ -181,10 +182,16 @@ def _beside(
     for slot, node, score, steps in rows:
         if pending := _pending(found, node):
             gone[pending] += 1
-        elif node.id not in lines:
+        elif node.id not in lines and not _is_past(found, node):
             line = Line(node=node, score=score, citation=citations.get(node.id, ""), steps=steps)
             lines[node.id] = (slot, _weighed(line, found.policy))
     return list(lines.values()), ()
+
+
+def _is_past(found: Found, node: NodeVersion) -> bool:
+    """Whether the horizon or the retention leaves it out, as they do with what the question finds."""
+    expired = found.policy.retention == "filter_expired" and expires_at(node) <= found.now_us
+    return expired or is_over(node, found.policy, found.now_us)
 
 
 def _rows(
@@ -196,6 +203,8 @@ def _rows(
         if any(step.start in shown for step in steps):
             rule = slot_of(node, going=False) == "decisions"
             yield ("decisions" if rule else "dependencies"), node, 0.0, steps
+    for node in beside.compacted:
+        yield ("decisions" if slot_of(node, going=False) == "decisions" else "dependencies"), node, BOUND_SCORE, ()
     for node in beside.tasks:
         yield "plan", node, BOUND_SCORE if node.id in beside.bound else 0.0, ()
     for node in beside.lately:

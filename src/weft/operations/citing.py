@@ -135,7 +135,7 @@ def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
         )
     now = compared(loom, citation, found)
     shown = show_nodes(found.loom, found.nodes)
-    notes = (*now.notes, *([found.cut] if found.cut else []), *flagged(shown))
+    notes = (*now.notes, *filter(None, (found.place, found.cut)), *flagged(shown))
     return Cited(citation=written, matches=now.matches, nodes=shown, lines=found.lines, now_at=now.now_at, notes=notes)
 
 

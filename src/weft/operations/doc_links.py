@@ -6,7 +6,7 @@ code there is then, and only what differs from the links that stand is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -21,7 +21,7 @@ from weft.operations.code_records import SYMBOL_KINDS
 from weft.operations.committing import append_stamped
 from weft.operations.deletions import pages
 from weft.queries import Which
-from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, When
+from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, Way, When
 
 MENTIONS_CODE: Final = "MENTIONS_CODE"
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
@@ -127,26 +127,31 @@ def _standing(loom: Loom, chunks: Sequence[str]) -> Iterator[Link]:
 # What is gone
 
 
-def _gone_links(loom: Loom, documents: Iterable[str], files: Iterable[str]) -> Iterator[Link]:
+def _gone_links(loom: Loom, documents: Collection[str], files: Collection[str]) -> Iterator[Link]:
     """Links that hold though the chunk they come from, or what they lead to, does not any more."""
-    for document in documents:
-        for node in _ended(loom, Which(id_prefix=f"{document}#", kinds=("Chunk",), deleted=False)):
-            if _mentions(node):
-                edges = loom.store.edges(
-                    loom.viewer, NOW, node.id, rel=MENTIONS_CODE, direction="out", before=None, limit=MAX_LINKS
-                )
-                yield from ((edge.src, edge.dst) for edge in edges)
-    for file in files:
-        parts = Which(id_prefix=f"{file}::", kinds=SYMBOL_KINDS, deleted=False)
-        for node in (*_ended(loom, Which(ids=(file,), deleted=False)), *_ended(loom, parts)):
-            edges = loom.store.edges(
-                loom.viewer, NOW, node.id, rel=MENTIONS_CODE, direction="in", before=None, limit=PAGE
-            )
-            yield from ((edge.src, edge.dst) for edge in edges)
+    for node in _ended(loom, documents, ("Chunk",), "#"):
+        if _mentions(node):
+            yield from _links(loom, node.id, "out", MAX_LINKS)
+    for node in _ended(loom, files, CODE_KINDS, "::"):
+        yield from _links(loom, node.id, "in", PAGE)
 
 
-def _ended(loom: Loom, which: Which) -> Iterator[NodeVersion]:
-    return (node for node in pages(loom, which) if node.retired_at is not None or node.interval.valid_to is not None)
+def _links(loom: Loom, node_id: str, way: Way, most: int) -> Iterator[Link]:
+    edges = loom.store.edges(loom.viewer, NOW, node_id, rel=MENTIONS_CODE, direction=way, before=None, limit=most)
+    yield from ((edge.src, edge.dst) for edge in edges)
+
+
+def _ended(loom: Loom, wholes: Collection[str], kinds: tuple[str, ...], mark: str) -> Iterator[NodeVersion]:
+    """What ended of these, or is a part of them: of few by their ids, of many in one pass over the project."""
+    if len(wholes) > FILES_COMPARED:
+        which = [Which(kinds=kinds, projects=(loom.settings.project,), deleted=False)]
+    else:
+        which = [Which(ids=tuple(wholes), kinds=kinds, deleted=False)] if wholes else []
+        which += [Which(id_prefix=f"{each}{mark}", kinds=kinds, deleted=False) for each in wholes]
+    for each in which:
+        for node in pages(loom, each):
+            if node.retired_at is not None or node.interval.valid_to is not None:
+                yield node
 
 
 def _names_changed(loom: Loom, files: Collection[str], since: int | None) -> bool:

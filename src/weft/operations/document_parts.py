@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from weft.documents.forms import form_of
 from weft.extract.sections import split_lines
 from weft.loom import Loom
 from weft.types import NOW, Find, NodeVersion, When
@@ -88,15 +89,12 @@ def covers(node: NodeVersion, line: int) -> bool:
 
 
 def words_by_line(parts: Iterable[NodeVersion]) -> dict[int, str]:
-    """What each line says, as far as the parts tell; of a heading that no text holds, its words."""
+    """What each line says, as far as the parts have words."""
     lines: dict[int, str] = {}
-    headings: dict[int, str] = {}
     for node in parts:
         if node.text:
             lines |= dict(enumerate(split_lines(node.text), start=first_line(node)))
-        elif node.name:
-            headings[first_line(node)] = node.name
-    return headings | lines
+    return lines
 
 
 def as_written(parts: Iterable[NodeVersion], *, markdown: bool) -> str:
@@ -110,6 +108,17 @@ def _pieces(parts: tuple[NodeVersion, ...], *, markdown: bool) -> Iterator[str]:
         if node.text:
             yield node.text
         elif node.name and first_line(node) not in told:  # a heading that no chunk begins with
-            level = node.props.get("level")
-            depth = min(max(level, 1), 6) if isinstance(level, int) else 1
-            yield f"{'#' * depth} {node.name}" if markdown else node.name
+            yield heading_line(node, markdown=markdown)
+
+
+def heading_line(section: NodeVersion, *, markdown: bool) -> str:
+    """A section's heading as a line of its document."""
+    level = section.props.get("level")
+    depth = min(max(level, 1), 6) if isinstance(level, int) else 1
+    return f"{'#' * depth} {section.name}" if markdown and section.name else section.name
+
+
+def is_markdown(source: str) -> bool:
+    """Whether a file's text is Markdown: as it is written, or as it is taken out of a format that wraps it."""
+    form = form_of(source)
+    return form is not None and form.name in ("markdown", "docx", "html")

@@ -62,7 +62,7 @@ def record(loom: Loom, guard: Guard, version: DocumentVersion, *, known: bool) -
     before = _parts_known(loom, version) if known else {}
     made = list(_sections(version, before))
     changed = [kept for section in made if (kept := _changed(section, before, guard, version.source)) is not None]
-    ids = {each.id for section in made for each in (section, *section.chunks)}
+    ids = {section.id for section in made} | {chunk.id for section in made for chunk in section.chunks}
     ended = sorted(each for each, node in before.items() if _is_there(node) and each not in ids)
     whole = document.Ingested(
         id=version.id,

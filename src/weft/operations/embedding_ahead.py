@@ -130,14 +130,14 @@ class _Ready(Embedding):
 
     def __init__(self, loom: Loom, ahead: Ahead) -> None:
         super().__init__(None, loom.clock)
-        self._inner, self._ahead = loom.embedding, ahead
+        self._inner, self._made_ahead = loom.embedding, ahead
 
     @property
     def model(self) -> str | None:
         return self._inner.model
 
     def of_texts(self, store: Store, viewer: Viewer, texts: Sequence[LexedText]) -> Made:
-        ahead = self._ahead
+        ahead = self._made_ahead
         keys = [text.content_hash for text in texts]
         other = [text for text in texts if not ahead.holds(text.content_hash)]
         made, note = self._inner.of_texts(store, viewer, other) if other else ((), "")

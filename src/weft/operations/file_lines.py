@@ -17,7 +17,15 @@ from weft.instants import to_iso
 from weft.log.citation import FileCitation, file_citation
 from weft.loom import Loom
 from weft.operations.code_records import SYMBOL_KINDS, file_id, spans_of, symbol_prefix
-from weft.operations.document_parts import covers, first_line, last_line, parts_of, words_by_line
+from weft.operations.document_parts import (
+    covers,
+    first_line,
+    heading_line,
+    is_markdown,
+    last_line,
+    parts_of,
+    words_by_line,
+)
 from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
 from weft.types import NOW, Find, NodeVersion
 
@@ -42,6 +50,17 @@ class FileLines(Struct, frozen=True, kw_only=True):
     shown: tuple[int, int]
     headings: Mapping[int, str] = {}
     cut: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where a reader finds it in a file that has no lines of its own; nothing for others."""
+        node = self.nodes[0]
+        form = form_of(str(node.props.get("source", "")))
+        if node.kind not in ("Chunk", "Section") or form is None or not form.extracted:
+            return ""
+        page = node.props.get("page")
+        on = f" of page {page}" if isinstance(page, int) else ""
+        return f"lines are counted in the text that was taken out of the file{on}"
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -108,7 +127,11 @@ def _of_document(loom: Loom, citation: FileCitation, parts: Sequence[NodeVersion
         known=known,
         numbers=tuple(numbers),
         shown=(citation.line, end),
-        headings={first_line(node): node.name for node in parts if node.kind == "Section"},
+        headings={
+            first_line(node): heading_line(node, markdown=is_markdown(citation.path))
+            for node in parts
+            if node.kind == "Section"
+        },
         cut=_cut(end, last),
     )
 

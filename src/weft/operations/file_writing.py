@@ -24,6 +24,7 @@ from weft.operations.stamping import TaskClosed
 NODES_PER_COMMIT: Final = 32
 BYTES_PER_COMMIT: Final = 400_000
 FILES_PER_COMMIT: Final = 24
+MAX_WAITING: Final = 256  # files that wait for their vectors
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -61,6 +62,8 @@ class Writing:
         self._queue.append(
             _Work(file=file, row=row, decision=decision, keys=keys, needed=needed, weight=_weight(decision.drafts))
         )
+        if len(self._queue) > MAX_WAITING:  # many files that say the same make few texts
+            self._ahead.wait(self._queue[0].needed)
         while (batch := self._batch(whole=True)) is not None:
             self._finish(batch)
 
@@ -127,21 +130,16 @@ class Writing:
         for _ in range(MAX_DECISIONS):
             pos = self._loom.store.head(self._loom.viewer).pos
             seen = look_up(self._loom, [work.file.id for work in batch])
-            decided = [
-                (
-                    work.file,
-                    work.decision if seen[work.file.id].row == work.row else work.file.decide(seen[work.file.id]),
-                )
-                for work in batch
-            ]
+            decided = [(work.file, self._still(work, seen[work.file.id])) for work in batch]
             try:
-                citation, note = self._write(pos, [each for each in decided if each[1] is not None])
+                citation, note = self._write(pos, [(file, each) for file, each in decided if each is not None])
             except Moved:  # another process reads the same files: what it wrote is looked at
                 continue
             return [Kept(file=file, decision=decision, citation=citation, note=note) for file, decision in decided]
         raise Conflict(f"others wrote it {MAX_DECISIONS} times in a row", hint="ingest it again")
 
-    def _still(self, work: _Work, seen: Seen) -> Decision | None:
+    @staticmethod
+    def _still(work: _Work, seen: Seen) -> Decision | None:
         """What was decided, unless the graph says something else of the file by now."""
         return work.decision if seen.row == work.row else work.file.decide(seen)
 
@@ -166,7 +164,7 @@ class Writing:
             fence = Fence(pos=pos, slots=slots)
             done = append_stamped(self._ready, [*_provenance(self._commit, sources), *some], fence=fence)
             pos, note = done.events[-1].pos, note or done.note
-            citation = citation or done.events[-1].citation
+            citation = citation or next(event.citation for event in done.events if event.kind == some[0].kind)
         return citation, note
 
 

@@ -177,9 +177,7 @@ class _Run:
 
     def link(self) -> None:
         """Joins what documents name to the code that they name."""
-        done = link_mentions(
-            self._loom, documents=self._changed[False], files=self._changed[True], since=self._began
-        )
+        done = link_mentions(self._loom, documents=self._changed[False], files=self._changed[True], since=self._began)
         self._vector_note = self._vector_note or done.note
 
     def told(self, walked: Walked) -> Ingested:
@@ -207,6 +205,12 @@ class _Run:
     def _skip(self, skipped: Skipped) -> None:
         known = skipped.sort in self._reasons or len(self._reasons) < MAX_TOLD
         self._reasons[skipped.sort if known else "for other reasons"] += 1
+        if (
+            len(self._skipped) == MAX_TOLD and self._reasons[skipped.sort] == 1
+        ):  # a new reason is told before more of one
+            common = Counter(each.sort for each in self._skipped).most_common(1)[0][0]
+            last = max(at for at, each in enumerate(self._skipped) if each.sort == common)
+            del self._skipped[last]
         if len(self._skipped) < MAX_TOLD:
             self._skipped.append(skipped)
 

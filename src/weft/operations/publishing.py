@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from weft.errors import Invalid, NotFound
 from weft.instants import to_iso
 from weft.loom import Loom
-from weft.operations.document_parts import as_written, parts_of
+from weft.operations.document_parts import as_written, is_markdown, parts_of
 from weft.operations.fields import Label
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
@@ -134,7 +134,7 @@ def _document_page(loom: Loom, source: str) -> tuple[Page, str] | None:
     document = next((node for node in nodes if node.kind == DOCUMENT), None)
     if document is None:
         return None
-    plain = not source.lower().endswith((".md", ".markdown"))
+    plain = not is_markdown(source)
     text = as_written(parts_of(loom, document.id, document.props.get("source")), markdown=not plain)
     (shown,) = show_nodes(loom, [document])
     about = (source, f"read on {to_iso(document.recorded_at)[:10]}")

@@ -46,6 +46,6 @@ OPERATIONS = (
         arguments=("query",),
         rare=("asked_at", "min_score"),
         budget="max_tokens",
-        told=("hits",),
+        told=("hits", "query", "intent", "valid_at", "known_at"),
     ),
 )

@@ -143,6 +143,6 @@ OPERATIONS = (
         rare=("recipe", "asked_at", "min_score", "intent", "history", "max_tokens", "synthesize", "receipt", "fields"),
         eager=True,
         budget="max_tokens",
-        told=("hits",),
+        told=("hits", "query", "intent", "valid_at", "known_at"),
     ),
 )

@@ -119,5 +119,6 @@ OPERATIONS = (
         toolset="memory",
         run=receive_message,
         arguments=("session", "message"),
+        rare=("policy", "at", "scope", "agents"),
     ),
 )

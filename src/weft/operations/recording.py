@@ -214,5 +214,6 @@ OPERATIONS = (
         toolset="memory",
         run=record_turns,
         arguments=("session",),
+        rare=("policy",),
     ),
 )

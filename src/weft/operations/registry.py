@@ -43,7 +43,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     profile: Profile | None = None  # of its answers to agents where they name none; without one, 4,000 tokens
     priorities: Priorities = {}  # of fields, by path, where they matter otherwise than usually
     budget: str = ""  # the argument that says how many tokens its context may cost, if it has one
-    told: tuple[str, ...] = ()  # fields whose content the context tells too
+    told: tuple[str, ...] = ()  # fields that a short answer is without, because its context tells as much
 
     def __post_init__(self) -> None:
         """A token and a task are taken by many and given by few: no operation has to say so."""

@@ -13,6 +13,7 @@ from weft.errors import Invalid, TooLarge
 from weft.loom import Loom
 from weft.operations.code_records import file_id
 from weft.operations.committing import WriteStatus
+from weft.operations.doc_links import link_mentions
 from weft.operations.document_records import DocumentVersion, is_recorded, record
 from weft.operations.embedding_ahead import Ahead
 from weft.operations.fields import ProducedBy, ScopeAsked, Tags
@@ -62,7 +63,8 @@ def memory_ingest(loom: Loom, given: MemoryIngest) -> Remembered:
     kept = told[0] if told else Kept(file=version)
     if kept.problem is not None:
         raise kept.problem
-    notes = (*version.notes, *([kept.note] if kept.note else []))
+    linked = link_mentions(loom, documents=[version.id] if kept.decision is not None else [], files=[])
+    notes = (*version.notes, *([kept.note or linked.note] if kept.note or linked.note else []))
     if kept.decision is None:
         return Remembered(status="duplicate_skip", id=version.id, notes=("this very text stands already", *notes))
     status: WriteStatus = "saved" if seen.known is None else "superseded"

@@ -352,7 +352,7 @@ OPERATIONS = (
         run=diff,
         arguments=("since",),
         priorities={
-            "words": "high",
+            "words": "required",
             "edges_added": "medium",
             "edges_removed": "medium",
             "transactions": "low",

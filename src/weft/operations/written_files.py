@@ -2,7 +2,7 @@
 
 Kept in `written.json` beside the store: the path of each file, the digest of what weft wrote there, and hashes of the
 ids of the nodes that stand in it; no words. A file that holds some of what is erased goes, and with it what is kept of
-it here. Whoever wrote it writes it again from what is left.
+it here. Whoever wrote it writes it again from what is left. Of a store that ends with its process nothing is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from weft.config import Settings, user_data
+from weft.config import Settings
 from weft.errors import Conflict, Corrupt, StoreError, TooLarge
 from weft.file_lock import locked
 from weft.projection.name_search import NameSearch
@@ -148,12 +148,15 @@ def _hash(node_id: str) -> str:
 # ---- what is kept
 
 
-def _place(settings: Settings) -> Path:
+def _place(settings: Settings) -> Path | None:
+    """Beside the store; None for one that ends with its process, and must not touch what another one knows."""
     scheme, _, rest = settings.store.partition("://")
-    return (Path(rest).expanduser().absolute() if scheme == "sqlite" and rest else user_data()) / FILE
+    return Path(rest).expanduser().absolute() / FILE if scheme == "sqlite" and rest else None
 
 
-def _read(place: Path) -> Files:
+def _read(place: Path | None) -> Files:
+    if place is None:
+        return {}
     try:
         with place.open("rb") as file:
             kept = msgspec.json.decode(file.read(MAX_FILE_BYTES + 1), type=_Kept)
@@ -173,6 +176,9 @@ def _read(place: Path) -> Files:
 def _changing(settings: Settings) -> Iterator[Files]:
     """All that is known, to be changed by one at a time. A process that dies leaves the old file or the new one."""
     place = _place(settings)
+    if place is None:
+        yield {}
+        return
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(place):
         files = _read(place)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from weft.config import RetentionPolicy
 from weft.errors import Invalid
-from weft.instants import parse_instant
+from weft.instants import MAX_INSTANT_US, parse_instant
 from weft.loom import Loom
 from weft.retrieval.cognitive import Given, feedback_on, is_pinned
 from weft.retrieval.factors import DAY_US, best_rows, still_shown, without_rows
@@ -105,6 +105,12 @@ def weigh(
 def _importance(node: NodeVersion) -> float:
     value = node.props.get("importance")
     return max(0.0, float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else 1.0
+
+
+def expires_at(node: NodeVersion) -> int:
+    """When it expires; at no moment there is where it does not, or says so in words that are no moment."""
+    ends, _ = _expiries([node])
+    return ends.get(0, MAX_INSTANT_US + 1)
 
 
 def _expiries(nodes: Sequence[NodeVersion]) -> tuple[dict[int, int], int]:

@@ -6,7 +6,8 @@ Several clients show a model only one of the two, so each says everything by its
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +21,9 @@ from weft.operations.bounds import OUTPUT_CHARACTERS
 from weft.operations.registry import Operation
 from weft.surfaces.mcp.fitting import ENVELOPE_CHARACTERS, fit, size
 from weft.surfaces.mcp.next_steps import NEXT_STEPS
+
+if TYPE_CHECKING:
+    from weft.context.shaping import Shaped
 
 BUDGET_TOKENS: Final = 4_000  # where no profile is given and the operation has none
 BUDGET_CHARACTERS: Final = BUDGET_TOKENS * CHARACTERS_PER_TOKEN
@@ -134,8 +138,10 @@ def _shaped(
 ) -> Answer:
     """Within the tokens of a profile, by leaving out what matters least. Notes are few, and fewer if need be."""
     tokens = _tokens(profile)
-    for few in (_few(notes, tokens * CHARACTERS_PER_TOKEN // NOTES_SHARE), _few(notes, 0)):
-        made = _Shaping(output, whole, few, profile, operation).answer()
+    some = _few(notes, tokens * CHARACTERS_PER_TOKEN // NOTES_SHARE)
+    none = _few(notes, 0)
+    for told, may_cut in ((some, False), (none, False), (some, True), (none, True)):
+        made = _Shaping(output, whole, told, profile, operation).answer(may_cut=may_cut)
         if made is not None:
             return _priced(made)
     name = operation.name if operation is not None else type(output).__name__
@@ -178,18 +184,28 @@ class _Shaping:
         told = operation.told if operation is not None and any(whole.get(name) for name in TEXTS) else ()
         self._data = {name: held for name, held in whole.items() if name not in told}
 
-    def answer(self) -> Answer | None:
+    def answer(self, *, may_cut: bool) -> Answer | None:
         """Both, or none if one has no room for what must stay."""
         from weft.context.shaping import shape
 
         tokens = _tokens(self._profile)
-        data = shape(self._data, self._priorities, lambda made: count_tokens(_json(self._envelope(made))), tokens)
+
+        def of_data(made: Shaped) -> int:
+            return count_tokens(_json(self._envelope(made)))
+
+        def of_text(made: Shaped) -> int:
+            return count_tokens(self._text(made))
+
+        fitted = partial(
+            shape, priorities=self._priorities, budget=tokens, longest=tokens * CHARACTERS_PER_TOKEN, may_cut=may_cut
+        )
+        data = fitted(self._data, cost=of_data)
         if data is None:
             return None
-        words = shape(self._whole, self._priorities, lambda made: count_tokens(self._text(made)), tokens)
+        words = fitted(self._whole, cost=of_text)
         return None if words is None else Answer(text=self._text(words), envelope=self._envelope(data))
 
-    def _text(self, shaped: Any) -> str:
+    def _text(self, shaped: Shaped) -> str:
         from weft.context.shaping import refilled
 
         try:
@@ -198,7 +214,7 @@ class _Shaping:
             output = msgspec.convert(refilled(shaped.data, self._whole, deep=True), self._type)
         return _words(output, self._with_remark(shaped, fields=False), self._summary)[0]
 
-    def _envelope(self, shaped: Any) -> Envelope:
+    def _envelope(self, shaped: Shaped) -> Envelope:
         return Envelope(
             ok=True,
             summary=self._summary,
@@ -208,7 +224,7 @@ class _Shaping:
             notes=self._with_remark(shaped, fields=True),
         )
 
-    def _with_remark(self, shaped: Any, *, fields: bool) -> tuple[str, ...]:
+    def _with_remark(self, shaped: Shaped, *, fields: bool) -> tuple[str, ...]:
         from weft.context.shaping import remark
 
         gone = remark(self._whole, shaped, fields=fields)

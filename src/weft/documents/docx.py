@@ -1,0 +1,196 @@
+"""DOCX: its one XML file of text, read as a stream. No tree, no entities, nothing unpacked that is not read."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from typing import Any
+from xml.parsers import expat
+
+from weft.documents.markdown_text import MarkdownText
+from weft.errors import Invalid, TooLarge
+
+MAX_UNPACKED_BYTES = 40_000_000  # of the text with its markup; a longer book has some 10 MB
+MAX_NESTED = 500
+_PIECE_BYTES = 1 << 16
+_BODY, _STYLES = "word/document.xml", "word/styles.xml"
+_HEADING = re.compile(r"heading ?([1-9])$", re.IGNORECASE)
+_HINT = "open it in a word processor and save it again, or leave it out"
+
+
+def extract(raw: bytes) -> str:
+    """Headings by style, paragraphs, lists and tables as Markdown. Raises Invalid for what is no DOCX, TooLarge for
+    one that unpacks beyond bounds.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as packed:
+            styles = _Styles()
+            if _STYLES in packed.namelist():
+                _feed(packed, _STYLES, styles)
+            body = _Body(styles.levels)
+            _feed(packed, _BODY, body)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError) as error:
+        raise Invalid("is no DOCX file: it cannot be unpacked", hint=_HINT) from error
+    except RuntimeError as error:  # what zipfile raises for an encrypted member
+        raise Invalid("is encrypted", hint="save it without a password, then again") from error
+    except expat.ExpatError as error:
+        raise Invalid(f"is a broken DOCX file: {error}", hint=_HINT) from error
+    text = body.written.text()
+    if not text.strip():
+        raise Invalid("holds no text", hint="leave it out")
+    return text
+
+
+def _feed(packed: zipfile.ZipFile, name: str, into: _Reader) -> None:
+    """Streams one file of the archive through the parser, up to the bound, whatever the archive says of its size."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = _no_doctype
+    parser.StartElementHandler = into.start
+    parser.EndElementHandler = into.end
+    parser.CharacterDataHandler = into.characters
+    taken = 0
+    with packed.open(name) as member:
+        while piece := member.read(_PIECE_BYTES):
+            taken += len(piece)
+            if taken > MAX_UNPACKED_BYTES:
+                raise TooLarge(f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", hint="split it, or leave it out")
+            parser.Parse(piece)
+        parser.Parse(b"", True)  # noqa: FBT003 - expat's own signature
+
+
+def _no_doctype(*_: Any) -> None:
+    """Word writes none; entities are how a small file grows to gigabytes."""
+    raise Invalid("is no DOCX file: its XML declares a document type", hint=_HINT)
+
+
+def _local(name: str) -> str:
+    return name.rpartition(" ")[2]
+
+
+class _Reader:
+    """What expat calls. Depth is bounded: no element of a real document nests as deep."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.depth += 1
+        if self.depth > MAX_NESTED:
+            raise Invalid("is no DOCX file: its XML is nested too deeply", hint=_HINT)
+        self.opened(_local(name), {_local(key): value for key, value in attributes.items()})
+
+    def end(self, name: str) -> None:
+        self.depth -= 1
+        self.closed(_local(name))
+
+    def opened(self, tag: str, attributes: dict[str, str]) -> None:
+        raise NotImplementedError
+
+    def closed(self, tag: str) -> None:
+        raise NotImplementedError
+
+    def characters(self, words: str) -> None:
+        return None
+
+
+class _Styles(_Reader):
+    """Which styles are headings: their ids differ by language, their names do not. Level 0 is the title."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.levels: dict[str, int] = {}
+        self._style = ""
+
+    def opened(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "style":
+            self._style = attributes.get("styleId", "")
+        elif tag == "name" and self._style:
+            name = attributes.get("val", "")
+            heading = _HEADING.match(name)
+            if heading or name.lower() == "title":
+                self.levels.setdefault(self._style, int(heading[1]) if heading else 0)
+        elif tag == "outlineLvl" and self._style and attributes.get("val", "").isdigit():
+            level = int(attributes["val"]) + 1
+            if level <= 9:
+                self.levels.setdefault(self._style, level)
+
+    def closed(self, tag: str) -> None:
+        if tag == "style":
+            self._style = ""
+
+
+class _Body(_Reader):
+    """Paragraphs in order. A table's cells are gathered by row; a table in a cell is part of that cell's words."""
+
+    def __init__(self, levels: dict[str, int]) -> None:
+        super().__init__()
+        self.written = MarkdownText()
+        self._levels = levels or {f"Heading{n}": n for n in range(1, 10)}
+        self._words: list[str] = []
+        self._style = ""
+        self._depth: int | None = None  # of a list
+        self._shift = 0  # headings go one down under a title
+        self._tables = 0
+        self._cells: list[list[str]] = []
+        self._rows = 0
+        self._in_text = self._skipped = 0
+
+    def opened(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag in ("del", "moveFrom", "Fallback", "instrText"):  # deleted, or said a second time
+            self._skipped += 1
+        elif tag == "tbl":
+            self._tables += 1
+            self._rows = self._rows if self._tables > 1 else 0
+        elif tag == "tr" and self._tables == 1:
+            self._cells = []
+        elif tag == "tc" and self._tables == 1:
+            self._cells.append([])
+        elif tag == "p":
+            self._style, self._depth = "", None
+        elif tag == "pStyle":
+            self._style = attributes.get("val", "")
+        elif tag == "numPr":
+            self._depth = 1 if self._depth is None else self._depth
+        elif tag == "ilvl" and attributes.get("val", "").isdigit():
+            self._depth = int(attributes["val"][:2]) + 1
+        elif tag == "t":
+            self._in_text += 1
+        elif tag in ("tab", "br", "cr") and not self._skipped:
+            self._words.append(" ")
+
+    def closed(self, tag: str) -> None:
+        if tag in ("del", "moveFrom", "Fallback", "instrText"):
+            self._skipped -= 1
+        elif tag == "t":
+            self._in_text -= 1
+        elif tag == "p":
+            self._paragraph()
+        elif tag == "tr" and self._tables == 1:
+            self.written.row([" ".join(cell) for cell in self._cells], first=self._rows == 0)
+            self._rows += 1
+        elif tag == "tbl":
+            self._tables -= 1
+
+    def characters(self, words: str) -> None:
+        if self._in_text and not self._skipped:
+            self._words.append(words)
+
+    def _paragraph(self) -> None:
+        words, self._words = "".join(self._words).strip(), []
+        if not words:
+            return
+        if self._tables:
+            if self._cells:
+                self._cells[-1].append(words)
+            return
+        level = self._levels.get(self._style)
+        if level is not None:
+            self._shift = 1 if level == 0 else self._shift
+            self.written.heading(level + self._shift, words)
+        elif self._depth is not None:
+            self.written.item(words, depth=self._depth)
+        else:
+            self.written.paragraph(words)
