@@ -7,12 +7,12 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from tests.retrieval.small_worlds import loom_over
+from tests.stand_ins import listening
 
 from weft.backends.memory import MemoryStore
 from weft.counsel import FAILED, Counsel
@@ -59,28 +59,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     monkeypatch.setattr(json_post, "RETRY_PAUSE_S", 0.01)
     played = ChatServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            status, answer = played.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            try:
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-            except ConnectionError:  # the client gave up, as some tests mean it to
-                return
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        played.url = f"http://127.0.0.1:{listening.server_port}/v1"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-        thread.start()
+    with listening(lambda path, headers, body: played.answer(body)) as url:
+        played.url = f"{url}/v1"
         yield played
         played.over.set()
-        listening.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.properties.running import memory_store
+from tests.stand_ins import listening
 
 from weft.loom import Loom
 from weft.models import reranker_from
@@ -126,29 +126,10 @@ def serving() -> Iterator[RerankServer]:
     """A server that listens while the block runs."""
     played = RerankServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = played.answer(self.path, dict(self.headers), body)
-            try:
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-            except ConnectionError:  # the client gave up, as some tests mean it to
-                return
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        played.url = f"http://127.0.0.1:{listening.server_port}/v1"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-        thread.start()
+    with listening(played.answer) as url:
+        played.url = f"{url}/v1"
         yield played
         played.hang.set()
-        listening.shutdown()
-        thread.join()
 
 
 def served(kind: str, server: RerankServer, *, clock: ManualClock | None = None, deadline_s: float = 3.0) -> Reranker:

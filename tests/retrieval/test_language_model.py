@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from msgspec import Meta, Struct
 from msgspec.structs import replace
+from tests.stand_ins import listening
 
 import weft
 from weft.backends.memory import MemoryStore
@@ -80,29 +80,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     monkeypatch.setattr(json_post, "RETRY_PAUSE_S", 0.01)
     played = ChatServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = played.answer(self.path, dict(self.headers), body)
-            try:
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-            except ConnectionError:  # the client gave up, as some tests mean it to
-                return
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        played.url = f"http://127.0.0.1:{listening.server_port}/v1"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-        thread.start()
+    with listening(played.answer) as url:
+        played.url = f"{url}/v1"
         yield played
         played.over.set()
-        listening.shutdown()
-        thread.join()
 
 
 def small_recipe(deadline_s: float = 3.0) -> tuple[Stage, ...]:

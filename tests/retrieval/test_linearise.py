@@ -15,7 +15,7 @@ from tests.properties.running import memory_store
 
 from weft.context import tokens
 from weft.context.arrange import Line
-from weft.context.linearise import linearise
+from weft.context.linearise import linearise, sources_of
 from weft.context.ties import Entity, Ties
 from weft.context.tokens import count_tokens
 from weft.context.wording import cut
@@ -169,9 +169,13 @@ def test_no_words_can_pass_for_a_line_a_heading_or_a_source(rows: list[Any], int
     lines = [line for line in bare.split("\n") if line]
     assert [line.split()[0] for line in lines if re.match(r"\d+\.", line)] == expected
     assert sum(line == "Sources" for line in lines) == bool(found.lines)
-    assert [line for line in lines if re.match(r"\[\d+\] ", line)] == [
-        f"[{at}] {citation}" for at, citation in enumerate(found.sources, start=1)
+    # Of one session: the first in full, the others by what is their own.
+    short = [
+        citation.replace("weft://s/events/", "…" if at else "weft://s/events/")
+        for at, citation in enumerate(found.sources)
     ]
+    footer = [line for line in lines if re.match(r"\[\d+\] ", line)]
+    assert ", ".join(footer) == ", ".join(f"[{at}] {each}" for at, each in enumerate(short, start=1))
     headings = [line for line in lines if not re.match(r"\d+\. |\[\d+\] |Sources|\(|[A-Z]+: \d", line)]
     assert all(line in ("What led to what", "Also known") or re.fullmatch(r"@ \(\w*\)", line) for line in headings)
     assert all(re.search(r" \[\d+\]$", line.text) for line in found.lines)
@@ -193,8 +197,37 @@ def test_one_citation_has_one_number() -> None:
     found = written(
         [("", "one", 1.0, 0), ("", "two", 0.9, 0), ("", "three", 0.8, 0), ("", "four", 0.7, 0)], "EXPLORE", 900
     )
-    assert [line.source for line in found.lines] == [1, 2, 3, 1]
+    assert [line.sources for line in found.lines] == [(1,), (2,), (3,), (1,)]
     assert len(found.sources) == 3
+
+
+def test_sources_of_one_session_or_file_share_a_line() -> None:
+    cited = (
+        "weft://a/events/7#00000000",
+        "file://docs/a b.md:12",
+        "weft://b/events/1#0a0a0a0a",
+        "weft://a/events/19#11111111",
+    )
+    assert sources_of((*cited, "file://docs/a b.md:40", "file://docs/b.md:1")).split("\n") == [
+        "Sources",
+        "[1] weft://a/events/7#00000000, [4] …19#11111111",
+        "[2] file://docs/a b.md:12, [5] …40",
+        "[3] weft://b/events/1#0a0a0a0a",
+        "[6] file://docs/b.md:1",
+    ]
+
+
+def test_a_line_cites_the_parts_whose_words_it_shows() -> None:
+    line = Line(
+        node=version("s", kind="Session", name="night"),
+        score=1.0,
+        citation="weft://s/events/1#00000000",
+        words="Ana: yes",
+        parts=("weft://s/events/4#00000000", "weft://s/events/5#00000000"),
+    )
+    found = linearise([line], intent="WHAT", ties=Ties())
+    assert found.lines[0].text.endswith(" [1][2][3]")
+    assert found.sources == (line.citation, *line.parts)
 
 
 def test_a_line_about_several_stands_once_under_the_best() -> None:

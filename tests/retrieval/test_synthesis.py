@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.stand_ins import listening
 
 from weft.backends.memory import MemoryStore
 from weft.context.synthesis import checked
@@ -34,41 +33,20 @@ class Writer:
     def __init__(self) -> None:
         self.said: Any = ""
         self.asked: list[dict[str, Any]] = []
-        writer = self
+        self.url = ""
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                writer.asked.append(body)
-                status = 200 if isinstance(writer.said, str) else writer.said
-                answer = json.dumps({"choices": [{"message": {"role": "assistant", "content": writer.said}}]}).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}/v1"
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+    def answer(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> tuple[int, bytes]:
+        self.asked.append(body)
+        status = 200 if isinstance(self.said, str) else self.said
+        return status, json.dumps({"choices": [{"message": {"role": "assistant", "content": self.said}}]}).encode()
 
 
 @pytest.fixture
 def writer() -> Iterator[Writer]:
     made = Writer()
-    yield made
-    made.close()
+    with listening(made.answer) as url:
+        made.url = f"{url}/v1"
+        yield made
 
 
 @pytest.fixture

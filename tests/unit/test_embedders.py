@@ -8,11 +8,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.stand_ins import listening
 
 from weft.errors import Misconfigured, ModelError, TooLarge
 from weft.models import builtin as builtin_module
@@ -209,29 +209,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     monkeypatch.setattr(json_post, "RETRY_PAUSE_S", 0.01)
     played = ModelServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = played.answer(self.path, dict(self.headers), body)
-            try:
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-            except ConnectionError:  # the client gave up, as some tests mean it to
-                return
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        played.url = f"http://127.0.0.1:{listening.server_port}"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-        thread.start()
+    with listening(played.answer) as url:
+        played.url = url
         yield played
         played.hang.set()
-        listening.shutdown()
-        thread.join()
 
 
 def openai(server: ModelServer, *, dimensions: int | None = None, timeout_s: float = 5.0) -> HttpEmbedder:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from tests.stand_ins import listening
 
 from weft.counsel import Counsel
 from weft.extract.model_extraction import MAX_SENT_CHARACTERS, extract_with_model
@@ -43,33 +42,21 @@ class Model:
         self.said: tuple[int, str] = (200, json.dumps(ANSWER))
         self.asked: list[list[dict[str, str]]] = []
 
+    def answer(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> tuple[int, bytes]:
+        self.asked.append(body["messages"])
+        status, content = self.said
+        choice = {"index": 0, "message": {"role": "assistant", "content": content}}
+        return status, json.dumps({"id": "1", "object": "chat.completion", "choices": [choice]}).encode()
+
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     monkeypatch.setattr(json_post, "RETRY_PAUSE_S", 0.01)
     played = Model()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            played.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"])
-            status, content = played.said
-            choice = {"index": 0, "message": {"role": "assistant", "content": content}}
-            answer = json.dumps({"id": "1", "object": "chat.completion", "choices": [choice]}).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        played.url = f"http://127.0.0.1:{listening.server_port}/v1"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-        thread.start()
+    with listening(played.answer) as url:
+        played.url = f"{url}/v1"
         yield played
-        listening.shutdown()
-        thread.join()
 
 
 def counsel(model: Model) -> Counsel:

@@ -670,7 +670,7 @@ def test_doctor_and_rebuild_find_a_sound_store(memory: weft.Memory, place: Place
     memory.add_fact("Mira", "role", "lead")
     diagnosis = memory.doctor()
     assert diagnosis.ok
-    names = ["settings", "files", "log", "graph", "text index", "clock", "outbox", "audit"]
+    names = ["settings", "files", "log", "graph", "text index", "vectors", "clock", "outbox", "audit"]
     assert [check.name for check in diagnosis.checks] == names
     rebuilt = run(memory, "rebuild")
     assert rebuilt.equal

@@ -103,12 +103,12 @@ def test_only_lines_that_were_ingested_are_printed(place: Place, memory: weft.Me
     file = place.root / "a.md"
     file.write_text("# One\n\nfirst\n\n# Two\n\nsecond\n")
     memory.ingest(place.root)
-    beyond = memory.cite("file://a.md:3-7")
-    assert (beyond.matches, beyond.lines) == (True, ("first",))
-    assert "cut after line 3" in beyond.notes[0]
+    beyond = memory.cite("file://a.md:3-70")
+    assert (beyond.matches, beyond.lines) == (True, ("first", "", "# Two", "", "second"))
+    assert beyond.notes == ("cut after line 7: nothing was ingested of what comes after it",)
     file.write_text("# One\n\nsecret\n\n# Two\n\nsecond\n")
     changed = memory.cite("file://a.md:1-7")
-    assert (changed.matches, changed.lines) == (False, ("# One", "", "first"))
+    assert (changed.matches, changed.lines) == (False, ("# One", "", "first", "", "# Two", "", "second"))
 
 
 def test_a_memory_cannot_pose_as_a_section(place: Place, memory: weft.Memory) -> None:

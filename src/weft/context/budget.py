@@ -10,7 +10,7 @@ from msgspec import Struct
 Profile = Literal["compact", "balanced", "debug"]
 # None is no bound but that of every answer (`weft.operations.bounds`).
 PROFILE_TOKENS: Final[Mapping[Profile, int | None]] = {"compact": 300, "balanced": 1_200, "debug": None}
-ENVELOPE_TOKENS: Final = 50  # of a profile, for the summary and notes around a context
+ENVELOPE_TOKENS: Final = 30  # of a profile, for the summary and notes around a context
 DEBUG_TOKENS: Final = 20_000  # of a context, where the profile has no bound
 Slot = Literal["core", "dependencies", "decisions", "plan", "episodes"]
 SHARES: Final[Mapping[Slot, float]] = {

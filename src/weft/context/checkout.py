@@ -31,6 +31,7 @@ HEADING_TOKENS: Final = 6
 MARKER_TOKENS: Final = 20
 LINES_TOLD: Final = 12  # among which the room for words is shared
 SMALL_TOKENS: Final = 600  # a budget that is for the answers alone
+BESIDE: Final = frozenset({"dependencies", "episodes"})
 ADVISED: Final = (300, 1_200, 4_000)
 NOTHING: Final = Body(blocks=(), lines=(), sources=())
 HEADINGS: Final[Mapping[Slot, str]] = {
@@ -128,10 +129,12 @@ def write_prompt(wanted: Wanted, budget_tokens: int) -> Prompt:
 def _prepared(wanted: Wanted, *, small: bool) -> Wanted:
     """Lines with their flags, in the order in which they are kept: of what happened lately the latest first.
 
-    A small budget is for what the question found, and nothing beside it.
+    A small budget is for what answers, and the decisions and the work that the question found, not for what is beside.
     """
     slots: dict[Slot, list[Line]] = {}
     for slot, lines in wanted.slots.items():
+        if small and slot in BESIDE:
+            continue
         ordered = by_worth(lines, wanted.intent, wanted.ties) if slot == "core" else lines
         ordered = ordered[::-1] if slot == "episodes" else ordered
         slots[slot] = [flagged(line) for line in ordered if line.score > 0.0 or not small]

@@ -22,6 +22,7 @@ from weft.types import SCOPES, NodeVersion
 
 GENERAL: Final = "general"
 PRECISE: Final = "precision"
+FLOOR, MULTIPLIER = 16, 2  # without a purpose: there is more to see than the limit, of which slots are filled
 Words = Annotated[str, Meta(max_length=200)]
 Risk = Literal["low", "medium", "high"]
 Horizon = Literal["day", "week", "month", "quarter", "year", "all"]
@@ -111,11 +112,12 @@ def policy_of(purpose: Purpose | None, profile: TaskProfile, *, limit: int, rete
     """What is applied for a purpose and a profile; `retention` is what the settings say."""
     words = tuple(dict.fromkeys((*(purpose.emphasis if purpose else ()), *_words_of(profile))))
     scoring = purpose.scoring if purpose else PRECISE if profile.risk == "high" else BALANCED.name
+    floor, multiplier = (purpose.recall_floor, purpose.multiplier) if purpose else (FLOOR, MULTIPLIER)
     return Policy(
         purpose=purpose.name if purpose else GENERAL,
-        recall_floor=purpose.recall_floor if purpose else limit,
-        multiplier=purpose.multiplier if purpose else 1,
-        candidates=purpose.candidates(limit) if purpose else limit,
+        recall_floor=floor,
+        multiplier=multiplier,
+        candidates=max(floor, multiplier * limit),
         scoring=scoring,
         emphasis=words,
         retention=profile.retention or retention,

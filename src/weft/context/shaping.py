@@ -113,7 +113,7 @@ def _steps(value: Data, place: Place, path: str, priorities: Priorities) -> Iter
         lists += isinstance(held, list)
         first = not path and lists == 1 and isinstance(held, list)
         level = priority_of(own, held, priorities, is_first_list=first)
-        if isinstance(held, list):
+        if isinstance(held, list) and held:
             yield from _items(held, (*place, name), own, level, priorities)
         elif level != "required":
             fields.setdefault(level, []).append(name)

@@ -49,6 +49,8 @@ def quoted(text: str) -> str:
 
 def visible(line: str) -> str:
     """A line without characters that do not show, as it is otherwise spaced."""
+    if line.isprintable():
+        return line
     return "".join(c if c.isprintable() or c in SHAPING else " " if c.isspace() else "" for c in line)
 
 

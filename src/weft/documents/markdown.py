@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import MutableMapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.documents.blocks import Block, Kind, Parsed, title_of
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 MAX_FRONT_MATTER_LINES = 200
 MAX_HEADING_CHARACTERS = 1_000  # of a heading, in which its markup is looked at
+MAX_HEADING_LINES = 5  # more text than that is no title, whatever underlines it
+MAX_LINES = 60_000  # half a megabyte of prose has ten thousand; each may cost the parser fifty microseconds
+MAX_NESTING = 60  # of quotes and lists; what is deeper is words
 
 _KINDS: dict[str, Kind] = {
     "heading_open": "heading",
@@ -37,7 +40,7 @@ def parse(lines: Sequence[str]) -> Parsed:
     taken, keys = front_matter(lines)
     blocks = [Block("meta", 0, taken)] if taken else []
     environment: MutableMapping[str, Any] = {}
-    tokens = _parser(inline=False).parse("\n".join([*[""] * taken, *lines[taken:]]), environment)
+    tokens = _block_parser().parse("\n".join([*[""] * taken, *lines[taken:]]), environment)
     for at, token in enumerate(tokens):
         if token.level or token.nesting < 0 or token.map is None or token.type not in _KINDS:
             continue
@@ -75,19 +78,48 @@ def _plain_value(words: str) -> str:
 
 
 @cache
-def _parser(*, inline: bool) -> MarkdownIt:
-    """Inline markup costs as much as all blocks together, and only titles need it."""
+def _block_parser() -> MarkdownIt:
+    """Finds blocks. Inline markup costs as much as all blocks together, and only titles need it."""
+    from markdown_it import MarkdownIt
+    from markdown_it.parser_block import ParserBlock
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
+    class TopLevel(StateBlock):
+        """Keeps the tokens of the top level and of titles: of a long list the others are most of the time and room."""
+
+        def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+            if self.level == 0 or (ttype == "inline" and self.tokens[-1].type == "heading_open"):
+                return super().push(ttype, tag, nesting)
+            if self.level == 1 and nesting < 0:
+                return super().push(ttype, tag, nesting)
+            self.level += nesting
+            return Token(ttype, tag, nesting)
+
+    class Blocks(ParserBlock):
+        def parse(self, src: str, md: MarkdownIt, env: Any, outTokens: list[Token]) -> list[Token] | None:  # noqa: N803
+            state = TopLevel(src, md, env, outTokens)
+            self.tokenize(state, state.line, state.lineMax)
+            return state.tokens
+
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
+    parser.block = Blocks()
+    parser.configure("commonmark").enable("table").disable(["inline", "text_join"])
+    return parser
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark").enable("table")
-    return parser if inline else parser.disable(["inline", "text_join"])
+    return MarkdownIt("commonmark")
 
 
 def _title(content: str, environment: MutableMapping[str, Any]) -> str:
     """The words that a reader sees of a heading."""
     if not _MARKUP.search(content):
         return title_of(content)
-    children = _parser(inline=True).parseInline(content, environment)[0].children or ()
+    children = _inline_parser().parseInline(content, environment)[0].children or ()
     return title_of("".join(" " if child.type.endswith("break") else _words(child) for child in children)) or title_of(
         content
     )

@@ -190,6 +190,10 @@ OPERATIONS = (
         ),
         eager=True,
         budget="max_tokens",
-        priorities={"prompt": "required", "evidence": "low", "provenance": "low", "diagnostics": "low"},
+        priorities={"warnings": "high"},
+        told=(
+            *("query", "valid_at", "known_at", "purpose", "working_set", "current_facts", "evidence", "provenance"),
+            *("retention", "guidance", "quality", "diagnostics", "counts", "token_use"),
+        ),
     ),
 )

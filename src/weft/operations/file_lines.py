@@ -117,7 +117,8 @@ def _of_document(loom: Loom, citation: FileCitation, parts: Sequence[NodeVersion
     end = min(last, citation.line + MAX_CITED_LINES - 1)
     texts = [node for node in parts if node.text]
     touched = [node for node in texts if first_line(node) <= end and last_line(node) >= citation.line]
-    nodes = tuple(touched) if citation.end_line is not None and best in touched else (best,)
+    others = [node for node in touched if node.id != best.id] if citation.end_line is not None else []
+    nodes = (best, *others)
     known = words_by_line(texts)
     numbers = sorted({n for each in nodes for n in range(first_line(each), last_line(each) + 1) if n in known})
     end = min(end, max([last_line(each) for each in nodes]))
@@ -132,7 +133,7 @@ def _of_document(loom: Loom, citation: FileCitation, parts: Sequence[NodeVersion
             for node in parts
             if node.kind == "Section"
         },
-        cut=_cut(end, last),
+        cut=_cut(citation, end, last, "nothing was ingested of what comes after it"),
     )
 
 
@@ -152,15 +153,16 @@ def _of_code(loom: Loom, citation: FileCitation, nodes: Sequence[NodeVersion]) -
         known=dict(zip(numbers, split_lines(best.text), strict=False)),
         numbers=tuple(numbers),
         shown=(citation.line, end),
-        cut=_cut(end, citation.end_line or last, ends=last),
+        cut=_cut(citation, end, citation.end_line or last, "there it ends, or another begins that stands in it"),
     )
 
 
-def _cut(end: int, asked: int, *, ends: int = 0) -> str:
+def _cut(citation: FileCitation, end: int, asked: int, why: str) -> str:
+    """That not all was told that was asked for, and why."""
     if end >= asked:
         return ""
-    told = f"the section ends at line {ends}, and " if ends else ""
-    return f"cut after line {end}: {told}{MAX_CITED_LINES} lines are shown at most"
+    full = end - citation.line + 1 == MAX_CITED_LINES
+    return f"cut after line {end}: {f'{MAX_CITED_LINES} lines are shown at most' if full else why}"
 
 
 def _holds(node: NodeVersion, line: int) -> bool:

@@ -131,7 +131,7 @@ def _drop(loom: Loom, viewer: Viewer, model: str) -> int:
 OPERATIONS = (
     Operation(
         name="reindex",
-        summary="embed what has no vector yet, switch to the configured embedder, and publish new index files",
+        summary="embed what has no vector yet, switch to another embedder, publish index files",
         input=Reindex,
         output=Reindexed,
         effect="write",

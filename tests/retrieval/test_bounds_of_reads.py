@@ -1,0 +1,94 @@
+"""Every operation that reads stays within 80,000 characters in a store of very long texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft
+from weft.errors import NotFound
+from weft.operations import OPERATIONS, operation
+from weft.operations.bounds import OUTPUT_CHARACTERS, size
+
+LONG = "giraffe " + "word " * 8_000
+# They print one thing whole, whatever its length: what a cut answer points to. Agents get them within a profile.
+WHOLE = {"show", "cite"}
+# They answer with paths and counts, or need what is not made here; nothing of memories is in them.
+APART = {"answer", "agent_knowledge", "backup", "compaction_show", "log_export"}
+
+
+class Long:
+    """A store of long texts, and what to ask it."""
+
+    def __init__(self, memory: weft.Memory) -> None:
+        self.memory = memory
+        saved = [
+            memory.remember(f"{number} {LONG}", props={f"key{each}": "v" * 900 for each in range(8)})
+            for number in range(5)
+        ]
+        memory.add_fact("Mira", "works_at", "harbour")
+        memory.record_turns("standup", [f"Mira: {number} " + "talk " * 2_000 for number in range(10)])
+        for number in range(12):
+            self.run(
+                "work_create", kind="task", title=f"Task {number}", description="d " * 900, inputs={"a": "b" * 19_000}
+            )
+            self.run("alert_raise", message=f"{number} " + "m" * 1_900)
+            self.run("report_write", title=f"Report {number}", body="r " * 4_500, keywords=["night"])
+        everything = {"limit": 100, "min_score": 0.0}
+        self.asked: dict[str, dict[str, Any]] = {
+            **dict.fromkeys(("recall", "ask", "recall_raw", "memory_search"), {"query": "giraffe", **everything}),
+            **dict.fromkeys(("memory_checkout", "assemble_context"), {"query": "giraffe"}),
+            **dict.fromkeys(("recent", "work_list", "alert_list", "log_show", "tool_calls"), {"limit": 100}),
+            **dict.fromkeys(("entity_lookup", "temporal_expand", "causal_expand"), {"entity_ids": ["Mira"]}),
+            "conversation_search": {"query": "talk", "limit": 50, "neighbours": 3},
+            "find_similar": {"text": "giraffe", "limit": 100},
+            "explain": {"query": "giraffe", "id": saved[0].id},
+            "semantic_search": {"query": "giraffe"},
+            "screen": {"message": "giraffe " * 400},
+            "report_read_latest": {"keyword": "night", "limit": 10},
+            "subgraph_merge": {
+                "views": [{"view": "semantic", "nodes": [{"id": each.id, "score": 1.0} for each in saved]}]
+            },
+            "linearize_context": {"nodes": [{"id": each.id} for each in saved]},
+            "diff": {"since": "2020"},
+            "analysis_route": {"task": "plan " * 300},
+            "work_show": {"id": self.run("work_list", limit=1).tasks[0].id},
+            "work_made": {"conversation": "standup"},
+            "session_status": {"session": "standup"},
+        }
+
+    def run(self, name: str, **given: Any) -> Any:
+        return self.memory.run(operation(name), given)
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Long]:
+    root = tmp_path_factory.mktemp("long")
+    environment = {"HOME": str(root), "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "on"}
+    with weft.open(directory=Path(root), environment=environment) as memory:
+        yield Long(memory)
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in OPERATIONS if each.effect == "read"))
+def test_no_read_is_longer_than_an_answer_may_be(long: Long, name: str) -> None:
+    if name in WHOLE | APART:
+        return
+    try:
+        answer = long.run(name, **long.asked.get(name, {}))
+    except NotFound as problem:
+        assert len(str(problem)) < 2_000
+        return
+    assert size(answer) <= OUTPUT_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "least"),
+    [("recent", "nodes", 40), ("work_list", "tasks", 12), ("report_read_latest", "reports", 10)],
+)
+def test_rows_are_shortened_before_they_are_left_out(long: Long, name: str, rows: str, least: int) -> None:
+    answer = long.run(name, **long.asked[name])
+    assert len(getattr(answer, rows)) >= least
+    assert any("to stay within 80,000 characters" in note for note in answer.notes)
