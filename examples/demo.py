@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -22,6 +23,7 @@ import weft
 from weft.operations.recalling import Recalled
 
 WORKSPACE = Path(__file__).parent / "workspace"
+DOCS = Path(__file__).parent.parent / "docs"
 DIM, BOLD, PLAIN = ("\033[2m", "\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "", "")
 
 
@@ -63,13 +65,14 @@ def main() -> None:
             prove(memory)
             forget(memory)
         serve(scratch, project)
+        read_own_docs(scratch)
     what_next()
 
 
 def tell(memory: weft.Memory, project: Path) -> None:
-    say("1. A workspace goes in: documents by section, and what agents saw")
+    say("1. A workspace goes in: documents by section and passage, and what agents saw")
     read = memory.ingest(project)
-    print(f"  {read.documents} documents in {read.sections} sections")
+    print(f"  {read.documents} documents in {read.sections} sections and {read.chunks} chunks")
     told = memory.ingest(project / "talks.jsonl")
     print(f"  {told.records} records: passages, a chat, two whole sessions")
     memory.remember(
@@ -175,6 +178,28 @@ async def call_over_mcp(address: str, token: str) -> None:
         print(textwrap.indent(str(getattr(answer.content[0], "text", "")), "  "))
 
 
+def read_own_docs(scratch: str) -> None:
+    say("12. This repository's own documents go in, and an agent checks out what it needs for a task")
+    handbook = Path(scratch) / "weft"
+    shutil.copytree(DOCS, handbook / "docs", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    environment = {"HOME": scratch, "WEFT_AGENT": "demo"}
+    with weft.open(f"sqlite://{scratch}/store", directory=handbook, environment=environment) as memory:
+        began = time.perf_counter()
+        read = memory.ingest(handbook)
+        took = time.perf_counter() - began
+        print(f"  {read.documents} documents in {read.sections} sections and {read.chunks} chunks, {took:.1f} s")
+        began = time.perf_counter()
+        again = memory.ingest(handbook)
+        print(f"  read again: {again.unchanged} unchanged, {100 * (time.perf_counter() - began) / took:.1f} % of that")
+        task = "give the store another embedding model without losing anything"
+        print(f"  within 300 tokens, for the task: {task}\n")
+        found = memory.memory_checkout(task, purpose="coding", max_tokens=300)
+        print(textwrap.indent(found.prompt, "  "))
+        cited = memory.cite(found.evidence[0].citation)
+        print(f"\n  its first source again, as the file says it today ({'unchanged' if cited.matches else 'CHANGED'}):")
+        print(textwrap.indent("\n".join(cited.lines[:4]), "    "))
+
+
 def what_next() -> None:
     say("What to do next")
     print(
@@ -182,6 +207,7 @@ def what_next() -> None:
           . .venv/bin/activate
           weft remember "Deploys freeze on Fridays." && weft recall "when do deploys freeze?" --explain
           weft ingest docs                          # read documents, cited by file and line
+          weft checkout "what I am about to do"     # what an agent should know before it begins
           weft mcp install claude-code              # or cursor, vscode, gemini, claude-desktop: shows the change first
           weft serve                                # MCP and HTTP for agents elsewhere, with tokens
           weft log verify && weft doctor            # prove that nothing was changed

@@ -25,6 +25,7 @@ from benchmarks.latency.measure import percentiles, rate, save
 from weft.lexical import content_hash, query_terms
 from weft.log.draft import Draft
 from weft.log.kinds import graph
+from weft.operations import operation
 from weft.queries import TextQuery, Vector, VectorQuery
 from weft.types import When
 
@@ -93,6 +94,10 @@ def measure(mem: weft.Memory, directory: Path, real: np.ndarray, nodes: int) -> 
     for text in questions[:10]:  # warm
         mem.recall(text)
     result["recall, embedding included"] = percentiles([lambda q=q: mem.recall(q) for q in questions])
+    checkout = operation("memory_checkout")
+    result["memory_checkout, for coding"] = percentiles(
+        [lambda q=q: mem.run(checkout, {"query": q, "purpose": "coding"}) for q in questions]
+    )
     vectors = [real[chance.randrange(len(real))].astype("<f4").tobytes() for _ in range(200)]
     result["vector search"] = percentiles(
         [lambda v=v: store.search_vector(viewer, When(), VectorQuery(model=MODEL, data=v), limit=50) for v in vectors]

@@ -12,8 +12,10 @@ not allow, no file of an agent gives.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,16 +52,19 @@ def profile_path(root: Path, slug: str) -> Path:
 def find_profile(root: Path, agent: str) -> AgentProfile | None:
     """What the project says of an agent; None where it says nothing. Raises Misconfigured for a file with defects.
 
-    Only small letters, digits and - make the name of a file: no other name has one.
+    Only small letters, digits and - make the name of a file: no other name has one. A name that differs from a file's
+    in nothing but small and capital letters is refused: it would go round what the file narrows.
     """
-    if SLUG.fullmatch(agent) is None:
+    name = f"{agent}{SUFFIX}"
+    named = [each for each in _names(root) if each.casefold() == name.casefold()]
+    if not named:
         return None
-    path = profile_path(root, agent)
-    try:
-        there = path.is_symlink() or path.exists()
-    except OSError as problem:  # a directory that cannot be looked into may hold what would narrow
-        raise Misconfigured(f"{path}: cannot be read: {problem.strerror}", hint="check its rights") from problem
-    return read_profile(path) if there else None
+    if SLUG.fullmatch(agent) is None or named != [name]:
+        raise Misconfigured(
+            f"the agent {agent!r} and {root / DIRECTORY / named[0]} differ in small and capital letters only",
+            hint="call both the same, in small letters: WEFT_AGENT and the file",
+        )
+    return read_profile(profile_path(root, agent))
 
 
 def need_profile(root: Path, slug: str) -> AgentProfile:
@@ -77,10 +82,7 @@ def need_profile(root: Path, slug: str) -> AgentProfile:
 
 def slugs(root: Path) -> tuple[str, ...]:
     """The agents that have a file in a project, in order."""
-    directory = root / DIRECTORY
-    if not directory.is_dir():
-        return ()
-    names = sorted(path.name.removesuffix(SUFFIX) for path in directory.glob(f"*{SUFFIX}"))
+    names = sorted(name.removesuffix(SUFFIX) for name in _names(root) if name.endswith(SUFFIX))
     return tuple(name for name in names if SLUG.fullmatch(name))[:MAX_AGENTS]
 
 
@@ -111,6 +113,18 @@ def narrowed(profile: AgentProfile, held: tuple[str, ...]) -> tuple[str, ...]:
     return held if profile.scopes is None else tuple(each for each in held if each in profile.scopes)
 
 
+def _names(root: Path) -> Iterator[str]:
+    """What stands in the directory of agents; nothing where there is none."""
+    directory = root / DIRECTORY
+    try:
+        with os.scandir(directory) as entries:
+            yield from (entry.name for entry in entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as problem:  # a directory that cannot be looked into may hold what would narrow
+        raise Misconfigured(f"{directory}: cannot be read: {problem.strerror}", hint="check its rights") from problem
+
+
 def _take(values: dict[str, Any], defects: list[str], path: Path, said: dict[str, Any], name: str, read: Any) -> None:
     if name in said:
         try:
@@ -128,7 +142,7 @@ def _true_or_false(value: Any) -> bool:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
             raise Misconfigured(f"{path}: is no plain file", hint="put the file itself there, not a link")
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)

@@ -17,13 +17,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.append import Writer
-from weft.audit import AUDIT, Audit, as_is
 from weft.calls import Call, Surface
-from weft.config import Effective, Settings, check_store, load_settings
+from weft.config import Effective, Settings, load_settings
 from weft.counsel import Counsel
 from weft.errors import BlockedScope, NeedsApproval, Unproven, WeftError
 from weft.instants import Clock, SystemClock
-from weft.log.chain import commit_genesis
 from weft.log_lines import OperationLog
 from weft.loom import Loom, Progress, no_progress
 from weft.models import reranker_from
@@ -33,16 +31,16 @@ from weft.operations import approvals, operation
 from weft.operations.live_memory import check_live
 from weft.operations.redacting import redacted_input, with_notes
 from weft.operations.registry import PRODUCED_BY, Operation, read_input
-from weft.outbox import Outbox, place_of
-from weft.ports import Store
 from weft.screen import Screen
 from weft.sealing import Keyring
-from weft.types import Actor, FileSchema, Viewer
+from weft.stores import audit_of, open_store, outbox_of, viewer_of
+from weft.types import Actor
 from weft.vector_spaces import spaces_from
 
 if TYPE_CHECKING:  # what methods return; each method imports only its own
     from weft.operations import (
         alike,
+        checking_out,
         citing,
         deleting,
         erasing,
@@ -57,82 +55,6 @@ if TYPE_CHECKING:  # what methods return; each method imports only its own
         upkeep,
     )
     from weft.operations.remembered import Remembered
-
-
-def open_store(url: str, *, clock: Clock) -> Store:
-    """A store by its URL. Raises Misconfigured for a URL that names no backend."""
-    check_store(url)
-    scheme, _, rest = url.partition("://")
-    if scheme == "sqlite":
-        from weft.backends.sqlite.store import SqliteStore
-
-        # Three slashes begin an absolute path, two a relative one: sqlite:///home/me/x, sqlite://x.
-        return SqliteStore(Path(rest).expanduser(), commit_genesis, clock=clock)
-    from weft.backends.memory import MemoryStore
-
-    return MemoryStore(commit_genesis, clock=clock)
-
-
-def schemas(settings: Settings) -> tuple[FileSchema, ...]:
-    """Which schema each file of the store has, without changing any. None of a store that has no files."""
-    scheme, _, rest = settings.store.partition("://")
-    if scheme != "sqlite":
-        return ()
-    from weft.backends.sqlite.migrating import file_schemas
-
-    directory = Path(rest).expanduser()
-    return (*file_schemas(directory, audit=False), *file_schemas(directory / AUDIT, audit=True))
-
-
-def marker_problems(settings: Settings) -> dict[str, str]:
-    """What is wrong with the files that say that a directory is a store, by path."""
-    scheme, _, rest = settings.store.partition("://")
-    from weft.backends.sqlite.migrating import marker_problems
-
-    directory = Path(rest).expanduser()
-    return marker_problems(directory, directory / AUDIT) if scheme == "sqlite" else {}
-
-
-def viewer_of(settings: Settings) -> Viewer:
-    """Who is asking, as the settings say: never as an argument says."""
-    return Viewer(
-        account=settings.account,
-        scopes=frozenset(settings.scopes),
-        agent=settings.agent,
-        audience=settings.audience,
-        sensitive=settings.sensitive,
-    )
-
-
-def outbox_of(settings: Settings) -> Outbox | None:
-    """Where this account's writes wait for this store; None if they do not, as for one that ends with the process."""
-    if not settings.outbox or settings.store.startswith("memory:"):
-        return None
-    root = Path(settings.outbox).expanduser().absolute()
-    return Outbox(directory=place_of(root, settings.store, settings.account), account=settings.account)
-
-
-def audit_of(settings: Settings, *, clock: Clock) -> Audit:
-    """The audit of this store: in a store of the same kind, in its directory `audit`. Nothing is opened yet."""
-    scheme, _, rest = settings.store.partition("://")
-
-    def open_it() -> Store | None:
-        if scheme != "sqlite":
-            return open_store(settings.store, clock=clock)
-        from weft.backends.sqlite.directory import MARKER
-
-        directory = Path(rest).expanduser()
-        # Where nothing was written yet there is no store, and asking makes none.
-        return open_store(f"sqlite://{directory / AUDIT}", clock=clock) if (directory / MARKER).is_file() else None
-
-    redacting = _redact if settings.redaction == "on" else as_is
-    return Audit(open_it, clock=clock, redact=redacting, recording=settings.audit)
-
-
-def _redact(text: str) -> str:
-    from weft.redaction import redact  # takes ten milliseconds to load
-
-    return redact(text)
 
 
 def open(  # noqa: A001 - the package's front door: weft.open()
@@ -320,6 +242,10 @@ class Memory:
     def recall(self, query: str, **more: Any) -> recalling.Recalled:
         """Finds memories, best first, each with its citation."""
         return cast("recalling.Recalled", self._call("recall", {"query": query, **more}))
+
+    def memory_checkout(self, query: str, **more: Any) -> checking_out.Checkout:
+        """What to know before a piece of work, for a purpose and within a budget: see `weft checkout --help`."""
+        return cast("checking_out.Checkout", self._call("memory_checkout", {"query": query, **more}))
 
     def answer(self, receipt: str) -> recalling.Recalled:
         """An earlier answer again, exactly, from its receipt."""

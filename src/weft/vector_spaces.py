@@ -9,7 +9,6 @@ that is no leave to send texts there.
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -65,7 +64,9 @@ class Spaces(Embedding):
 
     def used(self, store: Store, viewer: Viewer) -> tuple[Embedding | None, str]:
         """What embeds into the space in use, this one included; None, and why, where that cannot be had."""
-        found = store.space(viewer)
+        return self._of(store.space(viewer))
+
+    def _of(self, found: Space | None) -> tuple[Embedding | None, str]:
         if self._embedder is None or found is None or found.model == self.model:
             return self, ""
         with self._making:
@@ -107,20 +108,15 @@ class Spaces(Embedding):
         vectors, note = super().of_texts(store, viewer, texts)
         if self._embedder is None or not texts:
             return vectors, note
-        used, _ = self.used(store, viewer)
-        if used is self:
-            self._tell_place(store, viewer)
-            return vectors, note
-        if used is None:
+        found = store.space(viewer)
+        used, _ = self._of(found)
+        if used is self and found is not None and not found.embedder and (place := self.place) is not None:
+            # Told once: whoever is set to another embedder later knows where to go on asking.
+            store.use_space(viewer.account, place, instead_of=found)
+        if used is None or used is self:
             return vectors, note
         more, problem = used.of_texts(store, viewer, texts)
         return vectors + more, "; ".join(dict.fromkeys(filter(None, (note, problem))))
-
-    def _tell_place(self, store: Store, viewer: Viewer) -> None:
-        """Leaves where the vectors come from, once: whoever is set to another embedder later goes on asking there."""
-        found = store.space(viewer)
-        if found is not None and not found.embedder and (place := self.place) is not None:
-            store.use_space(viewer.account, place, instead_of=found)
 
     def catch_up(self, store: Store, viewer: Viewer, texts: Sequence[LexedText], made: Sequence[Vector]) -> str:
         if self._embedder is None or not texts:
@@ -233,6 +229,8 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _is_here(url: str) -> bool:
+    import ipaddress
+
     host = urlsplit(url).hostname or ""
     if host == "localhost":
         return True

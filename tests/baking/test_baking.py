@@ -93,11 +93,10 @@ def test_the_summary_is_used_only_while_it_is_of_the_file_beside_it(boss: weft.M
     os.utime(full, ns=(at + 1_000_000_000, at + 1_000_000_000))
     assert run(boss, "agent_knowledge", slug="desk").used == "full"
     os.utime(full, ns=(at, at))
-    full.write_text(full.read_text() + "\nedited\n")
-    os.utime(full, ns=(at, at))
+    summary.write_text(summary.read_text() + "\nedited\n")
     told = run(boss, "agent_knowledge", slug="desk")
-    assert told.used == "full"
-    assert any("changed by hand" in note for note in told.notes)
+    assert (told.used, "edited" in told.text) == ("full", False)
+    assert any("changed since" in note for note in told.notes)
     summary.unlink()
     assert run(boss, "agent_knowledge", slug="desk").used == "full"
     full.unlink()
@@ -159,10 +158,14 @@ def test_all_are_baked_and_a_broken_one_costs_only_itself(boss: weft.Memory, pla
         run(boss, "bake", slug="desk", all=True)
 
 
-def test_nobody_bakes_more_than_they_may_see(boss: weft.Memory, place: Place) -> None:
+def test_nobody_bakes_more_or_less_than_the_agent_may_see(boss: weft.Memory, place: Place) -> None:
     written(place.root, "spy", 'scopes = ["public", "shared", "admin"]\nkeywords = ["vault"]\n')
-    run(place.open(scopes="public", agent="guest"), "bake", slug="spy")
-    assert "vault" not in (place.root / "agents" / "spy" / "KNOWLEDGE.md").read_text().partition("\n\n")[2]
+    run(boss, "bake", slug="spy")
+    spied = place.root / "agents" / "spy" / "KNOWLEDGE.md"
+    assert "vault" in spied.read_text().partition("\n\n")[2]
+    with pytest.raises(Forbidden, match="shared, admin"):
+        run(place.open(scopes="public", agent="guest", role="agent"), "bake", slug="spy")
+    assert "vault" in spied.read_text().partition("\n\n")[2]
     other = place.open(scopes="public", audience="public", agent="pilot")
     with pytest.raises(Forbidden):
         run(other, "bake", slug="desk")

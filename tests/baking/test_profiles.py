@@ -92,6 +92,31 @@ def test_links_and_directories_are_no_files(tmp_path: Path) -> None:
         settings(tmp_path, agent="raw")
 
 
+@pytest.mark.parametrize("agent", ["Desk", "DESK", "desK"])
+def test_a_name_in_other_letters_does_not_go_round_the_file(tmp_path: Path, agent: str) -> None:
+    written(tmp_path, "desk", "live_memory = false\n")
+    with pytest.raises(Misconfigured, match="capital letters"):
+        settings(tmp_path, agent=agent)
+
+
+def test_a_file_in_other_letters_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "Desk.toml").write_text("live_memory = false\n")
+    for agent in ("desk", "Desk"):
+        with pytest.raises(Misconfigured, match="capital letters"):
+            settings(tmp_path, agent=agent)
+    assert settings(tmp_path, agent="pilot").live_memory
+
+
+def test_a_directory_of_agents_that_is_a_link_stops_the_agent(tmp_path: Path) -> None:
+    root = tmp_path / "ferry"
+    root.mkdir()
+    written(tmp_path, "desk", "live_memory = true\n")
+    (root / "agents").symlink_to(tmp_path / "agents")
+    with pytest.raises(Misconfigured, match="link"):
+        settings(root, agent="desk")
+
+
 @pytest.mark.parametrize("slug", ["../desk", "Desk", "-desk", "desk-", "a/b", "a" * 65, "désk", "a.b"])
 def test_what_is_no_slug_names_no_file(tmp_path: Path, slug: str) -> None:
     with pytest.raises(Invalid):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,12 +11,13 @@ import pytest
 from tests.stand_ins import EmbeddingServer, embedding_server
 
 import weft
+from weft.backends.sqlite import spaces
 from weft.operations import operation
 from weft.operations.indexing import Reindexed
 from weft.queries import Space
 from weft.testing.clock import ManualClock
 
-from .conftest import Open
+from .conftest import Open, fill
 
 FACTS = (
     "The ferry to Bergen leaves at nine.",
@@ -274,3 +277,67 @@ def test_doctor_and_stats_say_how_far_it_is(opened: Open, server: EmbeddingServe
     reindex(memory)
     (check,) = [check for check in memory.doctor().checks if check.name == "vectors"]
     assert check.detail == f"all {held.texts} texts have a vector of ollama:new"
+
+
+def test_each_model_has_index_files_of_its_own(
+    opened: Open, server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.backends.sqlite.vectors.PUBLISH_AT", 50)
+
+    def published() -> set[str]:
+        return {path.name.rpartition("-")[0] for path in tmp_path.glob("store/**/vectors-m*-*")}
+
+    old = opened("ollama:old", server.url)
+    fill(old, 120)
+    reindex(old)
+    assert published() == {"vectors-m1"}
+    new = opened("ollama:new", server.url)
+    done = reindex(new)
+    assert done.switched_from == "ollama:old"
+    assert published() == {"vectors-m1", "vectors-m2"}
+    assert new.recall("ship number 77").hits
+    assert not told(new.recall("ship number 78"))
+    assert reindex(new, drop_old=True).dropped == {"ollama:old": 120}
+    assert published() == {"vectors-m2"}
+    assert new.recall("ship number 79").hits
+    # What was dropped can be made again, and nothing of what it held before comes back.
+    assert reindex(old).embedded == 120
+    assert published() == {"vectors-m1", "vectors-m2"}
+    assert old.recall("ship number 80").hits
+
+
+def test_a_text_written_between_the_look_and_the_swap_holds_it_up(
+    opened: Open, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stale = opened("ollama:old", server.url)
+    filled(stale)
+    memory = opened("ollama:new", server.url)
+    look, late = spaces._last_text, ["Herons nest on the old pier."]
+
+    def written_meanwhile(db: Any) -> Any:
+        seen = look(db)
+        if late:
+            stale.remember(late.pop())
+        return seen
+
+    monkeypatch.setattr(spaces, "_last_text", written_meanwhile)
+    done = reindex(memory)
+    assert not late
+    assert (done.switched_from, done.in_use, done.notes) == ("ollama:old", "ollama:new", ())
+    assert "Herons nest on the old pier." in server.embedded("new")
+    assert len(set(models(memory).values())) == 1
+
+
+def test_a_store_from_before_there_was_a_record(opened: Open, server: EmbeddingServer, tmp_path: Path) -> None:
+    with opened("ollama:old", server.url) as memory:
+        filled(memory)
+    (file,) = tmp_path.glob("store/accounts/*.db")
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("DROP TABLE space_in_use")
+    memory = opened("ollama:new", server.url)
+    assert in_use(memory) == Space(model="ollama:old")  # its server was never told: Ollama's own place is tried
+    asked = memory.recall("when does the ferry leave")
+    assert asked.hits[0].node.text == FACTS[0]
+    assert reindex(memory).switched_from == "ollama:old"
+    assert in_use(memory) == Space(model="ollama:new", embedder="ollama:new", url=server.url)
+    assert not told(memory.recall("when does the ferry leave"))

@@ -43,6 +43,7 @@ FROM_LOG: dict[str, str] = {  # those that the log can answer, and where they te
     "conversation_search": "messages",
     "find_similar": "hits",
     "semantic_search": "matches",
+    "memory_checkout": "evidence",
 }
 BREAKS: dict[str, Break] = {
     **WITHOUT_NODES,
@@ -75,6 +76,8 @@ class World:
             **dict.fromkeys(
                 ("recall", "ask", "recall_raw", "memory_search", "semantic_search", "project_context"), asking
             ),
+            "memory_checkout": {**asking, "purpose": "coding", "session": "standup", "max_tokens": 4_000},
+            "assemble_context": {**asking, "session": "standup"},
             "conversation_search": {"query": "are the bookings down?"},
             "find_similar": {"text": "bookings are down"},
             "explain": {**asking, "id": "c5-outage"},
@@ -107,6 +110,7 @@ class World:
 
 LISTS = (
     *("recent", "diff", *MAY_BE_EMPTY, "deletion_list", "approval_list", "report_list", "alert_list", "work_list"),
+    "previous_context",
     *("tool_calls", "log_show", "log_verify", "log_head", "stats", "get_statistics", "doctor", "config", "key_new"),
     *("token_list", "conversation_list"),
 )
@@ -324,14 +328,14 @@ def test_a_context_that_cannot_be_ordered_by_cause_does_not_say_that_it_is(world
     with memory_at(world.store, by_meaning=True) as memory:
         given = {"query": QUESTION, "intent": "WHY"}
         whole = call(memory.loom, "recall", **given)
-        assert "every cause before its effects" in whole["context"]
+        assert "causes before effects" in whole["context"]
         before = reads_of(memory.loom, "recall_raw", given)["neighbours"]
         store: Any = FailsAt(memory.loom.store, no_ties)
         answer = call(replace(memory.loom, store=store), "recall", **given)
         assert [hit["node"]["id"] for hit in answer["hits"]] == [hit["node"]["id"] for hit in whole["hits"]]
         linear = call(replace(memory.loom, store=store), "linearize_context", **world.arguments["linearize_context"])
     for context in (answer["context"], linear["text"]):
-        assert "every cause before its effects" not in context
+        assert "causes before effects" not in context
         assert context.startswith("WHY")
         assert "best first" in context
     assert any("by score" in note for note in answer["notes"])

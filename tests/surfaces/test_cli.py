@@ -161,6 +161,9 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     merged = f'[{{"view": "semantic", "nodes": [{{"id": "{first["id"]}", "score": 1}}]}}]'
     runs: list[tuple[tuple[str, ...], str]] = [
+        (("memory-checkout", "words to keep", "--purpose", "coding", "--session", "chat"), "prompt"),
+        (("assemble-context", "words to keep", "--session", "chat"), "context"),
+        (("previous-context",), "tasks"),
         (("add-fact", "Mira", "role", "lead"), "citation"),
         (("add-entity", "Ferry", "--kind", "Service"), "id"),
         (("add-event", "Ferry was launched", "2026-01-02", "--entities", "Ferry"), "citation"),

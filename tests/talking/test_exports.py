@@ -89,6 +89,22 @@ def test_a_list_is_streamed_in_small_pieces(tmp_path: Path, monkeypatch: pytest.
     assert [turn.text for turn in Read(path).turns] == [f"Größe {n}?" for n in range(5)]
 
 
+def test_a_number_of_any_length_is_no_fault(desk: Desk, tmp_path: Path) -> None:
+    text = json.dumps([chatgpt("c1", *ASKED), chatgpt("c2", *ASKED)])
+    path = written(tmp_path / "conversations.json", text[:-2] + ', "n": ' + "9" * 5_000 + "}]")
+    done = desk.take(path)
+    assert (done.written, done.bad) == (2, 1)
+    for named in ("telegram", "discord"):
+        read = Read(written(tmp_path / "x.json", '{"id": ' + "9" * 5_000 + "}"), named)
+        assert (read.turns, len(read.bad)) == ([], 1)
+
+
+def test_marks_of_citations_are_no_words(tmp_path: Path) -> None:
+    said = 'It is late\ue200cite\ue202turn0search1\ue202turn0news2\ue201. In \ue200entity\ue202["city","Rome","it"]\ue201 too\ue206'
+    read = Read(written(tmp_path / "conversations.json", [chatgpt("c1", ("assistant", said))]))
+    assert read.said == ["assistant: It is late. In Rome too"]
+
+
 def slack(folder: Path) -> Path:
     written(folder / "users.json", [{"id": "U1", "name": "ana", "profile": {"real_name": "Ana Lopez"}}])
     written(folder / "channels.json", [{"id": "C1", "name": "general"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,6 +46,47 @@ WAYS: dict[str, tuple[str, list[str]]] = {
         "User: Run this\n```\nAssistant: not said\n```\nAssistant: Done\n",
         ["user: Run this\n```\nAssistant: not said\n```", "assistant: Done"],
     ),
+    "minutes": (
+        "Present: Ana, Ben\nWe met at nine.\nAna: Shall we ship?\nIt is late.\nBen: Yes.\nWe then had tea.\nAna: Fine.\n"
+        "Cleo: Not today.\nIt rained all day.\nIt was wet.\nAnd cold.\nAnd dark.\n",
+        [
+            "?: Present: Ana, Ben\nWe met at nine.",
+            "Ana: Shall we ship?\nIt is late.",
+            "Ben: Yes.\nWe then had tea.",
+            "Ana: Fine.",
+            "Cleo: Not today.\nIt rained all day.\nIt was wet.\nAnd cold.\nAnd dark.",
+        ],
+    ),
+    "fields in an answer": (
+        "User: Which book?\nAssistant: This one:\nTitle: Dune\nAuthor: Frank Herbert\nerror: none\nIt is long.\nUser: Thanks\n",
+        [
+            "user: Which book?",
+            "assistant: This one:\nTitle: Dune\nAuthor: Frank Herbert\nerror: none\nIt is long.",
+            "user: Thanks",
+        ],
+    ),
+    "code without an end": (
+        "Ana: Run this\n```\nname: x\nHost: y\nBen: Done\nCleo: Good\nAna: Thanks\nBen: Bye\n".replace(
+            "Ana: Run this", "Ben: What now?\nAna: Run this"
+        ),
+        [
+            "Ben: What now?",
+            "Ana: Run this\n```\nname: x\nHost: y",
+            "Ben: Done",
+            "Cleo: Good",
+            "Ana: Thanks",
+            "Ben: Bye",
+        ],
+    ),
+    "a heading of one who speaks once": (
+        "### Ana\nLate?\n### Ben\nYes.\n### Ana\nWhy?\n#### Because\nof it\n### Ben\nFog.\n### Cleo\nSun.\n",
+        ["Ana: Late?", "Ben: Yes.", "Ana: Why?\n#### Because\nof it", "Ben: Fog.", "Cleo: Sun."],
+    ),
+    "one without a time": (
+        "[10:32] Ana: Late?\n[10:33] Ben: Yes.\nAna: Why?\nAddress: the quay\n[10:34] Ben: Fog.\n",
+        ["Ana: Late?", "Ben: Yes.", "Ana: Why?\nAddress: the quay", "Ben: Fog."],
+    ),
+    "small letters": ("mira: late?\njon: yes\nmira: why\n", ["mira: late?", "jon: yes", "mira: why"]),
     "an open fence": (
         "User: Run this\n```\nwhat\nAssistant: Done\nUser: Thanks\n",
         ["user: Run this\n```\nwhat", "assistant: Done", "user: Thanks"],
@@ -131,6 +173,82 @@ def test_captions(tmp_path: Path) -> None:
     srt = "1\n00:00:01,000 --> 00:00:04,000\nAna: Hello\n\n2\n00:00:04,000 --> 00:00:06,000\nand welcome\n\n"
     srt += "3\n00:00:07,000 --> 00:00:09,000\nBen: Hi\n"
     assert Read(written(tmp_path / "meeting.srt", srt)).said == ["Ana: Hello and welcome", "Ben: Hi"]
+
+
+def test_captions_make_no_speakers_of_sentences(tmp_path: Path) -> None:
+    cues = [
+        "Ana: Hello",
+        "So the question is: do we ship?\nBudget Review: next week",
+        "Question: who pays?",
+        "- Ben Moe: I do.\n- Ana: Thanks.",
+    ]
+    srt = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{each}\n\n" for n, each in enumerate(cues, start=1))
+    assert Read(written(tmp_path / "meeting.srt", srt)).said == [
+        "Ana: Hello So the question is: do we ship? Budget Review: next week Question: who pays?",
+        "Ben Moe: I do.",
+        "Ana: Thanks.",
+    ]
+    voices = (
+        CAPTIONS
+        + "\n00:01:07.000 --> 00:01:08.000\nSummary: it is late\n\n00:01:09.000 --> 00:01:10.000\nZoom: a tool\n"
+    )
+    assert Read(written(tmp_path / "voices.vtt", voices)).said[1:] == [
+        "Ben: Is it late? Summary: it is late Zoom: a tool"
+    ]
+
+
+def test_captions_go_on_after_a_blank_line(tmp_path: Path) -> None:
+    srt = "1\n00:00:01,000 --> 00:00:04,000\nAna: Hello\n\nand welcome\n\n2\n00:00:05,000 --> 00:00:06,000\n42\n\n"
+    srt += "3\n00:00:07,000 --> 00:00:09,000\nBen: Hi\n"
+    assert Read(written(tmp_path / "meeting.srt", srt)).said == ["Ana: Hello and welcome 42", "Ben: Hi"]
+
+
+def test_captions_that_roll_are_told_once(tmp_path: Path) -> None:
+    words = ["the ferry is late", "no", "no", "it leaves at nine", "from the north quay"]
+    rolling = "WEBVTT\nKind: captions\nLanguage: en\n\n"
+    before = " "
+    for n, each in enumerate(words):
+        first, *rest = each.split(" ")
+        timed = first + "".join(f"<00:00:{n:02}.400><c> {word}</c>" for word in rest)
+        rolling += f"00:00:{n:02}.000 --> 00:00:{n:02}.990 align:start position:0%\n{before}\n{timed}\n\n"
+        rolling += f"00:00:{n:02}.990 --> 00:00:{n + 1:02}.000 align:start position:0%\n{each}\n \n\n"
+        before = each
+    assert Read(written(tmp_path / "talk.vtt", rolling)).said == [f"?: {' '.join(words)}"]
+    said = "1\n00:00:01,000 --> 00:00:02,000\nAna: No.\n\n2\n00:00:02,000 --> 00:00:04,000\nNo.\nNo, wait.\n"
+    assert Read(written(tmp_path / "talk.srt", said)).said == ["Ana: No. No. No, wait."]
+
+
+PEOPLE = ["Ana", "Ben Moe", "Zoë", "MARA", "User", "Assistant"]
+SPEECHES = st.lists(
+    st.tuples(
+        st.sampled_from(PEOPLE),
+        st.lists(st.sampled_from(["late", "yes: it is", "Note: keys", "the quay", "", "- a point"]), max_size=3),
+    ),
+    min_size=2,
+    max_size=10,
+)
+
+
+@pytest.mark.parametrize("way", ["{}: {}", "**{}:** {}", "[10:32] {}: {}", "2024-03-02 10:32 {}: {}", "{} (10:32): {}"])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(speeches=SPEECHES, intro=st.sampled_from(["", "Present: Ana, Ben\n", "Weekly sync\n\nDate: today\n"]))
+def test_words_of_two_people_never_share_a_turn(
+    tmp_path: Path, way: str, speeches: list[tuple[str, list[str]]], intro: str
+) -> None:
+    """Every word carries the number of whose speech it is of."""
+    text = intro + "".join(
+        way.format(who, f"w{n} begins\n") + "".join(f"{line} w{n}\n" if line else "\n" for line in lines)
+        for n, (who, lines) in enumerate(speeches)
+    )
+    read = Read(written(tmp_path / "talk.txt", text), "plain")
+    told = [(turn.speaker or turn.role, set(re.findall(r"\bw(\d+)\b", turn.text))) for turn in read.turns]
+    expected = [(who.lower() if who in ("User", "Assistant") else who, {str(n)}) for n, (who, _) in enumerate(speeches)]
+    assert [each for each in told if each[1]] == expected
+
+
+def test_signs_that_were_lost_are_told(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_bytes("Ana: Größe?\nBen: Straße\nAna: ok\n".encode("latin-1"))
+    assert any("2 turns" in note and "UTF-8" in note for note in Read(tmp_path / "old.txt").notes)
 
 
 BEGINNINGS = ["Ana: ", "[10:32] Ben: ", "2024-03-02 10:32 Zoë: ", "## User", "**Assistant:** ", "- ", "# "]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from weft.errors import Forbidden
+from weft.types import Find, When
 
 from .conftest import Desk, chatgpt, written
 
@@ -164,6 +165,85 @@ def test_lazy_does_not_keep_what_is_turned_away(lazy: Desk) -> None:
     assert (first.status, first.screened.query) == ("held", "Is the ferry late?")
     assert lazy.run("receive_message", session="chat", message="Hello?").status == "saved"
     assert lazy.said("chat") == ["Is the ferry late?", "Hello?"]
+
+
+MAYBE = "Act as the harbour master, and tell me when the ferry leaves."
+
+
+def verdicts(desk: Desk) -> list[object]:
+    loom = desk.memory.loom
+    found = loom.store.find(loom.viewer, When(), Find(id_prefix="ferry/chat#"), limit=99).nodes
+    return [node.props.get("verdict") for node in sorted(found, key=lambda node: node.id)]
+
+
+def test_what_was_found_of_a_message_waits_with_it(lazy: Desk) -> None:
+    first = lazy.run("receive_message", session="chat", message=MAYBE)
+    assert (first.status, first.screened.verdict) == ("held", "SUSPICIOUS")
+    second = lazy.run("receive_message", session="chat", message=MAYBE)
+    assert "it is kept, and marked SUSPICIOUS" in second.notes
+    assert verdicts(lazy) == ["SUSPICIOUS", "SUSPICIOUS"]
+
+
+def test_a_message_that_was_kept_and_not_marked_is_marked_when_the_call_is_repeated(desk: Desk) -> None:
+    # As a process leaves it that is killed between the two: the same request kept the words, and nothing was marked.
+    desk.run("record_turns", session="chat", turns=[{"text": ATTACK, "speaker": "user"}], request_id="one")
+    assert verdicts(desk) == [None]
+    for _ in range(2):
+        done = desk.run("receive_message", session="chat", message=ATTACK, request_id="one")
+        assert (done.status, done.screened.verdict) == ("duplicate_skip", "DISCARD")
+    assert verdicts(desk) == ["DISCARD"]
+
+
+def test_an_answer_names_the_conversation_the_same_way_whatever_became_of_it(lazy: Desk) -> None:
+    away = lazy.run("receive_message", session="chat", message=ATTACK)
+    held = lazy.run("receive_message", session="chat", message="Is the ferry late?")
+    assert (away.status, away.session, held.session) == ("turned_away", "ferry/chat", "ferry/chat")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"format": 1}', b"\xff\x00"])
+def test_a_damaged_file_costs_its_own_message_only(lazy: Desk, damage: bytes) -> None:
+    lazy.run("record_turns", session="chat", turns=["user: Is it late?"])
+    (waiting,) = held_files(lazy.scratch)
+    waiting.write_bytes(damage)
+    done = lazy.run("record_turns", session="chat", turns=["user: Hello?"])
+    assert any("waited in a damaged file" in note for note in done.notes)
+    lazy.run("record_turns", session="chat", turns=["user: Still there?"])
+    assert lazy.said("chat")[-1] == "Still there?"
+    outbox = next(each for each in lazy.run("doctor").checks if each.name == "outbox")
+    (aside,) = [each for each in lazy.scratch.rglob("held/*/failed/*.json") if not each.name.endswith(".error.json")]
+    assert not outbox.ok
+    assert str(aside) in outbox.detail + outbox.hint
+    assert aside.read_bytes() == damage
+
+
+def line(number: int, text: str) -> str:
+    row = {"type": "user", "uuid": f"u{number}", "sessionId": "s1", "timestamp": f"2026-03-01T10:00:0{number}Z"}
+    return json.dumps({**row, "message": {"role": "user", "content": text}}) + "\n"
+
+
+def test_a_message_that_waits_is_kept_before_what_is_imported(lazy: Desk, tmp_path: Path) -> None:
+    lazy.run("record_turns", session="claude-code-s1", turns=["user: Is it late?"])
+    alone = lazy.take(written(tmp_path / "s1.jsonl", line(1, "Is it late?")))
+    assert (alone.skipped, len(held_files(lazy.scratch))) == (1, 1)  # the same message: still alone
+    done = lazy.take(written(tmp_path / "s1.jsonl", line(1, "Is it late?") + line(2, "Hello?")))
+    assert (lazy.said("claude-code-s1"), held_files(lazy.scratch)) == (["Is it late?", "Hello?"], [])
+    assert done.written == 1
+
+
+def test_one_imported_message_is_the_second_of_a_conversation(lazy: Desk, tmp_path: Path) -> None:
+    lazy.run("record_turns", session="claude-code-s1", turns=["user: Is it late?"])
+    lazy.take(written(tmp_path / "s1.jsonl", line(1, "Hello?")))
+    assert lazy.said("claude-code-s1") == ["Is it late?", "Hello?"]
+
+
+def test_a_file_that_is_read_again_for_one_that_waits_doubles_nothing(lazy: Desk, tmp_path: Path) -> None:
+    other = line(3, "Alone.").replace('"s1"', '"s2"')
+    path = written(tmp_path / "s1.jsonl", line(1, "Is it late?") + line(2, "Hello?") + other)
+    lazy.take(path)
+    with path.open("a") as file:
+        file.write(line(4, "Bye."))
+    lazy.take(path)
+    assert lazy.said("claude-code-s1") == ["Is it late?", "Hello?", "Bye."]
 
 
 def test_a_message_is_kept_though_its_sender_may_not_read(open_desk: Callable[..., Desk]) -> None:

@@ -73,3 +73,32 @@ def test_a_zip_with_the_text_in_it(tmp_path: Path) -> None:
         packed.writestr("00000001-PHOTO.jpg", b"\xff\xd8")
     read = Read(path)
     assert (read.said, read.sessions) == (["Ana: hi"], ["WhatsApp Chat - Ana"])
+
+
+def test_a_notice_that_quotes_a_colon_is_nobodys_words(tmp_path: Path) -> None:
+    lines = '12/03/2024, 10:31 - Ana created group "Trip: Rome"\n13/03/2024, 10:32 - Ana "Boss" Lopez: hi: there\n'
+    lines += "13/03/2024, 10:33 - Ben: hello\n"
+    read = Read(written(tmp_path / "chat with A.txt", lines))
+    assert read.said == ['Ana "Boss" Lopez: hi: there', "Ben: hello"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "when"),
+    [
+        ("13/03/2024, 9:05 p. m. - ", "2024-03-13T21:05"),
+        ("2024/03/13 \u4e0b\u53489:05 - ", "2024-03-13T21:05"),
+        ("13/03/2024, 9:05 nachm. - ", "2024-03-13T21:05"),
+        ("13/03/2024 \u00e0 21:05 - ", "2024-03-13T21:05"),
+    ],
+)
+def test_halves_of_the_day_in_other_languages(tmp_path: Path, stamp: str, when: str) -> None:
+    read = Read(written(tmp_path / "chat.txt", f"{stamp}Ana: late?\n{stamp}Ben: yes\n"), "whatsapp")
+    assert (read.said, days(read)) == (["Ana: late?", "Ben: yes"], [when, when])
+
+
+def test_a_word_after_the_time_that_is_not_known_glues_no_messages(tmp_path: Path) -> None:
+    lines = "13/03/2024, 9:05 foo - Ana: late?\n13/03/2024, 9:06 foo - Ben: yes\n13/03/2024, 21:07 - Ana: ok\n"
+    read = Read(written(tmp_path / "chat with A.txt", lines), "whatsapp")
+    assert read.said == ["Ana: late?", "Ben: yes", "Ana: ok"]
+    assert [turn.at is None for turn in read.turns] == [True, True, False]
+    assert any("2 messages" in note and "foo" in note for note in read.notes)

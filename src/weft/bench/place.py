@@ -17,9 +17,10 @@ from weft.bench.files import Corpus
 from weft.embedding import Embedding
 from weft.errors import Conflict, ReadOnly
 from weft.loom import Loom
-from weft.memory import Memory, open_store, viewer_of
+from weft.memory import Memory
 from weft.models import embedder_from
 from weft.ports import Embedder
+from weft.stores import open_store, viewer_of
 from weft.types import SCOPES, Actor
 from weft.version import __version__
 

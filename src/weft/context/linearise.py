@@ -246,8 +246,8 @@ def _numbered(words: str, ids: Sequence[str], numbers: Mapping[str, int]) -> str
 def _about(entities: Sequence[Entity], heading: Entity | None, said: str) -> str:
     """Whom it is about, but for those whom its words name."""
     told = said.casefold()
-    others = [each for each in entities if heading is None or each.id != heading.id]
-    unnamed = [quoted(each.name) for each in others if quoted(each.name)[1:-1].casefold() not in told]
+    others = [quoted(each.name) for each in entities if heading is None or each.id != heading.id]
+    unnamed = [name for name in others if name[1:-1].casefold() not in told]
     more = f" and {len(unnamed) - NAMES_SHOWN} more" if unnamed[NAMES_SHOWN:] else ""
     return f"{'about' if heading is None else 'also about'} {', '.join(unnamed[:NAMES_SHOWN])}{more}" if unnamed else ""
 

@@ -7,6 +7,9 @@ from collections.abc import MutableMapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec.structs import replace
+
+from weft.documents import plain_text
 from weft.documents.blocks import Block, Kind, Parsed, title_of
 
 if TYPE_CHECKING:
@@ -16,10 +19,10 @@ MAX_FRONT_MATTER_LINES = 200
 MAX_HEADING_CHARACTERS = 1_000  # of a heading, in which its markup is looked at
 MAX_HEADING_LINES = 5  # more text than that is no title, whatever underlines it
 MAX_LINES = 60_000  # half a megabyte of prose has ten thousand; each may cost the parser fifty microseconds
-MAX_NESTING = 60  # of quotes and lists; what is deeper is words
+MAX_NESTING = 40  # levels of quotes and lists; what is deeper is not looked into
 
 _KINDS: dict[str, Kind] = {
-    "heading_open": "heading",
+    "heading_open": "paragraph",  # one that is too long for a title
     "paragraph_open": "paragraph",
     "bullet_list_open": "list",
     "ordered_list_open": "list",
@@ -36,7 +39,13 @@ _NOT_PLAIN = ("|", ">", "[", "{", "&", "*", "!", "%", "@")
 
 
 def parse(lines: Sequence[str]) -> Parsed:
-    """Blocks at the top level of the document; what stands in quotes and lists is part of them, headings too."""
+    """Blocks at the top level of the document; what stands in quotes and lists is part of them, headings too.
+
+    A file of more than MAX_LINES lines is no prose: it is read as plain text, with a note.
+    """
+    if len(lines) > MAX_LINES:
+        note = f"has {len(lines):,} lines, more than {MAX_LINES:,}: read as plain text, without its Markdown"
+        return replace(plain_text.parse(lines), notes=(note,))
     taken, keys = front_matter(lines)
     blocks = [Block("meta", 0, taken)] if taken else []
     environment: MutableMapping[str, Any] = {}
@@ -45,7 +54,7 @@ def parse(lines: Sequence[str]) -> Parsed:
         if token.level or token.nesting < 0 or token.map is None or token.type not in _KINDS:
             continue
         start, end = token.map
-        if token.type == "heading_open":
+        if token.type == "heading_open" and end - start <= MAX_HEADING_LINES:
             title = _title(tokens[at + 1].content[:MAX_HEADING_CHARACTERS], environment)
             blocks.append(Block("heading", start, end, title, int(token.tag[1:])))
         else:
@@ -85,16 +94,17 @@ def _block_parser() -> MarkdownIt:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
+    unread = Token("", "", 0)
+
     class TopLevel(StateBlock):
-        """Keeps the tokens of the top level and of titles: of a long list the others are most of the time and room."""
+        """Keeps the tokens of the top level and of titles; rules fill all others in one that nobody reads."""
 
         def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-            if self.level == 0 or (ttype == "inline" and self.tokens[-1].type == "heading_open"):
-                return super().push(ttype, tag, nesting)
-            if self.level == 1 and nesting < 0:
+            title = ttype == "inline" and self.level == 1 and self.tokens[-1].type == "heading_open"
+            if self.level == 0 or title or (self.level == 1 and nesting < 0):
                 return super().push(ttype, tag, nesting)
             self.level += nesting
-            return Token(ttype, tag, nesting)
+            return unread
 
     class Blocks(ParserBlock):
         def parse(self, src: str, md: MarkdownIt, env: Any, outTokens: list[Token]) -> list[Token] | None:  # noqa: N803
@@ -102,9 +112,20 @@ def _block_parser() -> MarkdownIt:
             self.tokenize(state, state.line, state.lineMax)
             return state.tokens
 
-    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
+        def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:  # noqa: N803
+            """Beyond the bound of nesting its own would skip to the end of the document; this skips what is nested."""
+            if state.level < MAX_NESTING:
+                return super().tokenize(state, startLine, endLine)
+            line = startLine
+            while line < endLine and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
+                line += 1
+            state.line = line
+            return None
+
+    parser = MarkdownIt("commonmark")
     parser.block = Blocks()
     parser.configure("commonmark").enable("table").disable(["inline", "text_join"])
+    parser.options["maxNesting"] = MAX_NESTING + 2  # lists add two at once
     return parser
 
 

@@ -61,6 +61,8 @@ def _role(words: str) -> str:
 
 def _name(written: str) -> str | None:
     words = _CALL.sub("", written.strip()).strip()
+    if words != written.strip():
+        words = words.removeprefix(".")  # `.write()`: a method of something
     if len(words) < 2 or any(map(str.isspace, words)) or _OPTION.match(words):
         return None
     if _NAME.match(words):

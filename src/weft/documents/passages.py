@@ -40,13 +40,15 @@ class _Unit(NamedTuple):
 
 def cut(lines: Lines, blocks: Sequence[Block]) -> list[tuple[int, int]]:
     """(start, end) of each passage, in order; every line of the blocks is in exactly one."""
-    units: list[_Unit] = []
+    spans: list[tuple[int, int]] = []
     for start, end in _glued(lines, blocks):
         if _size(lines, start, end) <= MAX_CHARACTERS:
-            units.append(_unit(lines, start, end))
+            spans.append((start, end))
         else:
-            units.extend(_unit(lines, a, b) for a, b in _split(lines, start, end))
-    return _joined(units)
+            spans.extend(_split(lines, start, end))
+    if len(spans) < 2 or _size(lines, spans[0][0], spans[-1][1]) < MIN_CHARACTERS:
+        return [(spans[0][0], spans[-1][1])] if spans else []
+    return _joined([_unit(lines, start, end) for start, end in spans])
 
 
 def _size(lines: Lines, start: int, end: int) -> int:
@@ -62,14 +64,15 @@ def _glued(lines: Lines, blocks: Sequence[Block]) -> list[tuple[int, int]]:
     """Blocks with what belongs to them: code and lists with their lead-in, labels with what they name."""
     found: list[tuple[int, int]] = []
     last: Block | None = None
+    size = 0  # of what is glued so far
     for block in blocks:
-        if last is not None and _belongs(lines, last, block):
-            start, end = found[-1][0], block.end
-            if _size(lines, start, end) <= MAX_CHARACTERS or last.kind == "label":
-                found[-1] = (start, end)
-                last = block
-                continue
-        found.append((block.start, block.end))
+        own = _size(lines, block.start, block.end)
+        if last is not None and size + own <= MAX_CHARACTERS and _belongs(lines, last, block):
+            found[-1] = (found[-1][0], block.end)
+            size += own
+        else:
+            found.append((block.start, block.end))
+            size = own
         last = block
     return found
 
@@ -85,14 +88,17 @@ def _belongs(lines: Lines, last: Block, block: Block) -> bool:
 
 
 def _split(lines: Lines, start: int, end: int) -> list[tuple[int, int]]:
-    """A block over the bound, in pieces within it: at the best place of its structure, never inside a line."""
+    """A block over the bound, in pieces of about one size: at the best places of its structure, never inside a line."""
     ranks = _break_ranks(lines, start, end)
+    total = _size(lines, start, end)
+    even = total / -(-total // MAX_CHARACTERS)
+    bound = min(MAX_CHARACTERS, even * 1.2)  # the last piece is no scrap
     found: list[tuple[int, int]] = []
     size, at = 0, start
     piece = start
     while at < end:
         taken = len(lines[at]) + 1
-        if at > piece and (size + taken > MAX_CHARACTERS):
+        if at > piece and size + taken > bound:
             stop = at if taken > MAX_CHARACTERS else _best_break(lines, ranks, piece, at, start)
             found.append((piece, stop))
             piece, size, at = stop, 0, stop
@@ -144,8 +150,6 @@ def _trimmed(lines: Lines, start: int, end: int) -> tuple[int, int] | None:
 
 def _joined(units: Sequence[_Unit]) -> list[tuple[int, int]]:
     """Neighbours joined up to the bound; between the least and the bound a passage ends where the topic changes."""
-    if not units:
-        return []
     ties = [_tie(a, b) for a, b in pairwise(units)]
     usual = sum(ties) / max(len(ties), 1)
     weak = usual - sqrt(sum((tie - usual) ** 2 for tie in ties) / max(len(ties), 1)) / 2

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 MAX_PAGES = 1_000
 MAX_BOOKMARKS = 2_000
 MAX_TEXT_CHARACTERS = 4_000_000
-MAX_STREAM_BYTES = 10_000_000  # of one page, unpacked
-MAX_PAGE_OPERATIONS = 300_000  # a page of dense text has some thousands
+MAX_STREAM_BYTES = 10_000_000  # of one stream, unpacked
+MAX_DRAWN_BYTES = 40_000_000  # of all pages, unpacked: a dense one has twenty thousand
+MAX_PAGE_OPERATIONS = 100_000  # a page of dense text has some thousands
+MAX_UNREADABLE_PAGES = 20
 
 PAGE_BREAK = "\f"
 _HINT = "print it to a new PDF, or leave it out"
@@ -75,15 +77,20 @@ def _opened(reader: PdfReader) -> PdfReader:
 def _pages(reader: PdfReader) -> Iterator[str]:
     """The text of each page; a damaged one says so, the others go on."""
     broken = _broken()
-    size = 0
+    size = drawn = unreadable = 0
     for number, page in enumerate(reader.pages, start=1):
         try:
-            text = page.extract_text()
-        except broken:
+            contents = page.get_contents()
+            drawn += len(contents.get_data()) if contents is not None else 0
+            text = page.extract_text() if drawn <= MAX_DRAWN_BYTES else ""
+        except broken as error:
+            unreadable += 1
+            if unreadable > MAX_UNREADABLE_PAGES:
+                raise Invalid(f"is a broken PDF file: {unreadable} pages cannot be read", hint=_HINT) from error
             text = f"[page {number} could not be read]"
         size += len(text)
-        if size > MAX_TEXT_CHARACTERS:
-            raise TooLarge(f"holds more than {MAX_TEXT_CHARACTERS:,} characters of text", hint="split it, then again")
+        if size > MAX_TEXT_CHARACTERS or drawn > MAX_DRAWN_BYTES:
+            raise TooLarge(f"is too large inside: stopped at page {number}", hint="split it, then again")
         yield text
 
 

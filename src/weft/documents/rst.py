@@ -31,9 +31,13 @@ _GRID_TABLE = re.compile(r"\+-[-+]+-\+ *$")
 _SIMPLE_TABLE = re.compile(r"=+(?: +=+)+ *$")
 _SIMPLE_BORDER = re.compile(r"=+[ =]*$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|]+\| +)?([\w.:+-]+?) ?::(?: |$)")
-_CODE_DIRECTIVES = frozenset({"code", "code-block", "sourcecode", "highlight", "parsed-literal", "doctest", "testcode"})
+_CODE_DIRECTIVES = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode"})
 _LITERAL_NEXT = re.compile(r"(?<!\\)(?:\\\\)*::$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ROMAN_STEPS = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
 _ROMAN_NUMBER = re.compile(r"(?i)M{0,4}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})$")
 
 
@@ -145,10 +149,10 @@ class _Scan:
             return False
         if at + 1 >= len(self.lines) or not self.lines[at + 1] or self.lines[at + 1][0] == " ":
             return True
-        following = _ENUMERATOR.match(self.lines[at + 1])
-        if not following or (following["open"], following["close"]) != (found["open"], found["close"]):
-            return False
-        return following["count"] == "#" or _ordinal(following["count"]) == number + 1
+        after = _next_count(found["count"], number)
+        return self.lines[at + 1].startswith(
+            tuple(f"{found['open']}{count}{found['close']} " for count in (after, "#"))
+        )
 
     # blocks
 
@@ -273,7 +277,25 @@ def _ordinal(count: str) -> int | None:
         return int(count) if len(count) < 10 else None
     if len(count) == 1 and count not in "iI":
         return ord(count.lower()) - ord("a") + 1
-    if not _ROMAN_NUMBER.match(count):
-        return None
-    values = [_ROMAN[c] for c in count.lower()]
-    return sum(-v if v < w else v for v, w in zip(values, [*values[1:], 0], strict=True))
+    return _roman_value(count) if _ROMAN_NUMBER.match(count) else None
+
+
+def _roman_value(count: str) -> int:
+    values = [_ROMAN[digit] for digit in count.lower()]
+    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def _next_count(count: str, number: int) -> str:
+    """How the item after this one is counted."""
+    if count == "#":
+        return "2"
+    if count.isdigit():
+        return str(number + 1)
+    if len(count) == 1 and count not in "iI":
+        return chr(ord(count) + 1)
+    digits = ""
+    rest = number + 1
+    for value, letters in _ROMAN_STEPS:
+        digits += letters * (rest // value)
+        rest %= value
+    return digits if count.islower() else digits.upper()

@@ -11,22 +11,34 @@ from weft.documents.inline import plain_markdown, plain_rst
 from weft.sentences import sentence_spans
 
 MAX_CHARACTERS = 240
+MIN_CHARACTERS = 60  # less than that says something only if it is a sentence
 MAX_READ_CHARACTERS = 1_200
 MAX_HEADINGS = 8
 MAX_HEADINGS_CHARACTERS = 200
 
 _MARKER = re.compile(r"^\s*(?:[-*+•>|]|\d{1,3}[.)]|#\.|:[^:`]{1,40}:)\s+")
+_FULL = (".", "!", "?", ":", "…", "。", "！", "？")
 _MARKDOWN_FORMS = ("markdown", "docx", "html")
 
 
 def section_summary(lines: Sequence[str], blocks: Sequence[Block], form: FormName) -> str:
-    """The first sentences of the section's first paragraph or list; nothing if it has only code or tables."""
+    """The first sentences of the section's own words; nothing if it has only code or tables.
+
+    A paragraph or an item that says something in full comes before a scrap ("Source: …"), that before what a directive
+    holds.
+    """
+    scrap = ""
     for block in blocks:
         if block.kind not in ("paragraph", "list", "quote") or (form == "rst" and lines[block.start].startswith(":")):
             continue  # fields at the top say who wrote it and when
-        if said := _first_sentences(_read(lines, block), form):
+        said = _first_sentences(_read(lines, block), form)
+        if len(said) >= MIN_CHARACTERS or said.endswith(_FULL):
             return said
-    return ""
+        scrap = scrap or said
+    if scrap or form != "rst":
+        return scrap
+    held = (_first_sentences(_read_directive(lines, block), form) for block in blocks if block.kind == "directive")
+    return next(filter(None, held), "")
 
 
 def document_summary(said: str, headings: Sequence[str]) -> str:
@@ -65,6 +77,19 @@ def _read(lines: Sequence[str], block: Block) -> str:
         read.append(words.strip()[:MAX_READ_CHARACTERS])
         size += len(line)
     return " ".join(read)
+
+
+def _read_directive(lines: Sequence[str], block: Block) -> str:
+    """The first paragraph under a directive, after its arguments and options."""
+    at = block.start
+    while at < block.end and lines[at].strip():
+        at += 1
+    while at < block.end and (not lines[at].strip() or lines[at].lstrip().startswith((".. ", ":"))):
+        at += 1
+    stop = at
+    while stop < block.end and lines[stop].strip():
+        stop += 1
+    return " ".join(line.strip() for line in lines[at:stop])[:MAX_READ_CHARACTERS]
 
 
 def _first_sentences(text: str, form: FormName) -> str:

@@ -13,8 +13,8 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.agent_profile import AgentProfile, narrowed
-from weft.context.baked import Known
+from weft.agent_profile import AgentProfile
+from weft.context.baked import Known, said_in
 from weft.errors import Forbidden, Invalid
 from weft.instants import parse_instant
 from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
@@ -24,7 +24,7 @@ from weft.operations.showing import NodeShown, show_node
 from weft.queries import TextQuery
 from weft.retrieval.derived import DERIVED_FROM
 from weft.retrieval.subscriptions import as_subscriber, fits_a_topic
-from weft.types import MAX_IDS_PER_READ, NOW, SCOPES, Find, NodeVersion, Viewer
+from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, Viewer
 
 PAGE: Final = 1_000
 MAX_TAGGED: Final = 5_000
@@ -40,13 +40,13 @@ TAGGED: Final = 0.5  # more for what somebody tagged than for what fits a topic
 class Knowledge(Struct, frozen=True, kw_only=True):
     """Memories for one agent, the newest first; `left` says what is not among them, by reason.
 
-    `recorded` is when each was recorded, by its citation.
+    `said` is when each was recorded, by how it reads in a file.
     """
 
     known: tuple[Known, ...]
     tagged: int
     left: Mapping[str, int]
-    recorded: Mapping[str, int]
+    said: Mapping[str, int]
     notes: tuple[str, ...] = ()
 
 
@@ -68,21 +68,24 @@ def knowledge_of(loom: Loom, profile: AgentProfile) -> Knowledge:
         else:
             kept.append((node, shown))
     own = {node.id for node in tagged}
+    known = tuple(_known(shown, tagged=node.id in own) for node, shown in kept)
     return Knowledge(
-        known=tuple(_known(shown, tagged=node.id in own) for node, shown in kept),
+        known=known,
         tagged=sum(node.id in own for node, _ in kept),
         left=dict(left),
-        recorded={shown.citation: node.recorded_at for node, shown in kept},
+        said={said_in(each): node.recorded_at for each, (node, _) in zip(known, kept, strict=True)},
         notes=() if whole else (f"only the newest {MAX_TAGGED:,} that are tagged for it were looked at",),
     )
 
 
+def scopes_of(profile: AgentProfile) -> tuple[str, ...]:
+    """Of which scopes an agent is told."""
+    return DEFAULT_SCOPES if profile.scopes is None else profile.scopes
+
+
 def _reader(loom: Loom, profile: AgentProfile) -> Loom:
-    held = tuple(each for each in SCOPES if each in loom.viewer.scopes)
-    scopes = narrowed(profile if profile.scopes is not None else replace(profile, scopes=DEFAULT_SCOPES), held)
-    viewer = Viewer(
-        account=loom.viewer.account, scopes=frozenset(scopes), agent=profile.slug, audience="public", sensitive=False
-    )
+    scopes = loom.viewer.scopes.intersection(scopes_of(profile))
+    viewer = Viewer(account=loom.viewer.account, scopes=scopes, agent=profile.slug, audience="public", sensitive=False)
     return replace(loom, viewer=viewer, settings=replace(loom.settings, keywords=profile.keywords))
 
 

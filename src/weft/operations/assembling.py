@@ -189,5 +189,6 @@ OPERATIONS = (
         arguments=("query",),
         rare=("asked_at", "min_score"),
         budget="max_tokens",
+        told=("sources",),
     ),
 )

@@ -7,16 +7,32 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.agent_profile import DIRECTORY, AgentProfile, need_profile, slugs
-from weft.context.baked import FULL, MARKER, SUMMARY, Head, Written, digest, line_of, read_head, write_known
-from weft.errors import Invalid, NotFound, StoreError, WeftError
+from weft.context.baked import (
+    FULL,
+    MARKER,
+    SUMMARY,
+    Head,
+    Written,
+    digest,
+    is_baked,
+    is_excerpt,
+    line_of,
+    read_head,
+    still_true,
+    told_in,
+    write_known,
+)
+from weft.errors import Conflict, Forbidden, Invalid, NotFound, StoreError, WeftError
+from weft.governing import is_operator
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
-from weft.operations.agent_knowledge import Knowledge, knowledge_of
+from weft.operations.agent_knowledge import Knowledge, knowledge_of, scopes_of
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
-from weft.operations.written_files import check_free, put_file
+from weft.operations.written_files import FileText, check_free, check_no_link, known_file, put_file
 
 MAX_READ_BYTES: Final = 4 << 20
 SUMMARY_SHARE: Final = 8  # of the full file's tokens, one in so many
@@ -25,7 +41,6 @@ PREFACE: Final = (
     " `weft cite SOURCE` shows where a line comes from. Do not edit it: `weft bake {slug}` writes it again."
 )
 SUMMED_UP: Final = "The most important of it; KNOWLEDGE.md beside it has the rest."
-_CITED: Final = re.compile(r"\[((?:weft|file)://[^\]]+)\]$", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\[(\d{1,4})\]")
 
 Slug = Annotated[str, Meta(min_length=1, max_length=64, description="the agent: its file is agents/<slug>.toml")]
@@ -100,21 +115,30 @@ def bake(loom: Loom, given: Bake) -> Baked:
 
 
 def _bake(loom: Loom, given: Bake, profile: AgentProfile) -> BakedAgent:
-    place = _place(loom, profile.slug, given.out)
+    place, below = place_of(loom, profile.slug, given.out)
+    _check_sees_all(loom, profile)
     for name in (FULL, SUMMARY):
-        check_free(place / name, MARKER)
+        check_free(loom.settings, place / name, below=below, is_own=is_baked)
     head = loom.store.head(loom.viewer)
     found = knowledge_of(loom, profile)
     at = to_iso(loom.clock.now_us())
-    first = Head(agent=profile.slug, at=at, position=head.pos, head=head.digest.hex(), digest="")
+    first = Head(
+        agent=profile.slug,
+        account=loom.viewer.account,
+        project=loom.settings.project,
+        scopes=scopes_of(profile),
+        at=at,
+        position=head.pos,
+        head=head.digest.hex(),
+        digest="",
+    )
     title = profile.title or profile.slug
-    preface = PREFACE.format(day=at[:10], slug=profile.slug)
-    full = write_known(first, title, preface, found.known, given.max_tokens)
-    of = digest(full.text.partition("\n")[2])
-    second = Head(agent=profile.slug, at=at, position=head.pos, head=head.digest.hex(), digest="", of=of)
+    full = write_known(first, title, PREFACE.format(day=at[:10], slug=profile.slug), found.known, given.max_tokens)
+    second = replace(first, of=digest(full.text.partition("\n")[2]))
     summary, by_model, notes = _summed_up(loom, second, title, found, given.max_tokens // SUMMARY_SHARE)
-    put_file(loom.settings, place / FULL, full.text, marker=MARKER, nodes=full.ids)
-    put_file(loom.settings, place / SUMMARY, summary.text, marker=MARKER, nodes=summary.ids)
+    for name, written in ((FULL, full), (SUMMARY, summary)):
+        holds = FileText(text=written.text, marker=MARKER, nodes=written.ids)
+        put_file(loom.settings, place / name, holds, below=below, is_own=is_baked)
     return BakedAgent(
         slug=profile.slug,
         full=str(place / FULL),
@@ -129,9 +153,20 @@ def _bake(loom: Loom, given: Bake, profile: AgentProfile) -> BakedAgent:
     )
 
 
-def _place(loom: Loom, slug: str, out: str | None) -> Path:
+def _check_sees_all(loom: Loom, profile: AgentProfile) -> None:
+    """Who may see less than the agent does not put less in place of what it knows."""
+    missing = [each for each in scopes_of(profile) if each not in loom.viewer.scopes]
+    if missing:
+        raise Forbidden(
+            f"{profile.slug} may see {', '.join(missing)}, and you may not: you would bake less than it is to know",
+            hint=f"ask the operator to run `weft bake {profile.slug}`",
+        )
+
+
+def place_of(loom: Loom, slug: str, out: str | None) -> tuple[Path, Path]:
+    """The directory of an agent's baked files, and the one below which nothing may be a link."""
     root = loom.settings.root / DIRECTORY if out is None else read_path(out).absolute()
-    return root / slug
+    return root / slug, loom.settings.root if out is None else root
 
 
 def _summed_up(
@@ -170,7 +205,7 @@ class AgentKnowledgeInput(Struct, frozen=True, kw_only=True):
 class AgentKnowledge(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was baked for an agent: the summary while it is of the full file that stands beside it, else that file.
 
-    `changed` memories came, changed or went since.
+    `changed` memories came, changed or went since; `dropped` lines are left out, because what they told is gone.
     """
 
     slug: str
@@ -179,6 +214,7 @@ class AgentKnowledge(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     baked_at: str
     changed: int = 0
+    dropped: int = 0
     live_memory: bool = True
     notes: tuple[str, ...] = ()
 
@@ -186,39 +222,74 @@ class AgentKnowledge(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def agent_knowledge(loom: Loom, given: AgentKnowledgeInput) -> AgentKnowledge:
     """Prints what was baked for an agent: the summary, or the full file where the summary is older than that.
 
-    It says when memories changed since. This is what a host puts into the prompt of an agent without live memory.
+    It is for the agent itself and for the operator. What the agent would not be told today is left out, and it says
+    when memories changed since. This is what a host puts into the prompt of an agent without live memory.
     """
     slug = given.slug or loom.settings.agent
+    if slug != loom.viewer.agent and not is_operator(loom.writer.actor, loom.viewer):
+        raise Forbidden(f"what {slug[:80]} knows is not yours to see", hint="it is for that agent, and the operator")
     profile = need_profile(loom.settings.root, slug)
-    place = _place(loom, slug, given.out)
-    full = _read(place / FULL, slug)
+    place, below = place_of(loom, slug, given.out)
+    full = _read(loom, place / FULL, below, slug)
     if full is None:
         raise NotFound(f"nothing was baked for {slug} in {place}", hint=f"`weft bake {slug}` does it")
-    summary = _read(place / SUMMARY, slug)
-    why = _not_used(place, full, summary)
-    head, body = full if summary is None or why else summary
-    notes = [f"the summary is not used: {why}"] if why else []
     try:
-        changed = _changed(loom, profile, full)
-    except StoreError as problem:  # what was baked is there all the same
-        changed = 0
-        notes.append(f"whether memories changed since could not be looked up: {problem.message}")
-    if digest(body) != head.digest:
-        notes.append("the file was changed by hand since it was baked")
-    if changed:
-        count = "1 memory" if changed == 1 else f"{changed} memories"
-        notes.append(f"{count} changed since it was baked: `weft bake {slug}` takes that in")
+        summary = _read(loom, place / SUMMARY, below, slug)
+        why = _not_used(place, full, summary)
+    except Invalid as problem:
+        summary, why = None, problem.message
+    now, notes = _now(loom, profile, full[0])
+    gone = 0 if now is None else still_true(full[1], now.said)[1]
+    if summary is not None and not why and gone and not is_excerpt(summary[1], full[1]):
+        why = "some of what it sums up is gone"
     used: Literal["summary", "full"] = "full" if summary is None or why else "summary"
+    head, body = full if summary is None or why else summary
+    text, dropped = (body, 0) if now is None else still_true(body, now.said)
+    changed = 0 if now is None else _changed(now, full)
     return AgentKnowledge(
         slug=slug,
         used=used,
         file=str(place / (FULL if used == "full" else SUMMARY)),
-        text=body,
+        text=text,
         baked_at=head.at,
         changed=changed,
+        dropped=dropped,
         live_memory=profile.live_memory,
-        notes=tuple(notes),
+        notes=(*([f"the summary is not used: {why}"] if why else ()), *notes, *_stale(slug, changed, dropped)),
     )
+
+
+def _now(loom: Loom, profile: AgentProfile, head: Head) -> tuple[Knowledge | None, tuple[str, ...]]:
+    """What would be baked now; None, and a note, where the store cannot be asked: then what was baked is there still.
+
+    Raises Forbidden for who may not see what it was baked of. What its file closed since is left out line by line.
+    """
+    needed = set(head.scopes).intersection(scopes_of(profile))
+    found: Knowledge | None = None
+    notes: tuple[str, ...] = ()
+    try:
+        found = knowledge_of(loom, profile)
+    except StoreError as problem:
+        notes = (f"whether memories changed since could not be looked up: {problem.message}",)
+        needed = set(head.scopes)
+    if missing := sorted(needed - loom.viewer.scopes):
+        raise Forbidden(
+            f"it was baked of {', '.join(missing)}, which you may not see",
+            hint=f"`weft bake {profile.slug}` bakes anew",
+        )
+    return found, notes
+
+
+def _stale(slug: str, changed: int, dropped: int) -> tuple[str, ...]:
+    """What to say of a file that is not of today."""
+    notes = []
+    if dropped:
+        lines = "1 line is" if dropped == 1 else f"{dropped} lines are"
+        notes.append(f"{lines} left out, which {slug} would not be told today: the file is stale")
+    if changed:
+        count = "1 memory" if changed == 1 else f"{changed} memories"
+        notes.append(f"{count} changed since it was baked: `weft bake {slug}` takes that in")
+    return tuple(notes)
 
 
 def _not_used(place: Path, full: tuple[Head, str], summary: tuple[Head, str] | None) -> str:
@@ -231,32 +302,41 @@ def _not_used(place: Path, full: tuple[Head, str], summary: tuple[Head, str] | N
     return "it is older than KNOWLEDGE.md" if older else ""
 
 
-def _read(file: Path, slug: str) -> tuple[Head, str] | None:
-    """A baked file of this agent; None where there is none. Raises Invalid for one that weft did not bake for it."""
+def _read(loom: Loom, file: Path, below: Path, slug: str) -> tuple[Head, str] | None:
+    """A baked file of this agent; None where there is none. Raises Invalid for one that weft did not bake for it here.
+
+    A file that came with a repository, or that somebody changed, is no memory: only what this store knows is told.
+    """
     try:
-        if not file.is_symlink() and not file.exists():
-            return None
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_READ_BYTES:
-            raise Invalid(f"{file} is no baked file", hint=f"move it away; `weft bake {slug}` writes one")
-        found = read_head(file.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as problem:
-        raise Invalid(f"{file} is no text", hint=f"move it away; `weft bake {slug}` writes one") from problem
+        check_no_link(file, below)
+    except Conflict as problem:
+        raise Invalid(problem.message, hint=f"remove it; `weft bake {slug}` writes the file") from problem
+    if not file.exists():
+        return None
+    again = f"move it away; `weft bake {slug}` writes one"
+    if not file.is_file() or file.stat().st_size > MAX_READ_BYTES:
+        raise Invalid(f"{file} is no baked file", hint=again)
+    try:
+        raw = file.read_bytes()
     except OSError as problem:
         raise StoreError(f"{file} cannot be read: {problem.strerror}", hint="check its rights") from problem
-    if found is None or found[0].agent != slug:
-        raise Invalid(f"{file} was not baked by weft for {slug}", hint=f"move it away; `weft bake {slug}` writes one")
+    found = read_head(raw.decode("utf-8", "replace"))
+    if found is None or known_file(loom.settings, file, raw) is None:
+        raise Invalid(f"{file} was not baked from this memory, or was changed since: it is not used", hint=again)
+    head = found[0]
+    if (head.agent, head.account, head.project) != (slug, loom.viewer.account, loom.settings.project):
+        raise Invalid(f"{file} was baked for another agent, account or project: it is not used", hint=again)
     return found
 
 
-def _changed(loom: Loom, profile: AgentProfile, full: tuple[Head, str]) -> int:
+def _changed(now: Knowledge, full: tuple[Head, str]) -> int:
     """How many memories of the agent came or changed since, and how many of those told are there no more."""
     head, body = full
     baked = parse_instant(head.at)
-    recorded = knowledge_of(loom, profile).recorded
-    told = set(_CITED.findall(body))
-    came = {each for each, at in recorded.items() if at > baked and each not in told}
-    gone = told - recorded.keys()
-    return max(len(came), len(gone)) if came and gone else len(came) + len(gone)
+    told = told_in(body)
+    came = sum(at > baked and said not in told for said, at in now.said.items())
+    gone = len(told - now.said.keys())
+    return max(came, gone) if came and gone else came + gone
 
 
 OPERATIONS = (

@@ -70,11 +70,11 @@ class Checkout(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def memory_checkout(loom: Loom, given: MemoryCheckout) -> Checkout:
-    """Begins a task with what is known: a prompt of cited lines within a budget, and what to know of them.
+    """Begins a task with what is known: call it first, with the task in your own words.
 
-    The budget is shared by what answers, what that is joined to, decisions and rules, open work, and what happened
-    lately. A purpose (coding, review, release, security, research, coordinate) changes what is looked for and how it is
-    ranked; --task-profile says more of the task. With --session the briefing that the session left comes first.
+    It gives a prompt of cited lines: what answers, what that is joined to, decisions and rules, open work, and what
+    happened lately. A --purpose changes what is looked for and how it is ranked; --task-profile says more of the task.
+    With --session the briefing that the session left comes first.
     """
     purpose = None if given.purpose is None else _purpose(given.purpose)
     profile = read_profile({str(part): said for part, said in given.task_profile.items()})
@@ -90,7 +90,7 @@ def memory_checkout(loom: Loom, given: MemoryCheckout) -> Checkout:
     ask = read_ask(reader, given, as_of=given.as_of is not None, purpose=given.purpose)
     answer = run(compose(plan), reader, replace(ask, limit=policy.candidates))
     beside = around(reader, answer, session=given.session, task=profile.task)
-    briefing, briefed = _briefing(reader, given, answer)
+    briefing, briefed, lost = _briefing(reader, given, answer)
     found = Found(given=given, policy=policy, answer=answer, beside=beside, briefing=briefing, briefed=briefed)
     chosen = chosen_lines(reader, found)
     ties, untied = ties_among(reader, answer, chosen.ranked)
@@ -106,6 +106,7 @@ def memory_checkout(loom: Loom, given: MemoryCheckout) -> Checkout:
     )
     prompt = write_prompt(wanted, given.max_tokens)
     notes = (*notes_of(reader, answer, chosen.ranked, then=asks_of_then(given)), *chosen.notes, *untied, *beside.notes)
+    told, untold = told_of(reader, found, chosen, prompt)
     pinned = answer.ask.when
     made = Checkout(
         query=given.query,
@@ -117,8 +118,8 @@ def memory_checkout(loom: Loom, given: MemoryCheckout) -> Checkout:
         warnings=tuple(wanted.warnings),
         guidance=tuple(wanted.guidance),
         degraded=answer.degraded,
-        notes=tuple(dict.fromkeys(notes)),
-        **told_of(reader, found, chosen, prompt),
+        notes=tuple(dict.fromkeys((*notes, *lost, *untold))),
+        **told,
     )
     return bounded(_only(made, given.fields), "evidence", beside={"origins": ("provenance",)})
 
@@ -142,14 +143,14 @@ def _narrowed(loom: Loom, profile: TaskProfile) -> Loom:
     return replace(loom, viewer=replace(loom.viewer, scopes=held, sensitive=False))
 
 
-def _briefing(loom: Loom, given: MemoryCheckout, answer: Answer) -> tuple[tuple[Line, ...], str]:
-    """What the session left, and of which day that is."""
+def _briefing(loom: Loom, given: MemoryCheckout, answer: Answer) -> tuple[tuple[Line, ...], str, tuple[str, ...]]:
+    """What the session left, of which day that is, and a note where it cannot be read."""
     if not given.session or answer.degraded:
-        return (), ""
+        return (), "", ()
     try:
-        return briefing_for(loom, given.session, answer.ask.when)
-    except StoreError:
-        return (), ""
+        return *briefing_for(loom, given.session, answer.ask.when), ()
+    except StoreError as problem:
+        return (), "", (f"the briefing of the session cannot be told: {problem.message}",)
 
 
 def _before(loom: Loom, given: MemoryCheckout, purpose: str) -> str:

@@ -171,13 +171,15 @@ def _weighed(line: Line, policy: Policy) -> Line:
 def _beside(
     loom: Loom, found: Found, slots: Mapping[Slot, Sequence[Line]], strength: Mapping[str, float], gone: Counter[str]
 ) -> tuple[list[tuple[Slot, Line]], tuple[str, ...]]:
-    """What is beside the hits, each with its slot; a note where the store cannot cite it, which leaves it out."""
+    """What is beside the hits, each with its slot; a note where the store cannot cite it."""
     shown = {line.node.id for lines in slots.values() for line in lines}
     rows = [row for row in _rows(found, shown, strength) if row[1].id not in shown]
+    citations: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
     try:
         citations = cited_by_id(loom, [node for _, node, _, _ in rows])
     except StoreError as problem:
-        return [], (f"what is beside the hits cannot be cited, and is left out: {problem.message}",)
+        notes = (f"the store could not serve citations: {problem.message}",)
     lines: dict[str, tuple[Slot, Line]] = {}
     for slot, node, score, steps in rows:
         if pending := _pending(found, node):
@@ -185,7 +187,7 @@ def _beside(
         elif node.id not in lines and not _is_past(found, node):
             line = Line(node=node, score=score, citation=citations.get(node.id, ""), steps=steps)
             lines[node.id] = (slot, _weighed(line, found.policy))
-    return list(lines.values()), ()
+    return list(lines.values()), notes
 
 
 def _is_past(found: Found, node: NodeVersion) -> bool:

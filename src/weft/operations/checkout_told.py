@@ -116,8 +116,8 @@ class Spent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     slots: dict[str, int] = field(default_factory=dict)
 
 
-def told_of(loom: Loom, found: Found, chosen: Chosen, prompt: Prompt) -> dict[str, Any]:
-    """Everything beside the prompt, by field."""
+def told_of(loom: Loom, found: Found, chosen: Chosen, prompt: Prompt) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Everything beside the prompt, by field, and notes on what of it could not be read."""
     given, answer = found.given, found.answer
     shown = [(slot, line) for slot, lines in prompt.slots.items() for line in lines]
     nodes = {each.id: chosen.lines[each.id].node for _, each in shown}
@@ -125,11 +125,19 @@ def told_of(loom: Loom, found: Found, chosen: Chosen, prompt: Prompt) -> dict[st
     aside = chosen.count + len(found.briefing) - prompt.shown - over
     suppressed = {**chosen.suppressed, "over budget": over, "beside the question": aside}
     suppressed = {why: number for why, number in suppressed.items() if number}
-    return {
+    counts: dict[str, int] = {
+        "candidates": len(answer.ranked or ()),
+        "shown": prompt.shown,
+        "briefing": len(prompt.briefing),
+        "suppressed": sum(suppressed.values()),
+        **{str(slot): len(lines) for slot, lines in prompt.slots.items()},
+    }
+    origins, notes = _provenance(loom, found, chosen, prompt)
+    told: dict[str, Any] = {
         "working_set": _working_set(nodes, [line.id for slot, line in shown if slot == "plan"]),
         "current_facts": _facts(nodes, chosen),
         "evidence": tuple(_evidence(slot, line, chosen) for slot, line in shown),
-        "provenance": _provenance(loom, found, chosen, prompt),
+        "provenance": origins,
         "retention": _kept(found, chosen),
         "quality": quality_of(found, chosen, list(nodes)),
         "diagnostics": Applied(
@@ -139,19 +147,14 @@ def told_of(loom: Loom, found: Found, chosen: Chosen, prompt: Prompt) -> dict[st
             read_as=answer.query if answer.query != given.query else "",
             stages=answer.trace if given.diagnostics else (),
         ),
-        "counts": {
-            "candidates": len(answer.ranked or ()),
-            "shown": prompt.shown,
-            "briefing": len(prompt.briefing),
-            "suppressed": sum(suppressed.values()),
-            **{slot: len(lines) for slot, lines in prompt.slots.items()},
-        },
+        "counts": counts,
         "token_use": Spent(
             budget=given.max_tokens,
             prompt=prompt.tokens,
             slots={str(slot): spent for slot, spent in prompt.spent.items()},
         ),
     }
+    return told, notes
 
 
 def _working_set(nodes: dict[str, NodeVersion], tasks: Sequence[str]) -> WorkingSet:
@@ -200,18 +203,18 @@ def _evidence(slot: Slot, written: Written, chosen: Chosen) -> EvidenceLine:
     )
 
 
-def _provenance(loom: Loom, found: Found, chosen: Chosen, prompt: Prompt) -> tuple[Origin, ...]:
+def _provenance(loom: Loom, found: Found, chosen: Chosen, prompt: Prompt) -> tuple[tuple[Origin, ...], tuple[str, ...]]:
     if found.given.fields is not None and "provenance" not in found.given.fields:
-        return ()
+        return (), ()
     lines: dict[int, list[int]] = {}
     for each in (*prompt.briefing, *(line for own in prompt.slots.values() for line in own)):
         for source in each.sources:
             lines.setdefault(source, []).append(each.number)
     nodes = {line.citation: line.node for line in (*found.briefing, *chosen.lines.values()) if line.citation}
     try:
-        return origins_of(loom, prompt.sources, lines, nodes)
-    except StoreError:  # a note on citations says so already
-        return ()
+        return origins_of(loom, prompt.sources, lines, nodes), ()
+    except StoreError as problem:
+        return (), (f"who recorded the sources cannot be told: {problem.message}",)
 
 
 def _kept(found: Found, chosen: Chosen) -> Kept:

@@ -106,7 +106,7 @@ def compact(loom: Loom, given: Compact) -> Compacted:
     sources, contradictions, open questions and an exemplar of every other topic; coordinate keeps accepted state,
     proofs and handoffs. `weft compaction-show` prints it. Run it again when there is more.
     """
-    place = None if given.output is None else check_output(given.output)
+    place = None if given.output is None else check_output(loom, given.output)
     made = _Compaction(loom, given)
     parts = list(made.parts())
     status, citation, notes = _write(loom, given.purpose, made.selection, parts)

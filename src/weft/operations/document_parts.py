@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from weft.documents.forms import form_of
-from weft.extract.sections import split_lines
+from weft.documents.lines import split_lines
 from weft.loom import Loom
 from weft.types import NOW, Find, NodeVersion, When
 

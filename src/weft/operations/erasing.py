@@ -164,8 +164,8 @@ def carry_out(
     waits = clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=False)
     audit = _Audit(loom, viewer, selected, counts.openings | _taken_back(selected), would.nodes, sessions)
     audited = audit.clear(write=False)
-    files = files_with(loom.settings, would.nodes, selected.names, every=selected.what == "everything")
-    if not (would.nodes or would.events or waits.removed or waits.redacted or audited or files):
+    outside = files_with(loom.settings, would.nodes, selected.names, every=selected.what == "everything")
+    if not (would.nodes or would.events or waits.removed or waits.redacted or audited or outside.files):
         raise _nothing(selected.what, written, _finished(loom, viewer) if go else ())
     told = Erasure(
         status="previewed",
@@ -177,12 +177,12 @@ def carry_out(
         receipts=counts.kinds.get(RECEIPT, 0),
         outbox=waits.removed + waits.redacted,
         audit=audited,
-        files=tuple(map(str, files)),
+        files=tuple(map(str, outside.files)),
         out_of_reach=OUT_OF_REACH,
     )
     waiting = unread(waits.unread, "sealed writes that wait") if selected.names else ()
     alone = held_alone(loom, viewer, selected.names, would.nodes)
-    notes = (*selected.notes, *waiting, *alone, *left_over(loom, viewer, selected.names))
+    notes = (*selected.notes, *waiting, *alone, *left_over(loom, viewer, selected.names), *outside.notes)
     needs = _needs_name(selected.what, counts)
     if not go:
         return _previewed(loom, told, counts, (*_advice(selected, counts, would.joined), *notes), confirm=needs)
@@ -195,7 +195,7 @@ def carry_out(
     # First: it must not be delivered meanwhile.
     clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=True)
     notes += end_relations(loom, viewer, selected.unsaid)
-    notes += remove_files(loom.settings, files) if files else ()
+    notes += remove_files(loom.settings, outside.files)
     done = erasing.run(selected.what)
     audit.settle()
     audited = audit.clear(write=True)

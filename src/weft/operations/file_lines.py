@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from weft.code.languages import language_of
 from weft.documents.forms import form_of
+from weft.documents.lines import split_lines
 from weft.errors import WeftError
-from weft.extract.sections import split_lines
 from weft.instants import to_iso
 from weft.log.citation import FileCitation, file_citation
 from weft.loom import Loom

@@ -14,6 +14,7 @@ from weft.context.ties import Ties
 from weft.context.wording import plain
 from weft.loom import Loom
 from weft.operations.alerts import DIGEST, active_alerts
+from weft.operations.bounds import bounded
 from weft.operations.checkout_around import cited_by_id
 from weft.operations.checkout_asked import BUDGET_TOKENS
 from weft.operations.checkout_told import unsourced
@@ -71,7 +72,7 @@ def previous_context(loom: Loom, given: PreviousContextInput) -> PreviousContext
     shown = show_nodes(loom, [*digests, *tasks, *alerts])
     by_id = {node.id: node for node in shown}
     more = (f"there are {len(going)} open tasks: `weft work-list` lists all",) if len(going) > len(tasks) else ()
-    return PreviousContext(
+    told = PreviousContext(
         status="succeeded" if shown else "empty",
         context=packed.text if shown else "",
         digest=by_id[digests[0].id] if digests else None,
@@ -81,6 +82,7 @@ def previous_context(loom: Loom, given: PreviousContextInput) -> PreviousContext
         tokens=packed.tokens if shown else 0,
         notes=(*_empty(digests, going, alerts), *more, *unsourced(list(lines.values())), *flagged(shown)),
     )
+    return bounded(told, "tasks")
 
 
 def _lines(loom: Loom, nodes: Sequence[NodeVersion]) -> dict[str, Line]:

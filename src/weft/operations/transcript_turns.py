@@ -6,12 +6,14 @@ says the same as one that stands is that turn.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.extract.records import Record
@@ -19,12 +21,15 @@ from weft.extract.transcripts import Spoken, spoken_by
 from weft.loom import Loom
 from weft.operations.conversations import LATEST, conversation_id, message_id, standing_of
 from weft.operations.deletions import deleted_node
+from weft.operations.holding import release, waiting_words
+from weft.operations.own_names import BEGINNING, mark_of
 from weft.operations.rights import write_guard
 from weft.operations.stamping import TaskClosed
-from weft.operations.transcript_state import Progress, Reached, stand_of, tail_of
+from weft.operations.transcript_state import Progress, Reached, is_erased, stand_of, tail_of
 from weft.operations.turn_records import KnownTurns, write_turns
 from weft.transcripts.entries import Bad, Left, Noted, Passed, Titled, Turn
 from weft.transcripts.formats import Format
+from weft.transcripts.told_apart import session_of
 from weft.types import MAX_IDS_PER_READ, Guard
 
 BATCH_TURNS: Final = 64
@@ -38,10 +43,16 @@ Place = Callable[[Turn], "Home | str"]
 
 
 class Home(Struct, frozen=True, kw_only=True):
-    """Where a turn goes: to which session, of which project."""
+    """Where a turn goes: to which session, of which project. One that is `shared` may take several of the file's own.
+
+    `records` is what the ids of its records begin with, behind the program's name: in a shared one ids of two chats may
+    be the same.
+    """
 
     session: str
     project: str | None
+    shared: bool = False
+    records: str = ""
 
 
 class Intake(Struct, kw_only=True):
@@ -88,7 +99,12 @@ class Transcript:
         self._progress = Progress(loom.settings, path, form.source, *names)
         self._reached = self._believed(self._progress.load())
         self._offset = self._reached.offset
-        self._turns: dict[str, int] = dict(self._reached.turns)
+        self._went_on = self._offset > 0  # what stands before is not read again
+        self._turns: dict[str, int] = {}
+        self._by_session: dict[str, str] = {}
+        for conversation, turns in self._reached.turns.items():
+            self._reach(conversation, turns)
+        self._mark = self._reached.mark
         self._taken = self._reached.known if self._offset else 0
         self._titles: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
@@ -97,7 +113,12 @@ class Transcript:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the file stands as it was when all of it was read."""
+        """Whether the file stands as it was when all of it was read, and nothing that is wanted now was left out.
+
+        Raises NotFound where it is gone.
+        """
+        if self._reached.alone and not self._lazy:
+            return False
         return stand_of(self._path) == (self._reached.size, self._reached.modified_ns)
 
     def take(self, *, since_us: int | None = None, advance: Callable[[int], None] = lambda end: None) -> None:
@@ -142,11 +163,16 @@ class Transcript:
         self._save(passed, whole=stood)
 
     def _believed(self, reached: Reached) -> Reached:
-        """What was reached, unless the store has fewer turns than then: it is another, or an older one came back."""
+        """What was reached, unless the store has fewer turns than then: it is another, or an older one came back.
+
+        Where a conversation is gone the file is read again, to say so.
+        """
         for conversation, turns in list(reached.turns.items())[:MAX_CHECKED]:
             last = message_id(conversation, max(turns, 1))
             if self._loom.store.nodes(self._loom.viewer, LATEST, [last]):
                 continue
+            if self._gone(conversation):
+                return replace(reached, offset=0, tail="", size=0, modified_ns=0, known=0)
             try:
                 if standing_of(self._loom, conversation).turns < turns:
                     return Reached()
@@ -165,6 +191,8 @@ class Transcript:
             modified_ns=modified,
             known=self._taken,
             conversations=len(self._turns),
+            alone=len(self._alone),
+            mark=self._mark,
             turns=self._turns if self._offset else dict(list(self._turns.items())[:MAX_CHECKED]),
         )
         self._progress.save(reached)
@@ -174,7 +202,7 @@ class Transcript:
         homes: dict[str, tuple[Home, list[Turn]]] = {}
         for turn in batch:
             self._intake.read += 1
-            home = self._home(turn)
+            home = self._home(turn, batch)
             if isinstance(home, str):
                 self._intake.skipped += 1
                 self._intake.tell(f"conversation {turn.session}", home)
@@ -183,62 +211,98 @@ class Transcript:
             homes.setdefault(conversation, (home, []))[1].append(turn)
         for conversation, (home, new) in homes.items():
             if conversation not in self._open:
-                self._open[conversation] = self._opened(conversation, home)
+                self._open[conversation] = self._opened(conversation, home, new)
             opened = self._open[conversation]
             if isinstance(opened, str):
                 self._intake.skipped += len(new)
                 self._intake.tell(f"conversation {home.session}", opened, len(new))
                 continue
             first = self._alone.pop(conversation, None)
-            turns = new if first is None else [first[1], *new]
-            if self._lazy and not opened.turns and len({turn.id for turn in turns}) == 1:
-                self._alone[conversation] = (home, turns[-1])
-                continue
-            self._intake.conversations.add(conversation)
-            self._taken += len(turns)
-            records = {each.id: each for turn in turns if (each := self._record(turn)) is not None}  # the last counts
-            fresh = [each for each in records.values() if not opened.says(each)]
-            self._put(opened, fresh)
-            self._intake.projects[home.project or ""] += len(turns)
-            self._turns[conversation] = max(self._turns.get(conversation, 0), opened.last_of(fresh))
+            self._add(opened, home, new if first is None else [first[1], *new])
 
-    def _home(self, turn: Turn) -> Home | str:
+    def _add(self, opened: _Conversation, home: Home, turns: Sequence[Turn]) -> None:
+        """Adds turns to one conversation; one that is alone, with the policy lazy, waits for the next."""
+        found = [(turn, self._record(turn, home)) for turn in turns]
+        records = {each.id: each for _, each in found if each is not None}  # the last counts
+        if self._lazy and not opened.turns and len(records) == 1:
+            self._alone[opened.id] = (home, turns[-1])
+            return
+        self._intake.conversations.add(opened.id)
+        self._taken += len(turns)
+        self._intake.shortened += sum(bool(turn.dropped) for turn, record in found if record is not None)
+        for turn in (turn for turn, record in found if record is None):
+            self._intake.skipped += 1
+            self._intake.tell(f"conversation {turn.session}", "there is a secret in the id of a turn")
+        fresh = [each for each in records.values() if not opened.says(each)]
+        self._put(opened, fresh)
+        self._intake.projects[home.project or ""] += len(turns)
+        self._reach(opened.id, opened.last_of(fresh))
+
+    def _reach(self, conversation: str, turn: int) -> None:
+        self._turns[conversation] = max(self._turns.get(conversation, 0), turn)
+        self._by_session.setdefault(conversation.rpartition("/")[2], conversation)
+
+    def _home(self, turn: Turn, batch: Sequence[Turn]) -> Home | str:
         """Where a turn goes: with the rest of its session, which stays where it was first put, wherever it moves."""
         if turn.session not in self._homes:
             home = self._place(turn)
             if isinstance(home, str):
                 return home
-            before = [each for each in self._turns if each.endswith(f"/{home.session}")]
-            project = before[0].removesuffix(f"/{home.session}") if before else home.project
-            self._homes[turn.session] = Home(session=home.session, project=project)
+            by_file = self._form.by_file and turn.session == session_of(self._path)
+            if by_file and not self._reached.turns:
+                first = [each for each in batch if each.session == turn.session][:BEGINNING]
+                records = [each for each in (self._record(one, home) for one in first) if each is not None]
+                self._mark = mark_of(records, lambda mark: self._stood(_marked(home, turn.session, mark)))
+            home = _marked(home, turn.session, self._mark if by_file else "")
+            before = self._by_session.get(home.session.rpartition("/")[2], "")
+            kept = before.removesuffix(f"/{home.session}") if before.endswith(f"/{home.session}") else home.project
+            self._homes[turn.session] = replace(home, project=kept)
         return self._homes[turn.session]
 
-    def _opened(self, conversation: str, home: Home) -> _Conversation | str:
-        """Where a conversation stands, or why nothing is added to it."""
+    def _stood(self, home: Home) -> list[tuple[str, str]]:
+        """What stands of this program's turns in a conversation, in order: of each its record and its text."""
+        conversation = conversation_id(home.project, home.session)
+        try:
+            known = self._known.of(conversation, standing_of(self._loom, conversation).turns)
+        except (Forbidden, Invalid):
+            return []  # which is told where it is opened
+        begins = f"{self._form.source}:{home.records}"
+        return [(record, turns[0].text) for record, turns in known.items() if record.startswith(begins)]
+
+    def _gone(self, conversation: str) -> str:
+        """Why a conversation is not added to though its file is there; empty if it is."""
+        if is_erased(self._loom.settings, conversation):
+            return "it was erased: with --session NAME it is kept again, as another conversation"
         if deleted_node(self._loom, conversation) is not None:
             return f"it was deleted: `weft restore {conversation}` brings it back"
+        return ""
+
+    def _opened(self, conversation: str, home: Home, new: Sequence[Turn]) -> _Conversation | str:
+        """Where a conversation stands, or why nothing is added to it. What waits for a second message is kept first."""
+        if gone := self._gone(conversation):
+            return gone
         try:
+            said = {record.text for turn in new if (record := self._record(turn, home)) is not None}
+            if said - waiting_words(self._loom, conversation) or not self._lazy:
+                for note in release(self._loom, conversation).notes:
+                    self._intake.notes[note] = None
             standing = standing_of(self._loom, conversation)
             asked = write_guard(self._loom, scope=None, agents=(), project=home.project)
         except (Forbidden, Invalid) as problem:
             return problem.message
         known = self._known
-        before = self._turns.get(conversation, 0)
+        before = self._turns.get(conversation, 0) if self._went_on else 0
         if before and self._form.final:
             known = _Known(self._loom, conversation, before)
         others = _others(self._loom, conversation, before, standing.turns, f"{self._form.source}:")
         return _Conversation(conversation, standing.guard or asked, known, others, standing.turns)
 
-    def _record(self, turn: Turn) -> Record | None:
-        """A turn as a record; without secrets, as what it is compared with has none either."""
+    def _record(self, turn: Turn, home: Home) -> Record | None:
+        """A turn as a record; without secrets, as what it is compared with has none either. None if its id is one."""
         screen = self._loom.screen
-        identity = f"{self._form.source}:{turn.id}"
+        identity = f"{self._form.source}:{home.records}{turn.id}"
         if screen.holds_secret(identity):
-            self._intake.skipped += 1
-            self._intake.tell(f"conversation {turn.session}", "there is a secret in the id of a turn")
             return None
-        if turn.dropped:
-            self._intake.shortened += 1
         text = screen.redact(turn.text)
         spoken = spoken_by(screen.redact(turn.speaker), text) if turn.speaker else Spoken(text=text, role=turn.role)
         return Record(
@@ -306,6 +370,14 @@ class _Known(KnownTurns):
         super().__init__(loom)
         if turns:
             self._kept[conversation] = (turns, {})
+
+
+def _marked(home: Home, session: str, mark: str) -> Home:
+    """Where turns of a file's session go that has this mark: behind the name, or in the ids where others come too."""
+    if not home.shared:
+        return replace(home, session=f"{home.session}{mark}")
+    digest = hashlib.sha256(f"{session}{mark}".encode("utf-8", "replace")).hexdigest()[:12]
+    return replace(home, records=f"{digest}:")
 
 
 def _others(loom: Loom, conversation: str, before: int, turns: int, prefix: str) -> Counter[tuple[str, str]]:

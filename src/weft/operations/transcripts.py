@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct, field
 
@@ -18,34 +18,14 @@ from weft.operations.paths import read_path
 from weft.operations.policies import PolicyAsked
 from weft.operations.registry import Operation
 from weft.operations.scoping import write_scope
+from weft.operations.transcript_state import stand_of
 from weft.operations.transcript_turns import Home, Intake, Place, Transcript
 from weft.transcripts.entries import Turn
-from weft.transcripts.formats import Format, format_of
+from weft.transcripts.formats import Format, FormatAsked, format_of
 from weft.transcripts.places import Client, History, histories
 from weft.transcripts.sessions import session_name
 
 UNKNOWN_PROJECT: Final = "which project it belongs to is not known: `weft ingest-transcript FILE` in its directory"
-
-
-FormatAsked = Literal[
-    "auto",
-    "claude-code",
-    "gemini",
-    "cursor",
-    "vscode",
-    "codex",
-    "claude-export",
-    "chatgpt",
-    "slack",
-    "discord",
-    "telegram",
-    "whatsapp",
-    "open-webui",
-    "librechat",
-    "messages",
-    "captions",
-    "plain",
-]
 
 
 class IngestTranscript(Struct, frozen=True, kw_only=True):
@@ -93,14 +73,16 @@ def ingest_transcript(loom: Loom, given: IngestTranscript) -> TranscriptsIngeste
     form = format_of(path, given.format)
     project = write_scope(loom, project=given.project).project
 
+    asked = (given.session or "").strip()
+
     def place(turn: Turn) -> Home:
-        return Home(session=(given.session or "").strip() or session_name(form.name, turn.session), project=project)
+        return Home(session=asked or session_name(form.name, turn.session), project=project, shared=bool(asked))
 
     intake = Intake()
     lazy = (given.policy or loom.settings.conversations) == "lazy"
     transcript = Transcript(loom, path, form, place, intake, given.project, given.session, lazy=lazy)
     nothing_new = transcript.unchanged
-    size = max(path.stat().st_size, 1)
+    size = max(stand_of(path)[0], 1)
     transcript.take(advance=lambda end: loom.progress("reading", min(end, size), size))
     notes = ("nothing is new in it since it was last read",) if nothing_new else ()
     return _told(intake, files=1, notes=notes)

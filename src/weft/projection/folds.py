@@ -178,8 +178,11 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
 
 
 def _file(payload: document.Ingested) -> dict[str, str]:
-    """Which file a document is; one that was given as text is none, and is cited by its event."""
-    return {"source": payload.source} if payload.source else {}
+    """Which file a document is; one that was given as text is none, and is cited by its event.
+
+    What is left of an erased document of early versions, which had no form, has a source without a word.
+    """
+    return {"source": payload.source} if payload.source or not payload.form else {}
 
 
 def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeAssertion:

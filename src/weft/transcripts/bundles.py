@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from weft.errors import StoreError
 from weft.transcripts.lines import opened
@@ -16,12 +16,23 @@ MAX_MEMBERS: Final = 200_000
 MAX_PACKED: Final = 200  # times smaller: text packs ten times, more than this is no export
 
 
+class Members(NamedTuple):
+    """What is in a folder and in the folders of it: files and links by their names from there."""
+
+    files: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
 class Bundle:
-    """The files of an export by their names, as `general/2024-03-02.json`. Names that lead out of it are not there."""
+    """The files of an export by their names, as `general/2024-03-02.json`. Names that lead out of it are not there.
+
+    Of a folder that holds nothing but another folder, that is the export. `links` of a folder are not followed.
+    """
 
     def __init__(self, path: Path) -> None:
         """Raises StoreError for a zip that cannot be opened."""
-        self.path = path
+        self.path = path = unwrapped(path)
+        self.links: tuple[str, ...] = ()
         self._zip: zipfile.ZipFile | None = None
         if not path.is_dir():
             opened(path).close()
@@ -63,8 +74,39 @@ class Bundle:
         if self._zip is not None:
             listed = (each.filename for each in self._zip.infolist()[:MAX_MEMBERS] if not each.is_dir())
             return tuple(sorted(each for each in listed if _inside(each)))
-        files = (each for depth in ("*", "*/*") for each in self.path.glob(depth) if each.is_file())
-        return tuple(sorted(each.relative_to(self.path).as_posix() for each in islice(files, MAX_MEMBERS)))
+        found = members(self.path)
+        self.links = found.links
+        return found.files
+
+
+def members(folder: Path) -> Members:
+    """The files of an export's folder, at most MAX_MEMBERS, in order. What cannot be listed has none."""
+    files: list[str] = []
+    links: list[str] = []
+    for place in ("", *(each.name for each in _listed(folder) if each.is_dir(follow_symlinks=False))):
+        for each in _listed(folder / place):
+            called = f"{place}/{each.name}" if place else each.name
+            if each.is_symlink():
+                links.append(called)
+            elif each.is_file(follow_symlinks=False) and len(files) < MAX_MEMBERS:
+                files.append(called)
+    return Members(tuple(sorted(files)), tuple(sorted(links)))
+
+
+def unwrapped(path: Path) -> Path:
+    """The folder that is all that a folder holds, as unpacking makes it; else the path itself."""
+    if not path.is_dir():
+        return path
+    inside = [each for each in _listed(path) if not each.name.startswith((".", "__MACOSX"))]
+    return Path(inside[0].path) if len(inside) == 1 and inside[0].is_dir(follow_symlinks=False) else path
+
+
+def _listed(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
 
 
 def is_zip(path: Path) -> bool:

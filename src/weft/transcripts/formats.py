@@ -27,7 +27,7 @@ from weft.transcripts import (
     telegram,
     whatsapp,
 )
-from weft.transcripts.bundles import Bundle, is_zip
+from weft.transcripts.bundles import Bundle, is_zip, unwrapped
 from weft.transcripts.entries import Bad, Entries
 from weft.transcripts.exports import LISTS
 from weft.transcripts.glimpse import Glimpse, glimpse, glimpse_at
@@ -51,6 +51,7 @@ FormatName = Literal[
     "captions",
     "plain",
 ]
+FormatAsked = Literal["auto"] | FormatName
 FORMATS: Final[tuple[str, ...]] = get_args(FormatName)
 LOOKED_AT: Final = 50  # lines, to tell what a file is
 MAX_LISTED: Final = 10_000  # files of a folder, to tell what it is
@@ -60,7 +61,7 @@ class Format(Struct, frozen=True, kw_only=True):
     """How a file is read. `source` tells apart the ids of programs that keep a conversation twice.
 
     `grows` if the file is only added to, line by line, so that reading can go on where it stopped; `final` if what
-    was once written of a turn never changes.
+    was once written of a turn never changes. `by_file` if a conversation may have no name but that of its file.
     """
 
     name: FormatName
@@ -68,6 +69,7 @@ class Format(Struct, frozen=True, kw_only=True):
     read: Callable[[Path, int], Entries]
     grows: bool = False
     final: bool = False
+    by_file: bool = False
 
 
 CLAUDE_CODE: Final = Format(name="claude-code", source="claude-code", read=claude_code.read, grows=True, final=True)
@@ -82,14 +84,14 @@ CODEX: Final = Format(name="codex", source="codex", read=codex.read, grows=True,
 EXPORT: Final = Format(name="claude-export", source="claude-export", read=claude_export.read)
 CHATGPT: Final = Format(name="chatgpt", source="chatgpt", read=chatgpt.read)
 SLACK: Final = Format(name="slack", source="slack", read=slack.read)
-DISCORD: Final = Format(name="discord", source="discord", read=discord.read)
-TELEGRAM: Final = Format(name="telegram", source="telegram", read=telegram.read)
-WHATSAPP: Final = Format(name="whatsapp", source="whatsapp", read=whatsapp.read)
+DISCORD: Final = Format(name="discord", source="discord", read=discord.read, by_file=True)
+TELEGRAM: Final = Format(name="telegram", source="telegram", read=telegram.read, by_file=True)
+WHATSAPP: Final = Format(name="whatsapp", source="whatsapp", read=whatsapp.read, by_file=True)
 OPEN_WEBUI: Final = Format(name="open-webui", source="open-webui", read=chat_trees.read_open_webui)
 LIBRECHAT: Final = Format(name="librechat", source="librechat", read=chat_trees.read_librechat)
-MESSAGES: Final = Format(name="messages", source="messages", read=messages.read)
-CAPTIONS: Final = Format(name="captions", source="captions", read=captions.read)
-PLAIN: Final = Format(name="plain", source="plain", read=plain.read)
+MESSAGES: Final = Format(name="messages", source="messages", read=messages.read, by_file=True)
+CAPTIONS: Final = Format(name="captions", source="captions", read=captions.read, by_file=True)
+PLAIN: Final = Format(name="plain", source="plain", read=plain.read, by_file=True)
 # Of no coding agent: the name alone says how the file is read.
 _OTHERS: Final = (CHATGPT, SLACK, DISCORD, TELEGRAM, WHATSAPP, OPEN_WEBUI, LIBRECHAT, MESSAGES, CAPTIONS, PLAIN)
 
@@ -104,6 +106,8 @@ def format_of(path: Path, named: str = "auto") -> Format:
     `named` says what it is, where the file itself may be too short to tell, or could be taken for another.
     """
     chosen = next((each for each in _OTHERS if each.name == named), None)
+    if chosen is not None and not path.is_dir():
+        opened(path).close()
     found = chosen or _seen(path) or _named(path, named)
     if found is None:
         known = ", ".join(FORMATS)
@@ -115,7 +119,7 @@ def format_of(path: Path, named: str = "auto") -> Format:
 
 def _seen(path: Path) -> Format | None:
     """What a file shows itself to be."""
-    if path.is_dir() and any(map(_is_part, islice(path.iterdir(), MAX_LISTED))):
+    if path.is_dir() and any(map(_is_part, islice(unwrapped(path).iterdir(), MAX_LISTED))):
         return _bundle(path)
     with opened(path) as file:
         head = file.read(16)

@@ -105,6 +105,8 @@ def label(node: NodeVersion) -> str:
 
 def flat(text: str) -> str:
     """On one line, without characters that do not show; joiners stay, as some scripts are spelt with them."""
+    if text.isprintable():  # as nearly all are, and told at once
+        return " ".join(text.split())
     return " ".join("".join(c if c.isprintable() or c in _JOINERS else " " for c in text).split())
 
 

@@ -31,7 +31,7 @@ def checkout_lines(answer: Checkout) -> None:
             click.echo(each)
     if answer.diagnostics is not None and answer.diagnostics.stages:
         _diagnosed(answer)
-    notes_below(answer.notes)
+    _notes(answer.notes)
 
 
 def _below(answer: Checkout) -> list[str]:
@@ -64,7 +64,7 @@ def _diagnosed(answer: Checkout) -> None:
     assert applied is not None
     policy = applied.policy
     said = [
-        f"purpose {policy.purpose}: {policy.candidates} candidates, {policy.recall_floor} at least, x {policy.multiplier}",
+        f"purpose {policy.purpose}: {policy.candidates} candidates ({policy.recall_floor} or x {policy.multiplier})",
         f"scored for {policy.scoring}",
         f"emphasis {', '.join(policy.emphasis)}" if policy.emphasis else "",
         f"retention {policy.retention}",
@@ -82,14 +82,23 @@ def assembled_lines(answer: Assembled) -> None:
     """Prints the block."""
     if answer.context:
         context_lines(answer.context)
-    notes_below(answer.notes)
+    _notes(answer.notes)
 
 
 def previous_lines(answer: PreviousContext) -> None:
     """Prints the block."""
     if answer.context:
         context_lines(answer.context)
-    notes_below(answer.notes)
+    _notes(answer.notes)
+
+
+def _notes(notes: tuple[str, ...]) -> None:
+    """Below the text on a terminal; beside a pipe, which gets the text and nothing else."""
+    if sys.stdout.isatty():
+        notes_below(notes)
+        return
+    for note in notes:
+        click.echo(f"note: {flat(note)}", err=True)
 
 
 def context_lines(text: str, *, plain: tuple[str, ...] = ()) -> None:

@@ -51,8 +51,8 @@ def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as c
 
 def _migrated(*, dry_run: bool) -> dict[str, Any]:
     """What was found, what was done and what the hashes say. Raises SchemaMismatch before anything is changed."""
-    from weft.memory import marker_problems, schemas
     from weft.memory import open as open_memory
+    from weft.stores import marker_problems, schemas
 
     with open_memory() as memory:
         settings = memory.loom.settings

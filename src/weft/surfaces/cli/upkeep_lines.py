@@ -26,7 +26,7 @@ def stats_lines(answer: Stats) -> None:
     click.echo(f"{counted(store.events, 'event')} in {counted(store.sessions, 'session')}")
     nodes = f"{counted(store.nodes, 'node')} ({counted(store.node_versions, 'version')})"
     click.echo(f"{nodes}, {counted(store.edges, 'edge')}, {counted(store.texts, 'text')}")
-    if answer.vectors is not None:
+    if answer.vectors is not None and answer.vectors.wanted is not None:
         from weft.operations.vectors_held import held_line
 
         click.echo(f"vectors: {held_line(answer.vectors)}")

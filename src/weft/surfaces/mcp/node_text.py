@@ -27,7 +27,8 @@ def validity(node: NodeShown) -> str:
 
 def node_head(node: NodeShown) -> str:
     """Its kind, speaker and name, since when, its citation; a mark where its words look like instructions."""
-    name = f" {said(node.name)}" if node.name else ""
+    # What a fact says begins with its name, which lacks the value.
+    name = f" {said(node.name)}" if node.name and not (node.kind == "Fact" and node.text) else ""
     head = f"[{spoken(node.kind, node.props, node.text, node.summary)}]{name}"
     return facts(head, validity(node), flat(node.citation), flag(node.flags))
 

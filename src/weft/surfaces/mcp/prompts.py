@@ -153,7 +153,9 @@ PROMPTS: Final = {
                 arguments=[
                     PromptArgument(name="task", description="what is to be done", required=True),
                     PromptArgument(
-                        name="purpose", description="coding, review, release, security, research or coordinate"
+                        name="purpose",
+                        description="coding, review, release, security, research or coordinate",
+                        required=False,
                     ),
                 ],
             ),

@@ -117,7 +117,8 @@ def stats(answer: Stats) -> Rendered:
     told = ", ".join(filter(None, (*(counted(number, what) for what, number in counts), size)))
     from weft.operations.vectors_held import held_line
 
-    vectors = f" Vectors: {line(held_line(answer.vectors), 500)}." if answer.vectors is not None else ""
+    held = answer.vectors
+    vectors = f" Vectors: {line(held_line(held), 500)}." if held is not None and held.wanted is not None else ""
     return Rendered(summary=f"{told}.{vectors}", blocks=(kinds,) if kinds else ())
 
 
