@@ -26,6 +26,8 @@ NAMELESS: Final = frozenset({"erase"})
 ECHOES: Final = frozenset({"tool_calls", "config", "log_export"})
 # Answers that are secrets, and arguments that are.
 SECRET_ANSWERS: Final = frozenset({"key_new", "key_rotate", "request_global_write_approval", "token_create"})
+# Answers in words that no id stands beside: what is erased could not be found in them.
+WORDS_ALONE: Final = frozenset({"agent_knowledge", "context"})
 SECRET_ARGUMENTS: Final = frozenset({"governance_token"})
 FOUND: Final = ("hits", "results", "nodes", "messages", "matches", "merged", "events", "calls")
 NOTHING: Final = Said(size=0, beginning=None)
@@ -87,8 +89,10 @@ class Call:
         loom, operation = self._loom, self._operation
         silent = self._is_sensitive()
         words = not silent and operation.name not in NAMELESS
-        told = words and operation.name not in ECHOES | SECRET_ANSWERS
+        told = words and operation.name not in ECHOES | SECRET_ANSWERS | WORDS_ALONE
         given = {name: value for name, value in self._given.items() if name not in SECRET_ARGUMENTS}
+        if "session" in given:  # first, so that it is not cut off: an erasure looks for it
+            given = {"session": given["session"], **given}
         outcome: Any = answer if problem is None else _message(problem)
         return Called(
             writer=loom.writer,

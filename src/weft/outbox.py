@@ -149,11 +149,11 @@ class Outbox(Struct, frozen=True, kw_only=True):
                 left = len(names) - delivered - len(refused)
                 return Delivery(delivered=delivered, refused=tuple(refused), left=left, problem=problem)
             except WeftError as problem:
-                self._aside(entry, problem)
+                self.set_aside(entry, problem)
                 refused.append(name)
             except Exception as problem:  # noqa: BLE001 - kept aside with its reason: one entry must not stop all writes
                 _log.exception("the entry %s could not be delivered", name)
-                self._aside(entry, Invalid(f"weft failed on it ({type(problem).__name__}: {problem})"[:500]))
+                self.set_aside(entry, Invalid(f"weft failed on it ({type(problem).__name__}: {problem})"[:500]))
                 refused.append(name)
             else:
                 self._remove(name)
@@ -205,6 +205,20 @@ class Outbox(Struct, frozen=True, kw_only=True):
         _sync(self.directory)
         _sync(self.directory / place)
         return 1
+
+    def set_aside(self, entry: Entry, problem: WeftError) -> None:
+        """Moves an entry to where it holds up nothing, its reason first."""
+        aside = self.directory / FAILED
+        _make_private(aside)
+        reason = aside / (entry.name + REASON)
+        descriptor = os.open(reason, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode({"code": problem.code, "message": problem.message, "hint": problem.hint}))
+            file.flush()
+            os.fsync(file.fileno())
+        _ignore_missing(os.rename, self.directory / entry.name, aside / entry.name)
+        _sync(aside)
+        _sync(self.directory)
 
     # The files
 
@@ -282,20 +296,6 @@ class Outbox(Struct, frozen=True, kw_only=True):
 
     def _remove(self, name: str) -> None:
         _ignore_missing(os.unlink, self.directory / name)
-        _sync(self.directory)
-
-    def _aside(self, entry: Entry, problem: WeftError) -> None:
-        """Moves an entry to where it holds up nothing, its reason first."""
-        aside = self.directory / FAILED
-        _make_private(aside)
-        reason = aside / (entry.name + REASON)
-        descriptor = os.open(reason, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode({"code": problem.code, "message": problem.message, "hint": problem.hint}))
-            file.flush()
-            os.fsync(file.fileno())
-        _ignore_missing(os.rename, self.directory / entry.name, aside / entry.name)
-        _sync(aside)
         _sync(self.directory)
 
 

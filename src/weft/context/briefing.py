@@ -35,8 +35,8 @@ PROMPT: Final = (
     " behind a statement where you know it, as [weft://…] or [file://…:12]. Leave out what was only tried and dropped,"
     " unless it must not be tried again."
 )
-_BRACKETED: Final = re.compile(r"\s*\[((?:weft|file)://[^\]\n]+)\]")
-_BARE: Final = re.compile(r"\s*\(?(weft://[^\s()\[\]]+)\)?")
+_BRACKETED: Final = re.compile(r"\s*\[((?:weft|file)://[^\]\n]+)()\]")
+_BARE: Final = re.compile(r"\s*(?:\((weft://[^\s()\[\]]+)\)|(weft://[^\s()\[\]]*[^\s()\[\].,;:!?]))")
 _APART: Final = re.compile(r"[,;\s]+(?=(?:weft|file)://)")
 
 
@@ -111,7 +111,7 @@ def read_statement(written: str) -> Statement:
     found: list[str] = []
 
     def take(match: re.Match[str]) -> str:
-        each = [part.strip(" ,;.") for part in _APART.split(match[1])]
+        each = [part.strip(" ,;.") for part in _APART.split(match[1] or match[2])]
         good = [part for part in each if _is_citation(part)]
         found.extend(good)
         return "" if len(good) == len(each) else match[0]

@@ -67,7 +67,9 @@ OWN_PROPS: Final[frozenset[str]] = frozenset(
         "said",
     ]
 )
-# Of these, what tells of the words themselves: it is sealed with them.
+# Properties that the fold gives, and no payload: what a caller calls so in a payload is words like any other.
+FOLDED_PROPS: Final[frozenset[str]] = frozenset({"document"})
+# Of weft's own, what tells of the words themselves: it is sealed with them.
 TELLING_PROPS: Final[frozenset[str]] = frozenset({"sha256", "content_hash", "context_hash", "citation", "hash", "said"})
 COMPILED_FROM: Final = "compiled_from"
 

@@ -17,13 +17,18 @@ def without_archived(loom: Loom, answer: Answer) -> tuple[Answer, tuple[str, ...
     """The answer without messages of archived conversations, and a note that counts these.
 
     Whether one is archived is asked of what was found only, so a search without any costs one read. Where some go, the
-    search is made again for as many as there may be. Of an answer from the log nothing is known: it stays as it is.
+    search is made again for as many as there may be. Of an answer from the log nothing is known: it stays as it is, and
+    so does one of which the store cannot tell it; a note says so.
     """
     limit = answer.ask.limit
-    kept, gone = _parted(loom, answer)
-    if gone and limit < MAX_LIMIT:
-        answer = run(recipes.RECIPES["default"], loom, replace(answer.ask, limit=MAX_LIMIT))
+    try:
         kept, gone = _parted(loom, answer)
+        if gone and limit < MAX_LIMIT:
+            answer = run(recipes.RECIPES["default"], loom, replace(answer.ask, limit=MAX_LIMIT))
+            kept, gone = _parted(loom, answer)
+    except StoreError as problem:
+        note = f"messages of archived conversations may be among these: {problem.message}"
+        return replace(answer, ranked=(answer.ranked or ())[:limit]), (note,)
     note = f"{gone} {'message' if gone == 1 else 'messages'} of archived conversations left out: --archived"
     return replace(answer, ranked=kept[:limit]), (note,) if gone else ()
 
@@ -42,7 +47,4 @@ def _archived(loom: Loom, answer: Answer) -> set[object]:
         return set()
     names = {each.node.props.get("conversation") for each in answer.ranked or ()}
     ids = [each for each in names if isinstance(each, str)][:MAX_IDS_PER_READ]
-    try:
-        return {node.id for node in loom.store.nodes(loom.viewer, LATEST, ids) if is_archived(node)}
-    except StoreError:
-        return set()  # the search tells itself that the store is away
+    return {node.id for node in loom.store.nodes(loom.viewer, LATEST, ids) if is_archived(node)}

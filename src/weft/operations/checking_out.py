@@ -148,7 +148,7 @@ def _briefing(loom: Loom, given: MemoryCheckout, answer: Answer) -> tuple[tuple[
     if not given.session or answer.degraded:
         return (), "", ()
     try:
-        return *briefing_for(loom, given.session, answer.ask.when), ()
+        return briefing_for(loom, given.session, answer.ask.when)
     except StoreError as problem:
         return (), "", (f"the briefing of the session cannot be told: {problem.message}",)
 

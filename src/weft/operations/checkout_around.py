@@ -193,15 +193,15 @@ def _replaced(loom: Loom, when: When, ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(step.start for step in steps if step.node.id != step.start)
 
 
-def briefing_for(loom: Loom, session: str, when: When) -> tuple[tuple[Line, ...], str]:
-    """What a session left when its window ran full, as lines, and when that was; nothing where it left nothing."""
-    from weft.operations.compacting_sessions import briefing_id
+def briefing_for(loom: Loom, session: str, when: When) -> tuple[tuple[Line, ...], str, tuple[str, ...]]:
+    """What a session left when its window ran full, as lines; when that was and by whom; and notes on it."""
+    from weft.operations.briefings import left_by
 
-    found = loom.store.nodes(loom.viewer, when, [briefing_id(conversation_key(loom, session))])
-    if not found or found[0].kind != "Briefing":
-        return (), ""
-    citations = cited_by_id(loom, found)
-    return briefing_lines(found[0], citations.get(found[0].id, "")), to_iso(found[0].recorded_at)[:10]
+    left = left_by(loom, session, when)
+    if left is None:
+        return (), "", ()
+    briefed = f"{to_iso(left.node.recorded_at)[:10]}{f', by {left.by}' if left.by else ''}"
+    return briefing_lines(left.node, left.citation), briefed, left.notes
 
 
 def cited_by_id(loom: Loom, nodes: Sequence[NodeVersion]) -> dict[str, str]:

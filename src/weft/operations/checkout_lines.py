@@ -96,7 +96,8 @@ def _unwanted(loom: Loom, found: Found, candidate: Candidate, strength: Mapping[
         return pending
     if is_over(node, found.policy, found.now_us):
         return "before the horizon"
-    if found.given.session and node.id.partition("#")[0] == conversation_key(loom, found.given.session):
+    home = node.id.partition("#")[0].removesuffix(":briefing")  # what a session left is told before all
+    if found.given.session and home == conversation_key(loom, found.given.session):
         return "said in this conversation"  # who asks knows it
     led_to = any(seen.view != "semantic" for seen in candidate.seen)
     weak = found.policy.evidence != "any" and not led_to and _is_weak(node.id, strength)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from weft.errors import StoreError
 from weft.kinds import ERASED
 from weft.log.canonical import decode
@@ -26,7 +28,7 @@ def clear_audit(
     what: What,
     write: bool,
 ) -> int:
-    """Erases the records of calls that mention what is erased, or that a session made; says how many.
+    """Erases the records of calls that mention what is erased, that a session made or that named it; says how many.
 
     Unless `write`, they are only counted. Raises StoreError where the audit cannot be written.
     """
@@ -72,4 +74,19 @@ def _concerns(row: NodeWords, mentions: Callable[[str], bool], sessions: frozens
     held = (props.get("session"), props.get("conversation"))
     said = (row.id, row.text, *strings(props))
     # What went in and came out is kept as JSON, cut: names may be written with escapes in it.
-    return any(each in sessions for each in held) or any(mentions(each) or mentions(spelled_out(each)) for each in said)
+    return (
+        any(each in sessions for each in held)
+        or _names_session(props.get("input"), sessions)
+        or any(mentions(each) or mentions(spelled_out(each)) for each in said)
+    )
+
+
+def _names_session(given: object, sessions: frozenset[str]) -> bool:
+    """Whether a call was about one of these: that is the first that is kept of what went in."""
+    return isinstance(given, str) and any(given.startswith(_beginning(each)) for each in sessions)
+
+
+def _beginning(session: str) -> str:
+    """As the audit writes it."""
+    raw = msgspec.json.encode({"session": session}).decode()
+    return raw.removesuffix("}").replace("\\n", "\n").replace('\\"', '"')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -13,6 +14,7 @@ from msgspec.structs import asdict
 from weft.code.snippets import python_snippet
 from weft.code.symbols import MAX_SYMBOLS, SourceFile, Span, Symbol, read_source
 from weft.extract.records import Record
+from weft.kinds import CHUNK_MARK
 from weft.log.draft import Draft
 from weft.log.kinds import code, memory
 from weft.loom import Loom
@@ -22,6 +24,8 @@ from weft.types import Find, Guard, NodeVersion
 
 SYMBOL_KINDS: Final = ("Class", "Function")
 MAX_KEY_CHARACTERS: Final = 900
+_ESCAPED: Final = {"#": "%23", CHUNK_MARK: "%C2%B6"}
+_MARKS: Final = re.compile(f"[#{CHUNK_MARK}]|%(?=23|25|C2%B6)")
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -42,8 +46,11 @@ class Indexing(Struct, frozen=True, kw_only=True):
 
 
 def file_id(project: str | None, path: str) -> str:
-    """The id of a source file's node."""
-    return path if project is None else f"{project}/{path}"
+    """The id of the node of a file. The marks between a document and its parts are escaped in its path: so no part of
+    one document has the id of another.
+    """
+    name = _MARKS.sub(lambda found: _ESCAPED.get(found[0], found[0].replace("%", "%25")), path)
+    return name if project is None else f"{project}/{name}"
 
 
 def symbol_prefix(project: str | None, path: str) -> str:

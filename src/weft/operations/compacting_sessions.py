@@ -12,25 +12,25 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from weft.context.briefing import DUE_SHARE, PARTS, PROMPT, Briefing, is_due, read_briefing, share_of
-from weft.errors import Forbidden, Invalid, NotFound
+from weft.errors import Invalid, NotFound
 from weft.instants import to_iso
-from weft.log.draft import Draft
+from weft.log.draft import MAX_CAUSES, Draft
 from weft.log.kinds.graph import Asserted, NodeAssertion
 from weft.loom import Loom
-from weft.operations.citing import Cite, cite
+from weft.operations.briefings import BRIEFING, briefing_id, briefing_of, default_guard, left_by, read_kept, sources_of
 from weft.operations.committing import commit
 from weft.operations.conversations import standing_of
+from weft.operations.deletions import deleted_node
 from weft.operations.fields import Label, Name
 from weft.operations.planned import answered
 from weft.operations.registry import Operation
-from weft.operations.rights import write_guard
-from weft.operations.scoping import write_scope
 from weft.operations.stamping import conversation_key, conversation_named
-from weft.types import NOW, Guard, NodeVersion
+from weft.types import Guard
 
-BRIEFING: Final = "Briefing"
+__all__ = ["OPERATIONS", "briefing_id", "briefing_of"]
+
 MAX_STATEMENTS: Final = 100  # of one part
-MAX_CITATIONS: Final = 200
+MAX_CITATIONS: Final = MAX_CAUSES  # each is one: what is erased takes the briefing that rests on it
 MAX_CHARACTERS: Final = 60_000
 
 Said = Annotated[str, Meta(min_length=1, max_length=2_000)]
@@ -82,7 +82,8 @@ def session_compact(loom: Loom, given: SessionCompact) -> SessionCompacted:
     cites none is kept as told by the agent. `weft session-status` says when it is time, and what to ask the agent for.
     """
     key = conversation_key(loom, given.session)
-    if before := answered(loom, given.request_id, lambda payload: _wrote(payload, key)):
+    briefing = read_briefing({name: getattr(given, name) for name in PARTS})
+    if before := answered(loom, given.request_id, lambda payload: _wrote(payload, key, briefing)):
         return SessionCompacted(
             status=before.status,
             id=before.id,
@@ -91,11 +92,10 @@ def session_compact(loom: Loom, given: SessionCompact) -> SessionCompacted:
             due=is_due(given.used_tokens, given.window_tokens),
             notes=before.notes,
         )
-    briefing = read_briefing({name: getattr(given, name) for name in PARTS})
     if len(briefing.text()) > MAX_CHARACTERS:
         raise Invalid(f"the briefing is longer than {MAX_CHARACTERS:,} characters", hint="say less, in fewer words")
     guard = _guard(loom, key)
-    briefing, notes = _checked(loom, briefing)
+    briefing, causes, notes = _checked(loom, briefing)
     node = NodeAssertion(
         id=briefing_id(key),
         kind=BRIEFING,
@@ -104,7 +104,7 @@ def session_compact(loom: Loom, given: SessionCompact) -> SessionCompacted:
         props=_props(key, given, briefing),
         **asdict(guard),
     )
-    draft = Draft(kind="graph.asserted", payload=Asserted(nodes=(node,)), conversation=key)
+    draft = Draft(kind="graph.asserted", payload=Asserted(nodes=(node,)), caused_by=causes, conversation=key)
     done = commit(loom, [draft], request_id=given.request_id)
     due = is_due(given.used_tokens, given.window_tokens)
     return SessionCompacted(
@@ -119,17 +119,6 @@ def session_compact(loom: Loom, given: SessionCompact) -> SessionCompacted:
         text=node.text,
         notes=(*notes, *(() if due else (_not_due(given),)), *done.notes),
     )
-
-
-def briefing_id(conversation: str) -> str:
-    """The id of the briefing of a conversation."""
-    return f"{conversation}:briefing"
-
-
-def briefing_of(loom: Loom, session: str) -> NodeVersion | None:
-    """The newest briefing of a conversation, by its name in this project or by its id; None if there is none to see."""
-    found = loom.store.nodes(loom.viewer, NOW, [briefing_id(conversation_key(loom, session))])
-    return next((node for node in found if node.kind == BRIEFING), None)
 
 
 class SessionStatusInput(Struct, frozen=True, kw_only=True):
@@ -150,6 +139,7 @@ class SessionStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
     briefing: str = ""
     citation: str = ""
     briefed_at: str | None = None
+    briefed_by: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -160,19 +150,19 @@ def session_status(loom: Loom, given: SessionStatusInput) -> SessionStatus:
     """
     key = conversation_key(loom, given.session)
     share, due = share_of(given.used_tokens, given.window_tokens), is_due(given.used_tokens, given.window_tokens)
-    node = briefing_of(loom, given.session)
-    citation = "" if node is None else loom.store.citations(loom.viewer, [node.event]).get(node.event, "")
-    notes: tuple[str, ...] = ()
+    left = left_by(loom, given.session)
+    notes = () if left is None else left.notes
     if share is None:
-        notes = ("whether it is due cannot be told without used_tokens and window_tokens",)
+        notes += ("whether it is due cannot be told without used_tokens and window_tokens",)
     return SessionStatus(
         session=key,
         due=due,
         share=share,
         prompt=PROMPT if due else "",
-        briefing="" if node is None else node.text,
-        citation=citation,
-        briefed_at=None if node is None else to_iso(node.recorded_at),
+        briefing="" if left is None else left.node.text,
+        citation="" if left is None else left.citation,
+        briefed_at=None if left is None else to_iso(left.node.recorded_at),
+        briefed_by="" if left is None else left.by,
         notes=notes,
     )
 
@@ -180,38 +170,30 @@ def session_status(loom: Loom, given: SessionStatusInput) -> SessionStatus:
 def _guard(loom: Loom, key: str) -> Guard:
     """The conversation's; for one that was never recorded, what this caller writes with.
 
-    Raises Forbidden for a conversation that is not the caller's to see.
+    Raises Forbidden for a conversation that is not the caller's to see, NotFound for one that is deleted.
     """
     known = conversation_named(loom, key)
     if known is not None:
         return known.guard
-    if (hidden := standing_of(loom, key).guard) is not None:  # deleted, or of another time
-        return hidden
-    project = write_scope(loom, project=None, focus=None, level="project").project
-    return write_guard(loom, scope=None, agents=(), project=project)
+    if deleted_node(loom, key) is not None:
+        raise NotFound(f"the conversation {key[:80]} is deleted", hint=f"`weft restore {key}` brings it back first")
+    hidden = standing_of(loom, key).guard  # of another time
+    return default_guard(loom) if hidden is None else hidden
 
 
-def _checked(loom: Loom, briefing: Briefing) -> tuple[Briefing, tuple[str, ...]]:
-    """The briefing without citations that point at nothing the caller may see, and a note on those."""
+def _checked(loom: Loom, briefing: Briefing) -> tuple[Briefing, tuple[str, ...], tuple[str, ...]]:
+    """The briefing without citations that point at nothing the caller may see, the events it rests on, and a note."""
     written = briefing.citations
     if len(written) > MAX_CITATIONS:
         raise Invalid(f"the briefing cites {len(written)} sources; the limit is {MAX_CITATIONS}", hint="cite fewer")
-    good = [each for each in written if _resolves(loom, each)]
-    bad = [each for each in written if each not in good]
+    found = {each: sources_of(loom, each) for each in written}
+    causes = tuple(dict.fromkeys(source for sources in found.values() for source in sources or ()))[:MAX_CAUSES]
+    bad = [each for each, sources in found.items() if sources is None]
     if not bad:
-        return briefing, ()
+        return briefing, causes, ()
     named = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
-    return briefing.citing_only(good), (
-        f"these citations point at nothing that you may see, and were left out: {named}",
-    )
-
-
-def _resolves(loom: Loom, citation: str) -> bool:
-    try:
-        cite(loom, Cite(citation=citation))
-    except (Forbidden, Invalid, NotFound):
-        return False
-    return True
+    told = f"these citations point at nothing that you may see, and were left out: {named}"
+    return briefing.citing_only([each for each in written if each not in bad]), causes, (told,)
 
 
 def _props(key: str, given: SessionCompact, briefing: Briefing) -> dict[str, Any]:
@@ -220,9 +202,15 @@ def _props(key: str, given: SessionCompact, briefing: Briefing) -> dict[str, Any
     return {"conversation": key, **briefing.props(), **{name: n for name, n in window.items() if n is not None}}
 
 
-def _wrote(payload: Any, key: str) -> str | None:
+def _wrote(payload: Any, key: str, briefing: Briefing) -> str | None:
+    """The id of the briefing that an earlier request wrote, if it says the same; which citations it kept may differ."""
     nodes = payload.nodes if isinstance(payload, Asserted) else ()
-    return next((node.id for node in nodes if node.kind == BRIEFING and node.id == briefing_id(key)), None)
+    said = {name: [each.text for each in part] for name, part in briefing.parts.items()}
+    for node in nodes:
+        kept = {name: [each.text for each in part] for name, part in read_kept(node.props).parts.items()}
+        if node.kind == BRIEFING and node.id == briefing_id(key) and kept == said:
+            return node.id
+    return None
 
 
 def _not_due(given: SessionCompact) -> str:

@@ -138,22 +138,23 @@ def _baked(loom: Loom, given: ContextAsked, room: int) -> tuple[int, str, tuple[
 
 def _of_start(loom: Loom, given: ContextAsked, room: int) -> tuple[int, str, tuple[str, ...]]:
     """What to know of the project, after the briefing of a conversation that goes on: that has half of the room."""
-    from weft.operations.compacting_sessions import briefing_of
+    from weft.operations.briefings import left_by
 
-    node = briefing_of(loom, given.session) if given.session else None
-    if node is None:
+    left = left_by(loom, given.session) if given.session else None
+    if left is None:
         return _of_project(loom, room)
-    cited = loom.store.citations(loom.viewer, [node.event]).get(node.event, "")
+    node = left.node
     flags = flags_of(node.name, node.summary, node.text, props={})
     mark = f" · ! {aside(mark_of(flags))}" if flags else ""
-    head = f"Briefing of this session, {to_iso(node.recorded_at)[:10]}{mark} [{flat(cited)}]:"
+    by = f", by {plain(left.by)}" if left.by else ""
+    head = f"Briefing of this session, {to_iso(node.recorded_at)[:10]}{by}{mark} [{flat(left.citation)}]:"
     said = quoted_lines(node.props)
     briefing = _fitting([head, *said], max(room // 2, 1))
     lines, text, notes = _of_project(loom, max(room - count_tokens("\n".join(briefing)) - 1, 1))
     cut_short = (
         (f"{len(said) + 1 - len(briefing)} lines of the briefing had no room",) if len(briefing) <= len(said) else ()
     )
-    return lines + len(briefing), "\n".join((*briefing, *([text] if text else ()))), (*cut_short, *notes)
+    return lines + len(briefing), "\n".join((*briefing, *([text] if text else ()))), (*left.notes, *cut_short, *notes)
 
 
 def _fitting(lines: Sequence[str], room: int) -> list[str]:

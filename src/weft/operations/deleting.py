@@ -15,6 +15,7 @@ from weft.instants import to_iso
 from weft.kinds import RECORD_KINDS
 from weft.log.kinds import graph, payload_of
 from weft.loom import Loom
+from weft.operations.code_records import file_id
 from weft.operations.committing import Choice, Committed, WriteStatus, commit, decided
 from weft.operations.compiled import Dropped, truths_of, what_they_involve
 from weft.operations.deletions import (
@@ -168,7 +169,7 @@ def _targets(loom: Loom, written: str) -> tuple[NodeVersion, ...]:
     """
     path = path_in_project(loom, written)
     if written.endswith("/") and path is not None:
-        below = Which(id_prefix=f"{loom.settings.project}/{path}/", deleted=False, kinds=("Document", "File"))
+        below = Which(id_prefix=file_id(loom.settings.project, f"{path}/"), deleted=False, kinds=("Document", "File"))
         found = tuple(pages(loom, below))
         if found:
             return found
@@ -183,7 +184,8 @@ def names_of(loom: Loom, written: str, path: str | None = None) -> Iterator[str]
     yield written
     yield f"{loom.settings.project}/{written}"
     if path is not None:
-        yield f"{loom.settings.project}/{path}"
+        yield file_id(loom.settings.project, path)
+        yield f"{loom.settings.project}/{path}"  # as ids of names with marks in them were in early versions
 
 
 def path_in_project(loom: Loom, written: str) -> str | None:
@@ -224,7 +226,7 @@ def restore(loom: Loom, given: Restore) -> Deleted:
 
 
 def _folder_back(loom: Loom, path: str, reason: str) -> Deleted | None:
-    below = Which(id_prefix=f"{loom.settings.project}/{path}/", deleted=True, kinds=("Document", "File"))
+    below = Which(id_prefix=file_id(loom.settings.project, f"{path}/"), deleted=True, kinds=("Document", "File"))
     wholes = tuple(pages(loom, below))
     ids = tuple(dict.fromkeys(each for whole in wholes for each in own_parts_gone(loom, whole)))
     if not ids:

@@ -11,6 +11,7 @@ from typing import Final
 from weft.documents.forms import form_of
 from weft.documents.lines import split_lines
 from weft.loom import Loom
+from weft.retrieval.passages import is_of
 from weft.types import NOW, Find, NodeVersion, When
 
 MAX_PARTS: Final = 50_000  # of one document
@@ -25,8 +26,7 @@ def parts_of(loom: Loom, document_id: str, source: object, *, when: When = NOW) 
     """
     below = Find(kinds=KINDS, id_prefix=f"{document_id}#")
     found = loom.store.find(loom.viewer, when, below, limit=MAX_PARTS).nodes
-    # A file may be called a.md#b.md: its parts begin like those of a.md.
-    return in_order(node for node in found if node.props.get("source") == source)
+    return in_order(node for node in found if is_of(node, document_id, source))
 
 
 def in_order(parts: Iterable[NodeVersion]) -> tuple[NodeVersion, ...]:

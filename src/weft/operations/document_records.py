@@ -20,6 +20,7 @@ from weft.loom import Loom
 from weft.operations.chunk_numbers import Numbered, chunk_numbers
 from weft.operations.deletions import pages
 from weft.queries import Which
+from weft.retrieval.passages import is_of
 from weft.types import Guard, NodeVersion
 
 MAX_SUMMARY_CHARACTERS: Final = 300
@@ -87,14 +88,13 @@ def record(loom: Loom, guard: Guard, version: DocumentVersion, *, known: bool) -
 def part_ids(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
     """The sections and chunks of a document that stand."""
     found = pages(loom, Which(id_prefix=f"{node.id}#", kinds=("Section", "Chunk")))
-    return tuple(each.id for each in found if _is_there(each) and each.props.get("source") == node.props.get("source"))
+    return tuple(each.id for each in found if _is_there(each) and is_of(each, node.id, node.props.get("source")))
 
 
 def _parts_known(loom: Loom, version: DocumentVersion) -> dict[str, NodeVersion]:
     """The last version of every section and chunk that it ever had: what ended has a number that is taken."""
     found = pages(loom, Which(id_prefix=f"{version.id}#", kinds=("Section", "Chunk")))
-    # A file may be called a.md#b.md: its sections begin like those of a.md.
-    return {node.id: node for node in found if (node.props.get("source") or "") == version.source}
+    return {node.id: node for node in found if is_of(node, version.id, version.source)}
 
 
 def _is_there(node: NodeVersion) -> bool:
@@ -228,7 +228,7 @@ def _chunk_stands(chunk: document.ChunkText, node: NodeVersion | None, guard: Gu
     if node is None or not _is_there(node) or node.guard != guard:
         return False
     place = {"line": chunk.line, "end_line": chunk.end_line} | ({"source": source} if source else {})
-    props = {name: value for name, value in node.props.items() if value != ""}
+    props = {name: value for name, value in node.props.items() if value != "" and name != "document"}
     return (node.summary, node.text, props) == (chunk.summary, chunk.text, {**chunk.props, **place})
 
 

@@ -35,6 +35,7 @@ from weft.operations.selection import (
     select_subject,
     unread,
 )
+from weft.operations.transcript_state import conversations_in, forget_reached, leave_erased
 from weft.operations.unsaying import end_relations
 from weft.operations.written_files import files_with, remove_files
 from weft.types import Viewer
@@ -196,11 +197,25 @@ def carry_out(
     clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=True)
     notes += end_relations(loom, viewer, selected.unsaid)
     notes += remove_files(loom.settings, outside.files)
+    notes += _kept_away(loom, selected.what, would.nodes)
     done = erasing.run(selected.what)
     audit.settle()
     audited = audit.clear(write=True)
     forget_cached(loom)
     return _erased(loom, told, done.citations, audited, (*notes, *done.notes, *_slower(loom, viewer)))
+
+
+def _kept_away(loom: Loom, what: What, ids: Collection[str]) -> tuple[str, ...]:
+    """Sees to it that conversations do not come back with their files, and that nothing beside the store names them.
+
+    Whoever erases everything begins anew, maybe with the same files.
+    """
+    gone = conversations_in(ids)
+    forget_reached(loom.settings, gone)
+    if not gone or what == "everything" or not leave_erased(loom.settings, gone):
+        return ()
+    told = "the conversation does" if len(gone) == 1 else f"the {len(gone)} conversations do"
+    return (f"{told} not come back with its file: `weft ingest-transcript` refuses it, unless --session names another",)
 
 
 def _taken_back(selected: Selected) -> set[str]:

@@ -24,6 +24,7 @@ from weft.queries import Which
 from weft.types import NOW, Guard, NodeVersion
 
 MAX_PATH_CHARACTERS: Final = 700  # the ids of its sections begin with it
+MAX_FILE_ID_CHARACTERS: Final = 880  # marks in a path are longer in an id, and a section's has 900 in all
 
 
 class FileRead(Struct, frozen=True, kw_only=True):
@@ -74,14 +75,15 @@ def read_file(loom: Loom, root: Path, source: str) -> FileRead | Skipped:
         return Skipped(path=printable(source), reason="its name is not UTF-8")
     if loom.screen.holds_secret(source):
         return Skipped(path=loom.screen.masked(source), reason="there is a secret in its name: rename it")
-    if len(source) > MAX_PATH_CHARACTERS:
+    node_id = file_id(loom.settings.project, source)
+    if len(source) > MAX_PATH_CHARACTERS or len(node_id) > MAX_FILE_ID_CHARACTERS:
         return Skipped(path=source, reason=f"its path has more than {MAX_PATH_CHARACTERS} characters")
     raw = read_regular(os.path.join(root, source), loom.settings.document_bytes)  # noqa: PTH118
     if isinstance(raw, str):
         larger = raw.startswith("larger") and loom.settings.origins["document_bytes"].origin == "default"
         return Skipped(path=source, reason=f"{raw} (the setting document_bytes)" if larger else raw)
     digest = hashlib.sha256(raw).hexdigest()
-    return FileRead(id=file_id(loom.settings.project, source), source=source, raw=raw, sha256=digest)
+    return FileRead(id=node_id, source=source, raw=raw, sha256=digest)
 
 
 def look_up(loom: Loom, ids: Sequence[str]) -> dict[str, Seen]:

@@ -10,7 +10,7 @@ from typing import Final
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
-from weft.operations.code_records import SYMBOL_KINDS, file_id, symbol_prefix
+from weft.operations.code_records import SYMBOL_KINDS, file_id
 from weft.operations.committing import append_stamped
 from weft.operations.deletions import pages, slices
 from weft.operations.document_records import has_ended, part_ids
@@ -30,17 +30,24 @@ def find_gone(loom: Loom, root: Path, start: Path, walked: Sequence[str]) -> tup
     below = start.relative_to(root).as_posix()
     prefix = file_id(loom.settings.project, "" if below == "." else f"{below}/")
     there = frozenset(walked)
-    return tuple(node for node in _standing(loom, prefix) if _is_gone(root, str(node.props["source"]), there))
+    return tuple(
+        node
+        for node in _standing(loom, prefix)
+        if node.id != file_id(loom.settings.project, source := str(node.props["source"]))
+        or _is_gone(root, source, there)
+    )
 
 
 def _standing(loom: Loom, prefix: str) -> Iterator[NodeVersion]:
     """What was read from files: not what came as a record, or was given as a text."""
+    project = loom.settings.project
     which = Which(id_prefix=prefix, kinds=("Document", "File"), deleted=False)
     for number, node in enumerate(pages(loom, which)):
         if number == MAX_FILES * 2:
             return
         source = node.props.get("source")
-        own = isinstance(source, str) and source and node.id == file_id(loom.settings.project, source)
+        # In early versions marks in a path were not escaped: what has such an id is told anew under its own.
+        own = isinstance(source, str) and source and node.id in (file_id(project, source), f"{project}/{source}")
         if own and not has_ended(node) and "record" not in node.props:
             yield node
 
@@ -72,6 +79,5 @@ def end_gone(loom: Loom, nodes: Sequence[NodeVersion]) -> str:
 def _parts(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
     if node.kind == "Document":
         return part_ids(loom, node)
-    prefix = symbol_prefix(loom.settings.project, str(node.props["source"]))
-    symbols = pages(loom, Which(id_prefix=prefix, kinds=SYMBOL_KINDS, deleted=False))
+    symbols = pages(loom, Which(id_prefix=f"{node.id}::", kinds=SYMBOL_KINDS, deleted=False))
     return tuple(each.id for each in symbols if each.props.get("part_of") == node.id and not has_ended(each))

@@ -9,18 +9,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.append import Appended
-from weft.errors import Invalid, StoreError
+from weft.errors import Forbidden, Invalid, StoreError, WeftError
 from weft.log.draft import Draft
 from weft.log.kinds.conversation import Recorded
 from weft.loom import Loom
 from weft.operations.conversations import Standing, Turns, about, append_turns, log_session, message_id, recorded
-from weft.outbox import Entry, Outbox
+from weft.outbox import FAILED, Entry, Outbox
 from weft.types import Guard
 from weft.waiting import draft_of
 
@@ -63,33 +64,66 @@ def hold(loom: Loom, conversation: str, draft: Draft, request_id: str | None) ->
     return ""
 
 
-def release(loom: Loom, conversation: str) -> tuple[Appended, ...]:
+def waiting_words(loom: Loom, conversation: str) -> set[str]:
+    """What the messages of a conversation that wait say."""
+    found = (_first_of(entry) for entry in waiting_first(loom, conversation))
+    return {said.text for one in found if one is not None for said in one[1].messages}
+
+
+class Released(Struct, frozen=True, kw_only=True):
+    """How many messages that waited are kept now; notes of those that could not be."""
+
+    kept: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def release(loom: Loom, conversation: str) -> Released:
     """Keeps the messages of a conversation that wait, each once, as whoever sent it and when it came.
 
-    Raises Invalid for one that cannot be read, which stays where it is.
+    One that is damaged, or that is refused, is set aside with the reason, and holds up nothing: see `set_aside`.
     """
-    done = []
+    kept = 0
+    notes: tuple[str, ...] = ()
     for entry in waiting_first(loom, conversation):
-        waiting = entry.waiting
-        if waiting is None or not waiting.drafts:
-            raise Invalid(
-                f"the first message of {conversation!r} waits in a damaged file",
-                hint=f"look at {entry.name}, or remove it: `weft doctor` tells where the outbox is",
-            )
-        draft = draft_of(waiting.drafts[0])
-        own = replace(loom, writer=waiting.writer, viewer=waiting.viewer, task=None, approval=None)
-        appended = append_turns(own, conversation, _Plan(own, conversation, draft), request_id=waiting.request_id)
-        done += [appended] if appended is not None else []
+        first = _first_of(entry)
+        if entry.waiting is None or first is None:
+            notes += (_aside(loom, conversation, entry, Invalid("it waited in a damaged file")),)
+            continue
+        own = replace(loom, writer=entry.waiting.writer, viewer=entry.waiting.viewer, task=None, approval=None)
+        plan = _Plan(own, conversation, *first)
+        try:
+            appended = append_turns(own, conversation, plan, request_id=entry.waiting.request_id)
+        except (Invalid, Forbidden) as problem:
+            notes += (_aside(loom, conversation, entry, problem),)
+            continue
+        kept += appended is not None
         _remove(loom, conversation, entry.name)
-    return tuple(done)
+    return Released(kept=kept, notes=notes)
+
+
+def _first_of(entry: Entry) -> tuple[Draft, Recorded] | None:
+    """The message that waits in a file; None where that cannot be told."""
+    if entry.waiting is None or not entry.waiting.drafts:
+        return None
+    try:
+        draft = draft_of(entry.waiting.drafts[0])
+    except WeftError:
+        return None
+    return (draft, draft.payload) if isinstance(draft.payload, Recorded) and draft.payload.messages else None
+
+
+def _aside(loom: Loom, conversation: str, entry: Entry, problem: WeftError) -> str:
+    place = _place(loom, conversation)
+    assert place is not None  # the entry is from there
+    place.set_aside(entry, problem)
+    return f"the first message of {conversation!r} is not kept: {problem.message}; `weft doctor` says where it is now"
 
 
 class _Plan:
     """What a waiting message becomes where the conversation stands now: its number may be another's by then."""
 
-    def __init__(self, loom: Loom, conversation: str, draft: Draft) -> None:
-        assert isinstance(draft.payload, Recorded)
-        self._loom, self._conversation, self._draft, self._payload = loom, conversation, draft, draft.payload
+    def __init__(self, loom: Loom, conversation: str, draft: Draft, payload: Recorded) -> None:
+        self._loom, self._conversation, self._draft, self._payload = loom, conversation, draft, payload
 
     def __call__(self, standing: Standing) -> list[Draft]:
         payload, at = self._payload, self._draft.occurred_at
@@ -103,10 +137,15 @@ class _Plan:
 
 def held_conversations(outbox: Outbox | None, most: int = MAX_HELD) -> Iterator[Entry]:
     """The messages that wait, of all conversations, at most so many."""
-    for number, directory in enumerate(_places(outbox)):
-        if number >= most:
-            return
+    for directory in islice(_places(outbox), most):
         yield from Outbox(directory=directory, account=outbox.account if outbox else "").entries()
+
+
+def set_aside(outbox: Outbox | None, most: int = MAX_HELD) -> Iterator[Path]:
+    """The files of first messages that could not be kept, at most so many."""
+    for directory in islice(_places(outbox), most):
+        place = Outbox(directory=directory, account=outbox.account if outbox else "")
+        yield from (directory / FAILED / entry.name for entry in place.refused())
 
 
 def _place(loom: Loom, conversation: str) -> Outbox | None:

@@ -11,7 +11,7 @@ from weft.errors import Misconfigured
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.fields import Limit
-from weft.operations.holding import held_conversations
+from weft.operations.holding import held_conversations, set_aside
 from weft.operations.registry import Operation
 from weft.outbox import Entry, Outbox
 from weft.types import SCOPES
@@ -111,6 +111,9 @@ def waiting_line(outbox: Outbox | None) -> tuple[bool, str, str]:
         return True, "none: a write that fails is not kept", ""
     waiting, refused = list(outbox.entries()), list(outbox.refused())
     held = sum(1 for _ in held_conversations(outbox))
+    if aside := list(set_aside(outbox)):
+        told = f"{len(aside)} first {'message' if len(aside) == 1 else 'messages'} of conversations could not be kept"
+        return False, f"{told}: {aside[0]}", "look at the file, and remove it when nothing of it is wanted"
     if not waiting and not refused:
         return True, _held_line(held) if held else "no write waits", ""
     since = next((to_iso(entry.waiting.since) for entry in waiting if entry.waiting is not None), "")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from weft.errors import Invalid, NotFound
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.code_records import file_id
 from weft.operations.document_parts import as_written, is_markdown, parts_of
 from weft.operations.fields import Label
 from weft.operations.paths import read_path
@@ -130,7 +131,7 @@ def _report_page(node: NodeShown) -> tuple[Page, str]:
 
 def _document_page(loom: Loom, source: str) -> tuple[Page, str] | None:
     """A document as its sections and chunks say it, in order; None if nobody may read it here."""
-    nodes = loom.store.nodes(loom.viewer, NOW, [f"{loom.settings.project}/{source}"])
+    nodes = loom.store.nodes(loom.viewer, NOW, [file_id(loom.settings.project, source)])
     document = next((node for node in nodes if node.kind == DOCUMENT), None)
     if document is None:
         return None

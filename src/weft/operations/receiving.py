@@ -12,10 +12,10 @@ from weft.log.draft import Draft
 from weft.log.kinds.conversation import Said
 from weft.loom import Loom
 from weft.operations.asking import History
-from weft.operations.conversations import LATEST, About, Standing, Turns, append_turns, recorded
+from weft.operations.conversations import LATEST, About, Standing, Turns, append_turns, conversation_id, recorded
 from weft.operations.fields import Label, Moment, Name, ScopeAsked, Tags
 from weft.operations.policies import PolicyAsked
-from weft.operations.recording import RecordTurns, TurnGiven, TurnRecorded, TurnsRecorded, record_turns
+from weft.operations.recording import RecordTurns, TurnGiven, TurnRecorded, TurnsRecorded, keep_turns
 from weft.operations.registry import Operation
 from weft.operations.screening import MAX_MESSAGE_CHARACTERS, Screen, Screened, screen
 
@@ -62,20 +62,20 @@ def receive_message(loom: Loom, given: ReceiveMessage) -> Received:
     if (given.policy or loom.settings.conversations) == "lazy":
         screened = screen(loom, asked)
         if screened.verdict == "DISCARD":
-            return Received(status="turned_away", session=given.session, screened=screened, notes=(TURNED_AWAY,))
-        kept = _kept(loom, given)
+            session = conversation_id(loom.settings.project, given.session.strip())
+            return Received(status="turned_away", session=session, screened=screened, notes=(TURNED_AWAY,))
+        kept = _kept(loom, given, screened.verdict)  # which waits with it, if it has to
     else:
         kept = _kept(loom, given)
         screened = screen(loom, asked)
     turn = kept.turns[-1] if kept.turns else None
     notes = kept.notes
-    if screened.verdict != "CLEAN" and turn is not None and kept.status == "saved":
-        _mark(loom, kept.session, turn, screened.verdict)
+    if screened.verdict != "CLEAN" and turn is not None and _marked(loom, kept.session, turn, screened.verdict):
         notes += (f"it is kept, and marked {screened.verdict}",)
     return Received(status=kept.status, session=kept.session, screened=screened, turn=turn, notes=notes)
 
 
-def _kept(loom: Loom, given: ReceiveMessage) -> TurnsRecorded:
+def _kept(loom: Loom, given: ReceiveMessage, verdict: Verdict = "CLEAN") -> TurnsRecorded:
     turn = TurnGiven(text=given.message, speaker=given.speaker, at=given.at)
     asked = RecordTurns(
         session=given.session,
@@ -85,12 +85,18 @@ def _kept(loom: Loom, given: ReceiveMessage) -> TurnsRecorded:
         request_id=given.request_id,
         policy=given.policy,
     )
-    return record_turns(loom, asked)
+    return keep_turns(loom, asked, "" if verdict == "CLEAN" else verdict)
 
 
-def _mark(loom: Loom, conversation: str, turn: TurnRecorded, verdict: Verdict) -> None:
-    """Says of a turn that is kept what was found of it: the same words again, with the verdict."""
-    (node,) = loom.store.nodes(loom.viewer, LATEST, [turn.id])
+def _marked(loom: Loom, conversation: str, turn: TurnRecorded, verdict: Verdict) -> bool:
+    """Says of a turn that is kept what was found of it: the same words again, with the verdict.
+
+    Once: a call that is repeated finds it marked, unless the first was stopped before it came to that. False where the
+    turn is gone meanwhile.
+    """
+    node = next(iter(loom.store.nodes(loom.viewer, LATEST, [turn.id])), None)
+    if node is None or node.props.get("verdict"):
+        return node is not None
     speaker, role = (node.props.get(each) for each in ("speaker", "role"))
     said = Said(
         id=turn.id,
@@ -107,6 +113,7 @@ def _mark(loom: Loom, conversation: str, turn: TurnRecorded, verdict: Verdict) -
         return [recorded(turns, [said], About(), at=node.interval.asserted_from, ended=(turn.id,))]
 
     append_turns(loom, conversation, plan)
+    return True
 
 
 OPERATIONS = (

@@ -99,6 +99,11 @@ def record_turns(loom: Loom, given: RecordTurns) -> TurnsRecorded:
     With policy lazy (see `weft config`), a conversation is kept from its second message on: the first waits on this
     machine, and is kept together with the second.
     """
+    return keep_turns(loom, given)
+
+
+def keep_turns(loom: Loom, given: RecordTurns, verdict: str = "") -> TurnsRecorded:
+    """The same, of turns of which this was found: see `weft.gateway`."""
     if not (session := given.session.strip()):
         raise Invalid("the session has no name", hint="say which conversation this is")
     conversation = conversation_id(loom.settings.project, session)
@@ -114,7 +119,7 @@ def record_turns(loom: Loom, given: RecordTurns) -> TurnsRecorded:
         return [
             recorded(
                 turns,
-                [_said(conversation, standing.turns + number, each)],
+                [replace(_said(conversation, standing.turns + number, each), verdict=verdict)],
                 first if number == 1 else rest,
                 at=each.at,
             )
@@ -129,8 +134,9 @@ def record_turns(loom: Loom, given: RecordTurns) -> TurnsRecorded:
         if first == HELD:
             return TurnsRecorded(status="held", session=conversation, turns=(), notes=(HELD,))
         notes = (first,) if first else ()
-    came = len(release(loom, conversation))
-    notes += ("the first message of the conversation, which waited, is kept too",) if came else ()
+    released = release(loom, conversation)
+    notes += ("the first message of the conversation, which waited, is kept too",) if released.kept else ()
+    notes += released.notes
     done = append_turns(loom, conversation, plan, request_id=given.request_id)
     assert done is not None  # there is at least one turn
     answer = _answer(loom, conversation, spoken, done)
@@ -144,8 +150,8 @@ def _held(
 
     Empty if it is not the first. Where another came at the same moment, neither waits: then what was written.
     """
-    waiting = [each.waiting.request_id for each in waiting_first(loom, conversation) if each.waiting is not None]
-    if request_id is not None and request_id in waiting:
+    waiting = waiting_first(loom, conversation)  # maybe in a damaged file: a first message came all the same
+    if request_id is not None and any(each.waiting and each.waiting.request_id == request_id for each in waiting):
         return HELD  # the same call again
     standing = standing_of(loom, conversation, request_id)
     if waiting or standing.guard is not None or standing.earlier:

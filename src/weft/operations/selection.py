@@ -20,6 +20,7 @@ from weft.log.kinds import payload_of
 from weft.log.kinds.conversation import Recorded
 from weft.log.kinds.rewriting import What
 from weft.loom import Loom
+from weft.operations.briefings import briefing_id
 from weft.operations.closing import Closing
 from weft.operations.mentioned import opening
 from weft.operations.outline import Node, Outline, opened
@@ -192,7 +193,9 @@ def select_session(loom: Loom, viewer: Viewer, names: Collection[str]) -> Select
     """
     said = said_by(loom, viewer, lambda event: event.session in names or _conversation(event) in names)
     closing = Closing(loom, viewer)
-    ids = closing.run(said.alone)
+    # A briefing was written in another session of the log, and may be of a conversation that was never recorded.
+    briefings = {each for each in map(briefing_id, names) if each in closing.outline.kinds}
+    ids = closing.run(said.alone | briefings)
     bare = closing.bare()
     kept = said.shared - ids
     return Selected(

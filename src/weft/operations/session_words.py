@@ -16,7 +16,7 @@ from weft.kinds import ERASED
 from weft.log.canonical import canonical
 from weft.log.kinds import payload_of
 from weft.log.verify import read_commits
-from weft.log.words import OWN_PROPS, TELLING_PROPS
+from weft.log.words import FOLDED_PROPS, OWN_PROPS, TELLING_PROPS
 from weft.loom import Loom
 from weft.operations.outline import SHARED_KINDS
 from weft.projection.folds import moves_of
@@ -27,7 +27,7 @@ from weft.sealing import PROPS
 from weft.types import Event, Viewer
 
 # What says where a node stands among others: it stays where others told the node again.
-PLACES: Final = OWN_PROPS - TELLING_PROPS
+PLACES: Final = (OWN_PROPS | FOLDED_PROPS) - TELLING_PROPS
 # One for all who speak of it, known by its name.
 NAMED_KINDS: Final = SHARED_KINDS | KEPT_KINDS
 # These say what became of a node, and end with it.

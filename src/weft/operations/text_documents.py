@@ -17,7 +17,7 @@ from weft.operations.doc_links import link_mentions
 from weft.operations.document_records import DocumentVersion, is_recorded, record
 from weft.operations.embedding_ahead import Ahead
 from weft.operations.fields import ProducedBy, ScopeAsked, Tags
-from weft.operations.file_versions import Decision, Seen, look_up, outline_of
+from weft.operations.file_versions import MAX_FILE_ID_CHARACTERS, Decision, Seen, look_up, outline_of
 from weft.operations.file_writing import Kept, Writing
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
@@ -80,6 +80,8 @@ class _TextVersion:
         self._loom, self._guard = loom, guard
         self.source = f"{PREFIX}{given.source}"
         self.id = file_id(guard.project, self.source)
+        if len(self.id) > MAX_FILE_ID_CHARACTERS:
+            raise Invalid("its source is too long: signs like # count for several", hint="name it shorter")
         # A new title is a new version, too: the hash is of both.
         self._sha256 = hashlib.sha256(f"{given.title}\n{given.form}\n{given.text}".encode()).hexdigest()
         form = MARKDOWN if given.form == "markdown" else TEXT

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -96,6 +97,7 @@ class Transcript:
         self._loom, self._path, self._form, self._place, self._intake = loom, path, form, place, intake
         self._lazy = lazy
         self._alone: dict[str, tuple[Home, Turn]] = {}
+        self._refused = False
         self._progress = Progress(loom.settings, path, form.source, *names)
         self._reached = self._believed(self._progress.load())
         self._offset = self._reached.offset
@@ -181,9 +183,9 @@ class Transcript:
         return reached
 
     def _save(self, passed: int, whole: tuple[int, int] = (0, 0)) -> None:
-        # What waits for a second message is read again with it.
-        self._offset = passed if self._form.grows and not self._alone else 0
-        size, modified = whole
+        # What waits for a second message is read again with it; what is gone may be brought back.
+        self._offset = passed if self._form.grows and not (self._alone or self._refused) else 0
+        size, modified = (0, 0) if self._refused else whole
         reached = Reached(
             offset=self._offset,
             tail=tail_of(self._path, self._offset),
@@ -222,7 +224,7 @@ class Transcript:
 
     def _add(self, opened: _Conversation, home: Home, turns: Sequence[Turn]) -> None:
         """Adds turns to one conversation; one that is alone, with the policy lazy, waits for the next."""
-        found = [(turn, self._record(turn, home)) for turn in turns]
+        found = [(turn, self._record(turn)) for turn in turns]
         records = {each.id: each for _, each in found if each is not None}  # the last counts
         if self._lazy and not opened.turns and len(records) == 1:
             self._alone[opened.id] = (home, turns[-1])
@@ -251,16 +253,17 @@ class Transcript:
             by_file = self._form.by_file and turn.session == session_of(self._path)
             if by_file and not self._reached.turns:
                 first = [each for each in batch if each.session == turn.session][:BEGINNING]
-                records = [each for each in (self._record(one, home) for one in first) if each is not None]
-                self._mark = mark_of(records, lambda mark: self._stood(_marked(home, turn.session, mark)))
+                records = [each for each in map(self._record, first) if each is not None]
+                self._mark = mark_of(records, partial(self._stood, home, turn.session))
             home = _marked(home, turn.session, self._mark if by_file else "")
             before = self._by_session.get(home.session.rpartition("/")[2], "")
             kept = before.removesuffix(f"/{home.session}") if before.endswith(f"/{home.session}") else home.project
             self._homes[turn.session] = replace(home, project=kept)
         return self._homes[turn.session]
 
-    def _stood(self, home: Home) -> list[tuple[str, str]]:
-        """What stands of this program's turns in a conversation, in order: of each its record and its text."""
+    def _stood(self, home: Home, session: str, mark: str) -> list[tuple[str, str]]:
+        """What stands of the file's turns if this is its mark, in order: of each its record and its text."""
+        home = _marked(home, session, mark)
         conversation = conversation_id(home.project, home.session)
         try:
             known = self._known.of(conversation, standing_of(self._loom, conversation).turns)
@@ -280,9 +283,10 @@ class Transcript:
     def _opened(self, conversation: str, home: Home, new: Sequence[Turn]) -> _Conversation | str:
         """Where a conversation stands, or why nothing is added to it. What waits for a second message is kept first."""
         if gone := self._gone(conversation):
+            self._refused = True
             return gone
         try:
-            said = {record.text for turn in new if (record := self._record(turn, home)) is not None}
+            said = {record.text for turn in new if (record := self._record(turn)) is not None}
             if said - waiting_words(self._loom, conversation) or not self._lazy:
                 for note in release(self._loom, conversation).notes:
                     self._intake.notes[note] = None
@@ -297,10 +301,11 @@ class Transcript:
         others = _others(self._loom, conversation, before, standing.turns, f"{self._form.source}:")
         return _Conversation(conversation, standing.guard or asked, known, others, standing.turns)
 
-    def _record(self, turn: Turn, home: Home) -> Record | None:
+    def _record(self, turn: Turn) -> Record | None:
         """A turn as a record; without secrets, as what it is compared with has none either. None if its id is one."""
         screen = self._loom.screen
-        identity = f"{self._form.source}:{home.records}{turn.id}"
+        home = self._homes.get(turn.session)
+        identity = f"{self._form.source}:{home.records if home else ''}{turn.id}"
         if screen.holds_secret(identity):
             return None
         text = screen.redact(turn.text)

@@ -163,6 +163,7 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
             text=section.text,
             props={
                 **_file(payload),
+                **_document(payload),
                 "line": section.line,
                 "end_line": section.end_line,
                 "level": section.level,
@@ -185,6 +186,11 @@ def _file(payload: document.Ingested) -> dict[str, str]:
     return {"source": payload.source} if payload.source or not payload.form else {}
 
 
+def _document(payload: document.Ingested) -> dict[str, str]:
+    """Of which document a part is: ids may begin alike. Early versions, which had no form, did not say so."""
+    return {"document": payload.id} if payload.form else {}
+
+
 def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeAssertion:
     """A chunk has no name of its own: the headings above it are what it is found by beside its words."""
     return graph.NodeAssertion(
@@ -192,7 +198,7 @@ def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeA
         kind="Chunk",
         summary=chunk.summary,
         text=chunk.text,
-        props={**chunk.props, **_file(payload), "line": chunk.line, "end_line": chunk.end_line},
+        props={**chunk.props, **_file(payload), **_document(payload), "line": chunk.line, "end_line": chunk.end_line},
         focus=payload.focus,
         **asdict(_guard(payload)),
     )

@@ -41,11 +41,26 @@ def is_whole(node: NodeVersion) -> bool:
     return node.kind in ("Document", "Section") and not node.text and "line" in node.props
 
 
+def is_of(part: NodeVersion, document: str, source: object) -> bool:
+    """Whether a section or chunk is of this document. Those of early versions do not say so: then by its `source`.
+
+    Their ids may begin with that of another: a.md and a.md#b.md were two files.
+    """
+    told = part.props.get("document")
+    if told is not None:
+        return bool(told == document)
+    return part.id.startswith(f"{document}#") and (part.props.get("source") or "") == (source or "")
+
+
 def is_inside(part: NodeVersion, whole: NodeVersion) -> bool:
     """Whether a section or chunk stands in a document or section, at any depth."""
-    if part.props.get("source") != whole.props.get("source"):  # a.md and a.md#b.md begin alike
+    if whole.kind == "Document":
+        return is_of(part, whole.id, whole.props.get("source"))
+    if any(part.props.get(name) != whole.props.get(name) for name in ("document", "source")):
         return False
-    return part.id.startswith((f"{whole.id}{CHUNK_MARK}", f"{whole.id}#"))
+    rest = part.id.removeprefix(whole.id) if part.id.startswith(whole.id) else ""
+    # No heading is empty: what follows "C" in this way is of "C#".
+    return rest.startswith(CHUNK_MARK) or (rest.startswith("#") and rest[1:2] not in ("", "#", "~", CHUNK_MARK))
 
 
 class Passages(Struct, frozen=True):

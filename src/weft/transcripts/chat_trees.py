@@ -19,7 +19,7 @@ from weft.transcripts.entries import (
     words,
 )
 from weft.transcripts.exports import conversations
-from weft.transcripts.spoken import said, said_in
+from weft.transcripts.spoken import NO_CLIENT, said, said_in
 from weft.transcripts.told_apart import role_of, session_of, told_apart, turn_of
 
 MAX_DEPTH: Final = 10_000
@@ -56,7 +56,7 @@ def _open_webui(path: Path) -> Entries:
         for each in messages:
             at = moment(each.get("timestamp")) or begun
             who = name(each.get("role"))
-            text = said_in(each.get("content"), "claude-export", "assistant" if role_of(who) == "assistant" else "user")
+            text = said_in(each.get("content"), NO_CLIENT, "assistant" if role_of(who) == "assistant" else "user")
             yield turn_of(session, text, who=who, at=at, identity=name(each.get("id")))
 
 
@@ -85,8 +85,8 @@ def _librechat(path: Path) -> Entries:
             mine = each.get("isCreatedByUser")
             who = "user" if mine is True else "assistant" if mine is False else name(each.get("sender"))
             role: Role = "assistant" if role_of(who) == "assistant" else "user"
-            spoken = said(words(each.get("text")), "claude-export", role)
-            text = spoken or said_in(each.get("content"), "claude-export", role)
+            spoken = said(words(each.get("text")), NO_CLIENT, role)
+            text = spoken or said_in(each.get("content"), NO_CLIENT, role)
             at = moment(each.get("createdAt"))
             yield turn_of(session, text, who=who, at=at, identity=name(each.get("messageId")))
 

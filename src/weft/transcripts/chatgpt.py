@@ -5,6 +5,7 @@ A conversation is a tree of messages: what was written anew stands in branches. 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,11 +23,16 @@ from weft.transcripts.entries import (
     words,
 )
 from weft.transcripts.exports import conversations
-from weft.transcripts.spoken import said
+from weft.transcripts.spoken import NO_CLIENT, said
 from weft.transcripts.told_apart import PROGRAMS, role_of, told_apart, turn_of
 
 HIDDEN: Final = "a message that the program does not show"
 _WORDS: Final = ("text", "multimodal_text")  # other contents are code for tools, what tools gave, thoughts
+
+# The program writes citations between signs of its own, which no font shows; a name in them was shown.
+_MARKED: Final = re.compile("\ue200([^\ue200\ue201]{0,2000})\ue201")
+_SIGNS: Final = re.compile("[\ue200-\ue20f]")
+_NAMED: Final = re.compile(r'entity[^"]{0,4}"[^"]{0,80}",\s?"([^"]{1,200})"')
 
 
 def read(path: Path, start: int = 0) -> Entries:
@@ -79,5 +85,15 @@ def _message(message: dict[str, Any], session: str, at: int | None) -> Turn | Le
     if content.get("content_type") not in _WORDS:
         return Left(reason=f"a message of the kind {name(content.get('content_type'), 40) or 'unknown'}")
     parts = (each if isinstance(each, str) else mapping(each).get("text") for each in listing(content.get("parts")))
-    text = said("\n".join(filter(None, map(words, parts))), "claude-export", role)
+    text = said(_shown("\n".join(filter(None, map(words, parts)))), NO_CLIENT, role)
     return turn_of(session, text, who=role, at=at, identity=name(message.get("id")))
+
+
+def _shown(text: str) -> str:
+    """Words without the program's own signs."""
+
+    def named(found: re.Match[str]) -> str:
+        name = _NAMED.match(found[1])
+        return name[1] if name else ""
+
+    return _SIGNS.sub("", _MARKED.sub(named, text)) if _SIGNS.search(text) else text

@@ -20,7 +20,7 @@ from weft.transcripts.entries import (
     words,
 )
 from weft.transcripts.exports import conversations
-from weft.transcripts.spoken import said, said_in
+from weft.transcripts.spoken import NO_CLIENT, said, said_in
 
 _ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
 
@@ -45,8 +45,8 @@ def _turn(value: dict[str, Any], session: str) -> Turn | None:
     role = _ROLES.get(name(value.get("sender")))
     if role is None or not (identity := name(value.get("uuid"))):
         return None
-    content = said_in(value.get("content"), "claude-export", role)
-    text, dropped = bounded(content or said(words(value.get("text")), "claude-export", role))
+    content = said_in(value.get("content"), NO_CLIENT, role)
+    text, dropped = bounded(content or said(words(value.get("text")), NO_CLIENT, role))
     if not text:
         return None
     at = moment(value.get("created_at"))

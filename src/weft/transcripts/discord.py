@@ -5,14 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from weft.transcripts.entries import MAX_TITLE_CHARACTERS, Bad, Entries, Left, Titled, mapping, moment, name, words
+from weft.transcripts.entries import (
+    MAX_TITLE_CHARACTERS,
+    MEDIA,
+    NOTICE,
+    Bad,
+    Entries,
+    Left,
+    Titled,
+    mapping,
+    moment,
+    name,
+    words,
+)
 from weft.transcripts.json_stream import Broken, JsonStream
 from weft.transcripts.lines import opened
 from weft.transcripts.told_apart import session_of, told_apart, turn_of
 
 SAID: Final = frozenset({"Default", "Reply", "ThreadStarterMessage", "0", "19", "21"})
-SERVICE: Final = "a notice of the program: who joined, what was pinned, a call"
-MEDIA: Final = "a picture or a file without words"
 
 
 def read(path: Path, start: int = 0) -> Entries:
@@ -49,7 +59,7 @@ def _titled(session: str, channel: dict[str, Any], guild: dict[str, Any]) -> Ent
 
 def _message(value: dict[str, Any], session: str) -> Any:
     if name(value.get("type")) not in SAID:
-        return Left(reason=SERVICE)
+        return Left(reason=NOTICE)
     author = mapping(value.get("author"))
     who = name(author.get("nickname")) or name(author.get("name"))
     text = words(value.get("content"))

@@ -14,6 +14,8 @@ Role = Literal["user", "assistant"]
 MAX_TURN_CHARACTERS: Final = 200_000
 MAX_ID_CHARACTERS: Final = 200
 MAX_TITLE_CHARACTERS: Final = 200
+NOTICE: Final = "a notice of the program: who joined, what was pinned, a call"
+MEDIA: Final = "a picture or a file without words"
 _LEAST_MS: Final = 100_000_000_000  # a number of milliseconds; what is smaller counts seconds
 
 
@@ -21,7 +23,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     """One thing that was said. `session` and `id` are the client's own; `at` is in microseconds, None if not told.
 
     Who said it is a `role`, or the name of a `speaker`; neither is known where both are empty. `cwd` is the directory
-    that the conversation was about. `dropped` characters of a very long text are not in it.
+    that the conversation was about. `dropped` characters of a very long text are not in it. `stamp` is the time as it
+    is written, where more of the file may show that it means another.
     """
 
     id: str
@@ -32,6 +35,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     at: int | None = None
     cwd: str = ""
     dropped: int = 0
+    stamp: str = ""
 
 
 class Titled(Struct, frozen=True, kw_only=True):

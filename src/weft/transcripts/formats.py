@@ -51,7 +51,7 @@ FormatName = Literal[
     "captions",
     "plain",
 ]
-FormatAsked = Literal["auto"] | FormatName
+FormatAsked = Literal["auto", FormatName]
 FORMATS: Final[tuple[str, ...]] = get_args(FormatName)
 LOOKED_AT: Final = 50  # lines, to tell what a file is
 MAX_LISTED: Final = 10_000  # files of a folder, to tell what it is

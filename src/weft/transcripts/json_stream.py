@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 CHUNK_BYTES: Final = 1 << 20
-MAX_VALUE_CHARACTERS: Final = 64 << 20  # of one value that is read as a whole
+MAX_VALUE_CHARACTERS: Final = 16 << 20  # of one value that is read as a whole, which may take twenty times that
 MAX_READ_BYTES: Final = 4 << 30  # of one file, packed or not
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zipfile.BadZipFile)  # a disk, or a damaged zip
 _BLANK: Final = " \t\r\n"
@@ -61,6 +61,8 @@ class JsonStream:
                     raise Broken(f"a value at {self.place} is broken, or too large") from problem
                 if not self._more(chunk):
                     raise Broken(f"it is not JSON at {self.place}: {problem.msg[:80]}") from problem
+            except ValueError as problem:
+                raise Broken(f"a number at {self.place} is too long") from problem
             except RecursionError as problem:
                 raise Broken(f"it is nested too deeply at {self.place}") from problem
             else:

@@ -27,7 +27,7 @@ from weft.transcripts.entries import (
 )
 from weft.transcripts.exports import conversations
 from weft.transcripts.lines import objects
-from weft.transcripts.spoken import said_in
+from weft.transcripts.spoken import NO_CLIENT, said_in
 from weft.transcripts.told_apart import role_of, session_of, told_apart, turn_of
 
 WHO: Final = ("role", "speaker", "from", "sender", "author", "name", "user", "who", "username")
@@ -86,7 +86,7 @@ def _message(value: dict[str, Any], session: str, begun: int | None) -> Entries:
     role: Role = "assistant" if role_of(who) == "assistant" else "user"
     held = _words_field(value)
     content = value.get(held) if held else None
-    text = said_in(content, "claude-export", role, _KINDS)
+    text = said_in(content, NO_CLIENT, role, _KINDS)
     at = _when(value)
     yield turn_of(session, text, who=who, at=begun if at is None else at, identity=_first(value, IDS))
 

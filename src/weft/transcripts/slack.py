@@ -12,6 +12,8 @@ from weft.errors import StoreError
 from weft.transcripts.bundles import Bundle
 from weft.transcripts.entries import (
     MAX_TITLE_CHARACTERS,
+    MEDIA,
+    NOTICE,
     Bad,
     Entries,
     Left,
@@ -25,9 +27,9 @@ from weft.transcripts.entries import (
 from weft.transcripts.json_stream import Broken, JsonStream
 from weft.transcripts.told_apart import told_apart, turn_of
 
+LINK: Final = "a link, which is not followed"
+MAX_BLOCKS: Final = 1_000  # of one message
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
-NOTICE: Final = "a notice of the program: who joined, what was renamed, a pin"
-MEDIA: Final = "a file without words"
 # What people and their programs write has no subtype, or one of these; every other is a notice.
 _SAID: Final = ("", "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")
 _LINK: Final = re.compile(r"<([@#!]?)([^<>|]{1,2000})(?:\|([^<>]{0,500}))?>")
@@ -44,10 +46,12 @@ def _entries(path: Path) -> Entries:
         channels = _channels(bundle, people)
         days = [each for each in bundle.names if DAY.fullmatch(PurePosixPath(each).name)]
         titled: set[str] = set()
+        for _ in bundle.links:
+            yield Left(reason=LINK)
         if not days:
             yield Bad(where="the export", reason="it holds no channel with days, as general/2024-03-02.json")
         for day in days:
-            folder = PurePosixPath(day).parent.name or path.name
+            folder = PurePosixPath(day).parent.name or bundle.path.name
             session, title = channels.get(folder, (folder, f"#{folder}"))
             if session not in titled:
                 titled.add(session)
@@ -63,7 +67,8 @@ def _people(bundle: Bundle) -> Any:
     """Names by id. Without them, ids speak."""
     people: dict[str, str] = {}
     place = bundle.find("users.json")
-    if not place and (bundle.path.parent / "users.json").is_file():  # of a folder of one channel
+    beside = bundle.path.parent / "users.json"
+    if not place and bundle.path.is_dir() and beside.is_file() and not beside.is_symlink():  # a folder of one channel
         with Bundle(bundle.path.parent) as whole:
             return (yield from _people(whole))
     if not place:
@@ -114,11 +119,15 @@ def _day(rows: list[Any], channel: str, people: Mapping[str, str]) -> Entries:
         if root and root != words(each.get("ts")) and root in begun:
             answers.setdefault(root, []).append(each)
     placed = {id(each) for thread in answers.values() for each in thread}
-    for each in messages:
-        if id(each) not in placed:
+    tops = [each for each in messages if id(each) not in placed]
+    told: set[int] = set()
+    waiting = [*reversed(messages), *reversed(tops)]  # threads that go round have no top
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in told:
+            told.add(id(each))
             yield _message(each, channel, people)
-            for answer in answers.get(words(each.get("ts")), ()):
-                yield _message(answer, channel, people)
+            waiting += reversed(answers.pop(words(each.get("ts")), []))
 
 
 def _message(value: dict[str, Any], channel: str, people: Mapping[str, str]) -> Any:
@@ -127,7 +136,7 @@ def _message(value: dict[str, Any], channel: str, people: Mapping[str, str]) -> 
     own = mapping(value.get("user_profile"))
     user = name(value.get("user"))
     who = people.get(user) or name(own.get("real_name")) or name(value.get("username")) or user
-    text = _plain(words(value.get("text")), people)
+    text = _plain(words(value.get("text")) or _posted(value), people)
     if not text.strip() and value.get("files"):
         return Left(reason=MEDIA)
     ts = name(value.get("ts"))
@@ -137,6 +146,37 @@ def _message(value: dict[str, Any], channel: str, people: Mapping[str, str]) -> 
     if at is not None and part.isdecimal():
         at += int(part[:6].ljust(6, "0"))
     return turn_of(channel, text, who=who, at=at, identity=ts)
+
+
+def _posted(value: dict[str, Any]) -> str:
+    """The words of a message that has none but in blocks, or in attachments, as programs post them."""
+    blocks = filter(None, (_block(each) for each in listing(value.get("blocks"))[:MAX_BLOCKS]))
+    if found := "\n".join(blocks):
+        return found
+    told: list[str] = []
+    for each in map(mapping, listing(value.get("attachments"))[:MAX_BLOCKS]):
+        said = [words(each.get(key)) for key in ("pretext", "title", "text")]
+        said += [_block(block) for block in listing(each.get("blocks"))[:MAX_BLOCKS]]
+        told += list(filter(None, said)) or [words(each.get("fallback"))]
+    return "\n".join(filter(None, told))
+
+
+def _block(block: Any) -> str:
+    """The words of a block: its text, or those of what is in it, in order."""
+    found: list[str] = []
+    waiting = [block]
+    while waiting and len(found) < MAX_BLOCKS:
+        each = mapping(waiting.pop())
+        text = each.get("text")
+        if said := words(text) or words(mapping(text).get("text")):
+            found.append(said)
+        elif user := name(each.get("user_id")):
+            found.append(f"<@{user}>")
+        elif link := words(each.get("url")) if each.get("type") == "link" else "":
+            found.append(link)
+        parts = listing(each.get("elements")) or listing(each.get("fields"))
+        waiting += reversed(parts[:MAX_BLOCKS])
+    return "".join(found)
 
 
 def _plain(text: str, people: Mapping[str, str]) -> str:

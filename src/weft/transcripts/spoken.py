@@ -19,6 +19,7 @@ _OWN: Final = ((OPENING, CLOSING), ("&lt;weft-context&gt;", "&lt;/weft-context&g
 _LOOK_BACK: Final = 80  # characters before a tag, to tell whether it begins a line
 _LABEL: Final = re.compile(r"[\s>]*|[\w ]*context:[ \t]*", re.IGNORECASE)  # put before a block by who quotes it
 
+NO_CLIENT: Final = "none"  # an export: nothing was put around what was said
 # What each client puts around or beside what the user said. A tag is part of a message only where its client adds it.
 _ADDED: Final = {
     "claude-code": (
@@ -30,7 +31,7 @@ _ADDED: Final = {
     "codex": ("environment_context", "user_instructions"),
     "cursor": ("system_reminder",),
     "vscode": (),
-    "claude-export": (),
+    NO_CLIENT: (),
 }
 _EVERY: Final = tuple(name for names in _ADDED.values() for name in names)
 # Where these stand, only what is in them was said.
@@ -52,7 +53,7 @@ def said(text: str, client: str = "", role: Role = "user") -> str:
     """The words that somebody said; nothing where the whole message was made by a program.
 
     What a client adds is taken out at the edges of a user's message, where it is whole: tags that somebody speaks of
-    are words. Without a client, what any client adds.
+    are words. Without a client, what any client adds; of NO_CLIENT nothing.
     """
     for opening, closing in _OWN:
         if opening in text:

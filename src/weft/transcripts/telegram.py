@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from weft.transcripts.entries import (
     MAX_TITLE_CHARACTERS,
+    MEDIA,
+    NOTICE,
     Bad,
     Entries,
     Left,
@@ -20,9 +22,6 @@ from weft.transcripts.entries import (
 from weft.transcripts.json_stream import Broken, JsonStream
 from weft.transcripts.lines import opened
 from weft.transcripts.told_apart import session_of, told_apart, turn_of
-
-SERVICE: Final = "a notice of the program: who joined, what was pinned, a call"
-MEDIA: Final = "a picture, a file or a sticker without words"
 
 
 def read(path: Path, start: int = 0) -> Entries:
@@ -64,7 +63,7 @@ def _chat(stream: JsonStream, otherwise: str) -> Entries:
 
 def _message(value: dict[str, Any], session: str) -> Entries:
     if value.get("type") != "message":
-        yield Left(reason=SERVICE)
+        yield Left(reason=NOTICE)
         return
     text = _words(value.get("text")) or _words(value.get("text_entities"))
     if not text.strip() and any(

@@ -15,6 +15,7 @@ from weft.transcripts.entries import MAX_ID_CHARACTERS, Entries, Entry, Left, No
 MAX_SPEAKER_CHARACTERS: Final = 80
 NO_WORDS: Final = "a message without words"
 AGAIN: Final = "the same message again"
+LOST: Final = "\ufffd"
 PROGRAMS: Final = "what a program said: the system, a tool"
 _ROLES: Final[dict[str, Role]] = {
     **dict.fromkeys(("user", "human", "prompt"), "user"),
@@ -29,7 +30,9 @@ def role_of(label: str) -> Role | Literal["", "program"]:
     return "program" if found in _PROGRAMS else _ROLES.get(found, "")
 
 
-def turn_of(session: str, text: str, *, who: str = "", at: int | None = None, identity: str = "") -> Turn | Left:
+def turn_of(
+    session: str, text: str, *, who: str = "", at: int | None = None, identity: str = "", stamp: str = ""
+) -> Turn | Left:
     """A turn of somebody whom a role or a name tells, or why it is none."""
     if (role := role_of(who)) == "program":
         return Left(reason=PROGRAMS)
@@ -37,7 +40,9 @@ def turn_of(session: str, text: str, *, who: str = "", at: int | None = None, id
     if not text:
         return Left(reason=NO_WORDS)
     speaker = "" if role else name(who, MAX_SPEAKER_CHARACTERS)
-    return Turn(id=identity, session=session, text=text, role=role, speaker=speaker, at=at, dropped=dropped)
+    return Turn(
+        id=identity, session=session, text=text, role=role, speaker=speaker, at=at, dropped=dropped, stamp=stamp
+    )
 
 
 def told_apart(entries: Iterable[Entry], *, in_time: bool = True) -> Entries:
@@ -49,12 +54,12 @@ def told_apart(entries: Iterable[Entry], *, in_time: bool = True) -> Entries:
     """
     seen: Counter[bytes] = Counter()
     last: dict[str, int] = {}
-    unspoken = backwards = 0
+    unspoken = backwards = replaced = 0
     for entry in entries:
         if not isinstance(entry, Turn):
             yield entry
             continue
-        said = _digest(entry.session, entry.speaker or entry.role, str(entry.at), entry.text)
+        said = _digest(entry.session, entry.speaker or entry.role, entry.stamp or str(entry.at), entry.text)
         identity = entry.id or f"said-{said.hex()}"
         under = _digest(entry.session, identity)
         if entry.id and seen[under] and seen[_digest(identity, said.hex())]:
@@ -62,6 +67,7 @@ def told_apart(entries: Iterable[Entry], *, in_time: bool = True) -> Entries:
             continue
         seen[under] += 1
         seen[_digest(identity, said.hex())] += 1
+        replaced += LOST in entry.text
         unspoken += not (entry.speaker or entry.role)
         if entry.at is not None:
             backwards += in_time and entry.at < last.get(entry.session, entry.at)
@@ -70,6 +76,8 @@ def told_apart(entries: Iterable[Entry], *, in_time: bool = True) -> Entries:
         yield replace(entry, id=f"{identity[: MAX_ID_CHARACTERS - 8]}~{number}" if number > 1 else identity)
     if unspoken:
         yield Noted(note=f"who speaks is not told of {_count(unspoken, 'turn')}: kept without a speaker")
+    if replaced:
+        yield Noted(note=f"{_count(replaced, 'turn')} had signs that are not UTF-8: {LOST} stands for them")
     if backwards:
         yield Noted(note=f"the clock goes back {_count(backwards, 'time')}: turns keep their order and their own times")
 

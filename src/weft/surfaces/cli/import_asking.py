@@ -74,7 +74,9 @@ def _has_more(memory: Memory, client: str) -> bool:
     for history in histories(client, Path.home(), platform=sys.platform, known=(memory.loom.settings.root,)):  # type: ignore[arg-type]
         with suppress(WeftError, OSError):  # what cannot be read cannot be imported either
             form = format_of(history.path, client)
-            if not Transcript(memory.loom, history.path, form, lambda _: nowhere, Intake(), None, None).unchanged:
+            lazy = memory.loom.settings.conversations == "lazy"
+            read = Transcript(memory.loom, history.path, form, lambda _: nowhere, Intake(), None, None, lazy=lazy)
+            if not read.unchanged:
                 return True
     return False
 
