@@ -27,7 +27,7 @@ from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.operations import operation
 from weft.queries import TextQuery, Vector, VectorQuery
-from weft.types import When
+from weft.types import Find, When
 
 SLICE = 1_000
 MODEL = "minilm-l6-v2/int8"
@@ -97,6 +97,15 @@ def measure(mem: weft.Memory, directory: Path, real: np.ndarray, nodes: int) -> 
     checkout = operation("memory_checkout")
     result["memory_checkout, for coding"] = percentiles(
         [lambda q=q: mem.run(checkout, {"query": q, "purpose": "coding"}) for q in questions]
+    )
+    stored = store.nodes(viewer, When(), [f"n{chance.randrange(nodes)}" for _ in range(200)])
+    known = [" ".join(chance.sample(node.text.split(), min(6, len(node.text.split())))) for node in stored]
+    result["memory_checkout, for coding, by words of one text"] = percentiles(
+        [lambda q=q: mem.run(checkout, {"query": q, "purpose": "coding"}) for q in known]
+    )
+    rare = (Find(kinds=("Task",)), Find(projects=("quiet",)))
+    result["find of a rare kind, and in a quiet project"] = percentiles(
+        [lambda f=f: store.find(viewer, When(), f, limit=50) for f in rare * 50]
     )
     vectors = [real[chance.randrange(len(real))].astype("<f4").tobytes() for _ in range(200)]
     result["vector search"] = percentiles(

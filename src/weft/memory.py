@@ -273,9 +273,9 @@ class Memory:
         """One node, what it is joined to, its history."""
         return cast("reading.Shown", self._call("show", {"id": id, **more}))
 
-    def cite(self, citation: str) -> citing.Cited:
+    def cite(self, citation: str, **more: Any) -> citing.Cited:
         """What a citation points at."""
-        return cast("citing.Cited", self._call("cite", {"citation": citation}))
+        return cast("citing.Cited", self._call("cite", {"citation": citation, **more}))
 
     def ingest(self, path: str | Path, **more: Any) -> ingesting.Ingested:
         """Reads documents."""

@@ -26,6 +26,13 @@ def test_its_server_lists_nothing_and_refuses_every_call(bench: Bench) -> None:
             with pytest.raises(MCPError, match="without live memory"):
                 await session.call_tool(name, {"query": "tickets"})
         assert not [each for each in (await session.list_resources()).resources if "recent" in str(each.uri)]
+        assert (await session.list_prompts()).prompts == []
+        with pytest.raises(MCPError, match="without live memory"):
+            await session.get_prompt("checkout", {"task": "sell tickets"})
+        told = session.initialize_result
+        assert told is not None
+        assert "no live memory" in (told.instructions or "")
+        assert "recall what is known" not in (told.instructions or "")
 
     bench.run(story, agent="desk")
     assert "no tools: this agent works without live memory" in bench.errors.read_text()
@@ -75,5 +82,8 @@ def test_at_a_terminal_it_gets_what_was_baked_and_nothing_else(house: House) -> 
     assert weft("bake", "desk").returncode == 0
     refused = weft("recall", "desk", agent="desk")
     assert (refused.returncode, "without live memory" in refused.stderr) == (1, True)
-    assert "closes at six" in weft("context", agent="desk").stdout
+    context = weft("context", agent="desk").stdout
+    assert "closes at six" in context
+    assert "no live memory" in context
+    assert "ask for more" not in context
     assert "closes at six" in weft("agent-knowledge", agent="desk").stdout

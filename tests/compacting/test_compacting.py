@@ -285,3 +285,60 @@ def test_a_checkout_brings_the_briefing_of_its_session(harbour: weft.Memory) -> 
     run(harbour, "session_compact", session="s1", in_progress=["Fit the new seal"])
     assert "Fit the new seal" in run(harbour, "memory_checkout", query="the pump", session="s1").prompt
     assert "Fit the new seal" not in run(harbour, "memory_checkout", query="the bell", session="s2").prompt
+
+
+def since(memory: weft.Memory) -> int:
+    shown = run(memory, "compaction_show", purpose="coding")
+    assert bool(shown.since) == any("came since" in note for note in shown.notes)
+    return int(shown.since)
+
+
+def test_it_is_of_today_when_only_what_others_see_was_changed(place: Place) -> None:
+    boss = place.open()
+    for scope in ("public", "admin"):
+        for text in CALM[:12]:
+            boss.remember(f"{scope}: {text}", scope=scope)
+    run(boss, "compact", purpose="coding")
+    place.clock.step(60_000_000)
+    boss.remember("The new pump failed twice under load.", scope="admin")
+    assert since(boss) == 1
+    assert since(place.open(scopes="public")) == 0
+    run(boss, "compact", purpose="coding")
+    assert since(boss) == 0
+    # A memory that stands behind another changes no record: it is taken in all the same.
+    for kept in boss.recall("calm passengers", limit=20).hits:
+        boss.loom.append(
+            [Draft(kind="graph.asserted", payload=Asserted(nodes=(assertion_of(kept_node(boss, kept.node.id)),)))]
+        )
+    assert since(boss) > 1
+    run(boss, "compact", purpose="coding")
+    assert since(boss) == 0
+
+
+def test_a_narrower_compaction_does_not_make_the_whole_one_old_or_new(place: Place) -> None:
+    boss = place.open()
+    for text in CALM[:10]:
+        boss.remember(text)
+    run(boss, "compact", purpose="coding", query="passengers")
+    assert since(boss) == 0
+    assert any("only parts" in note for note in run(boss, "compaction_show", purpose="coding").notes)
+    run(boss, "compact", purpose="coding")
+    place.clock.step(60_000_000)
+    boss.remember("Bells ring at noon.")
+    run(boss, "compact", purpose="coding", query="passengers calm")
+    assert since(boss) == 1
+    run(boss, "compact", purpose="coding")
+    assert since(boss) == 0
+
+
+def test_what_is_never_compacted_does_not_make_it_old(place: Place) -> None:
+    boss = place.open(sensitive="on")
+    boss.remember("The hull is blue.")
+    run(boss, "compact", purpose="coding")
+    place.clock.step(60_000_000)
+    boss.remember("Ana is ill.", sensitive=True)
+    assert since(boss) == 0
+
+
+def kept_node(memory: weft.Memory, node_id: str) -> Any:
+    return memory.loom.store.nodes(memory.loom.viewer, NOW, [node_id])[0]

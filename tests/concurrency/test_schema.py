@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -11,13 +12,15 @@ from weft.append import append
 from weft.backends.sqlite.schema import SCHEMA_VERSION
 from weft.errors import SchemaMismatch
 from weft.instants import SystemClock
-from weft.types import NOW
+from weft.projection.weave import weave
+from weft.types import NOW, Find
 
 from .fleet import Hand
 from .member import ACCOUNT, OPERATOR, open_store
 from .servant import author, node
 
 ROUNDS = 25
+BY_WARD = "SELECT name FROM sqlite_schema WHERE type = 'index' AND name GLOB '*_node_ward'"
 
 
 @pytest.mark.parametrize("turns", ["flock", "none"])
@@ -54,3 +57,35 @@ def test_an_old_process_meets_a_newer_schema(tmp_path: Path) -> None:
     newer.close()
     late.close()
     old.close()
+
+
+def test_a_file_without_a_later_index_is_read_and_gets_it_with_the_next_write(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "store")) as store:
+        append(store, author("main"), [node(1), node(2)], clock=SystemClock())
+        found = [each.id for each in store.find(OPERATOR, NOW, Find(), limit=9).nodes]
+    assert len(found) == 2
+    file = str(tmp_path / "store" / "accounts" / f"{ACCOUNT}.db")
+    with closing(apsw.Connection(file)) as db:
+        ((name,),) = db.execute(BY_WARD).fetchall()
+        db.execute(f"DROP INDEX {name}")
+    with closing(open_store(tmp_path / "store")) as store, closing(apsw.Connection(file)) as db:
+        assert [each.id for each in store.find(OPERATOR, NOW, Find(), limit=9).nodes] == found
+        assert not db.execute(BY_WARD).fetchall(), "to read is not to write"
+        append(store, author("main"), [node(3)], clock=SystemClock())
+        assert db.execute(BY_WARD).fetchall() == [(name,)]
+        assert [each.id for each in store.find(OPERATOR, NOW, Find(), limit=9).nodes][1:] == found
+    with closing(open_store(tmp_path / "store")) as store:
+        store.rebuild(OPERATOR, weave, progress=lambda done, total: None)
+        append(store, author("main"), [node(4)], clock=SystemClock())
+        with closing(apsw.Connection(file)) as db:
+            assert len(db.execute(BY_WARD).fetchall()) == 1, "a rebuild makes it again, and once"
+
+
+def test_a_lost_table_can_be_rebuilt_where_the_later_index_is_missing_too(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "store")) as store:
+        append(store, author("main"), [node(1)], clock=SystemClock())
+    with closing(apsw.Connection(str(tmp_path / "store" / "accounts" / f"{ACCOUNT}.db"))) as db:
+        db.execute("DROP TABLE node")
+    with closing(open_store(tmp_path / "store")) as store:
+        store.rebuild(OPERATOR, weave, progress=lambda done, total: None)
+        assert [each.id for each in store.find(OPERATOR, NOW, Find(), limit=9).nodes] == ["long:1"]

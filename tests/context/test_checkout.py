@@ -53,6 +53,10 @@ def checkout(memory: weft.Memory, query: str, **given: Any) -> Checkout:
     return answer
 
 
+def at_hand(answer: Checkout) -> list[str]:
+    return [task.id for task in answer.working_set.tasks]
+
+
 def suppressed(answer: Checkout) -> dict[str, int]:
     assert answer.diagnostics is not None
     return answer.diagnostics.suppressed
@@ -325,7 +329,7 @@ def test_the_briefing_that_a_session_left_comes_back_first(opened: Opened) -> No
     )
     answer = checkout(memory, "bookings in Redis", session="night")
     first, second = answer.prompt.split("\n\n")[1].split("\n")[:2]
-    assert first == "Where this session stands (its briefing of 2026-04-01)"
+    assert first == "Where this session stands (its briefing of 2026-04-01, by operator)"
     assert second.startswith('1. [In_progress] "The writes are next, in bookings.py."')
     assert answer.counts["briefing"] == 3
     assert suppressed(answer)["said in this conversation"] >= 1
@@ -334,18 +338,41 @@ def test_the_briefing_that_a_session_left_comes_back_first(opened: Opened) -> No
     assert any("we moved the bookings" in line.text for line in other.evidence)
 
 
-def test_tasks_of_the_session_and_of_the_profile_are_at_hand(opened: Opened) -> None:
+def test_tasks_of_the_session_and_of_the_profile_come_first(opened: Opened) -> None:
     memory = opened(conversation="night")
     memory.record_turns("night", ["Ines: the ramp is stuck"])
     raised = call(memory, "work_create", kind="chore", title="Grease the ramp").id
     named = call(opened(), "work_create", kind="chore", title="Count the life vests").id
     for number in range(100):
         memory.remember(f"Crossing {number} was on time.")
-    assert {task.id for task in checkout(memory, "crossing 7", session="night").working_set.tasks} == {raised}
+    assert at_hand(checkout(memory, "crossing 7", session="night")) == [raised, named]
     profile = {"task": "Count the life vests"}
-    assert {task.id for task in checkout(memory, "crossing 7", task_profile=profile).working_set.tasks} == {named}
+    assert at_hand(checkout(memory, "crossing 7", task_profile=profile)) == [named, raised]
     call(memory, "work_complete", id=raised)
-    assert not checkout(memory, "crossing 7", session="night").working_set.tasks
+    assert at_hand(checkout(memory, "crossing 7", session="night")) == [named]
+
+
+def test_open_tasks_of_long_ago_are_listed_by_priority(opened: Opened) -> None:
+    memory = opened()
+    told = {"Paint the bow": 1.0, "Seal the leak": 4.0, "Order rope": 3.0}
+    made = {
+        title: call(memory, "work_create", kind="chore", title=title, importance=importance).id
+        for title, importance in told.items()
+    }
+    done = call(memory, "work_create", kind="chore", title="Ring the bell", importance=4.0).id
+    call(memory, "work_complete", id=done)
+    call(opened(project="dock"), "work_create", kind="chore", title="Sweep the dock")
+    for number in range(100):
+        memory.remember(f"Crossing {number} was on time.")
+    answer = checkout(memory, "crossing 7")
+    assert at_hand(answer) == [made[title] for title in ("Seal the leak", "Order rope", "Paint the bow")]
+    places = [answer.prompt.index(title) for title in ("Seal the leak", "Order rope", "Paint the bow")]
+    assert places == sorted(places)
+    for name in "abcdefghijklmnopqrstuvwxyz":
+        call(memory, "work_create", kind="chore", title=f"Mend the net {name}")
+    many = at_hand(checkout(memory, "crossing 7", max_tokens=20_000))
+    assert many[:2] == [made["Seal the leak"], made["Order rope"]]
+    assert len(many) == 12
 
 
 # ---- warnings

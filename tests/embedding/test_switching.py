@@ -12,6 +12,7 @@ from tests.stand_ins import EmbeddingServer, embedding_server
 
 import weft
 from weft.backends.sqlite import spaces
+from weft.errors import StoreError
 from weft.operations import operation
 from weft.operations.indexing import Reindexed
 from weft.queries import Space
@@ -341,3 +342,41 @@ def test_a_store_from_before_there_was_a_record(opened: Open, server: EmbeddingS
     assert reindex(memory).switched_from == "ollama:old"
     assert in_use(memory) == Space(model="ollama:new", embedder="ollama:new", url=server.url)
     assert not told(memory.recall("when does the ferry leave"))
+
+
+def test_a_write_is_done_although_the_space_in_use_takes_its_vector_no_more(
+    opened: Open, server: EmbeddingServer
+) -> None:
+    filled(opened("ollama:old", server.url))
+    server.wrong = lambda rows: [row[:8] for row in rows]  # the same name, another model behind it
+    other = opened("builtin")
+    written = other.remember("The anchor is in locker 9.")
+    assert any("another dimension" in note for note in written.notes)
+    server.wrong = list
+    assert opened("none").recall("anchor locker").hits[0].node.text == "The anchor is in locker 9."
+
+
+def test_a_store_that_fails_after_the_commit_costs_a_note(
+    opened: Open, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = opened("ollama:old", server.url)
+    filled(before)
+    after = opened("ollama:new", server.url)
+    other = opened("builtin")
+    store = before.loom.store.store if hasattr(before.loom.store, "store") else before.loom.store
+
+    def refuse(*_: Any) -> None:
+        raise StoreError("the disk is full", hint="make room")
+
+    commit = SqliteStore.commit
+
+    def swap_before(store: SqliteStore, account: str, plan: Any) -> Any:
+        monkeypatch.setattr(SqliteStore, "commit", commit)
+        reindex(after)  # another space comes into use between the vectors and the commit
+        monkeypatch.setattr(SqliteStore, "put_vectors", refuse)
+        return commit(store, account, plan)
+
+    monkeypatch.setattr(SqliteStore, "commit", swap_before)
+    written = other.remember("The anchor is in locker 9.")
+    assert any("the disk is full" in note for note in written.notes)
+    assert other.recall("anchor locker").hits[0].node.text == "The anchor is in locker 9."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,3 +205,12 @@ def test_the_graph_is_the_same_when_it_is_built_again(place: Place, memory: weft
         file.write_text(words)
         memory.ingest(place.root)
     assert memory.run(operation("rebuild"), {}).equal
+
+
+def test_many_chunks_that_come_again_and_again_are_numbered_at_once() -> None:
+    old = [("a" if at % 2 else f"u{at}") for at in range(900)]
+    new = [("a" if at % 2 else f"v{at}") for at in range(900)]
+    began = time.perf_counter()
+    numbers = chunk_numbers(Numbered(standing=tuple(enumerate(old, 1)), highest=900), new)
+    assert time.perf_counter() - began < 0.5
+    assert numbers == list(range(1, 901)), "each replaced the one that stood in its place"

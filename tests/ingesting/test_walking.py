@@ -12,7 +12,7 @@ from tests.unit.conftest import Place
 
 import weft
 from weft.errors import WeftError
-from weft.operations import walking
+from weft.operations import operation, walking
 from weft.operations.ingesting import Ingested
 
 
@@ -217,3 +217,23 @@ def test_an_unchanged_tree_is_read_again_without_a_write(place: Place, memory: w
     assert (done.unchanged, done.documents) == (600, 0)
     assert memory.stats().store.events == events
     assert len(os.listdir("/proc/self/fd")) <= handles, "no file stays open"
+
+
+def test_what_weft_wrote_is_not_taken_in_again(place: Place, memory: weft.Memory) -> None:
+    (place.root / "agents").mkdir()
+    (place.root / "agents" / "desk.toml").write_text("")
+    write(place.root, plan="# Plan\n\nPaint the hull.\n", agents__desk__NOTES="# Notes\n\nThe desk is brown.\n")
+    memory.remember("The desk closes at six.", agents=["desk"], scope="public")
+    memory.run(operation("bake"), {"slug": "desk"})
+    done = memory.ingest(str(place.root))
+    assert sources(memory) == {"plan.md", "agents/desk/NOTES.md"}
+    told = reasons(done)
+    assert set(told) == {"agents/desk/KNOWLEDGE.md", "agents/desk/KNOWLEDGE-SUMMARY.md"}
+    assert all("weft wrote it" in why for why in told.values())
+    # One that came with a clone, from another store, is no source either.
+    (place.scratch / "store" / "written.json").unlink()
+    assert set(reasons(memory.ingest(str(place.root)))) == set(told)
+    # Whoever puts a text of their own in its place has it read.
+    (place.root / "agents" / "desk" / "KNOWLEDGE.md").write_text("# Mine\n\nThe desk is green.\n")
+    memory.ingest(str(place.root))
+    assert "agents/desk/KNOWLEDGE.md" in sources(memory)

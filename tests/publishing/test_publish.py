@@ -176,3 +176,20 @@ def test_any_words_make_a_page_without_scripts(words: str) -> None:
     html = page_html(Page(name="n", title=words, text=words), "site").lower()
     assert "<script" not in html
     assert html.endswith("</html>\n")
+
+
+def test_an_erasure_takes_the_pages_that_hold_it_and_the_index(memory: Memory, tmp_path: Path) -> None:
+    memory.add_entity("Orlaith Quay", kind="Person")
+    (tmp_path / "work" / "rota.md").write_text("# Rota\n\n## Monday\n\nOrlaith Quay has the desk.\n")
+    memory.ingest(str(tmp_path / "work" / "rota.md"), scope="public")
+    report(memory, "Tides", "High at noon.", scope="public")
+    made = publish(memory, tmp_path / "sites", reports=["daily"], documents=["rota.md"])
+    site = tmp_path / "sites" / "news"
+    held = {page.title: site / page.file for page in made.pages}
+    rota, tides = held["Rota"], held["Tides"]
+    assert "Orlaith" in rota.read_text()
+    told = memory.erase(subject="Orlaith Quay", yes=True, confirm="default")
+    assert set(told.files) == {str(rota), str(site / "index.html")}
+    assert (rota.exists(), (site / "index.html").exists(), tides.exists()) == (False, False, True)
+    publish(memory, tmp_path / "sites", reports=["daily"])
+    assert "Tides" in (site / "index.html").read_text()

@@ -175,7 +175,7 @@ def test_tools_are_the_core_operations_and_their_schemas_are_reviewed(bench: Ben
         assert written == SNAPSHOT.read_text(encoding="utf-8")
         core = [each.name for each in OPERATIONS if each.toolset == "core"]
         assert [tool["name"] for tool in found] == [*core, "find_tool"]
-        assert core[:3] == ["remember", "recall", "cite"]
+        assert core == ["remember", "recall", "memory_checkout", "cite"]
         assert "$ref" not in written
         offered = offer(("core",), network=False)
         for tool in found[:-1]:

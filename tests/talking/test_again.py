@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from weft.errors import NotFound
+from weft.instants import to_iso
+from weft.types import When
+
 from .conftest import Desk, chatgpt, written
 
 TALK = "Ana: Is it late?\nBen: Yes.\nAna: Why?\n"
@@ -74,8 +78,9 @@ def test_a_date_that_decides_later_doubles_nothing(desk: Desk, tmp_path: Path) -
     assert desk.take(written(path, lines)).written == 2
     desk.take(written(path, lines + "2/13/24, 09:07 - Ana: Fine.\n"))
     assert desk.said("whatsapp-WhatsApp-Chat-with-Ana") == ["Ana: Late?", "Ben: Yes.", "Ana: Fine."]
-    (found,) = desk.memory.conversation_search("late", limit=1).messages
-    assert found.message.at.startswith("2024-01-03")  # and the time is the right one now
+    loom = desk.memory.loom
+    (first,) = loom.store.nodes(loom.viewer, When(), ["ferry/whatsapp-WhatsApp-Chat-with-Ana#00001"])
+    assert to_iso(first.interval.asserted_from).startswith("2024-01-03")  # and the time is the right one now
 
 
 def test_what_was_deleted_is_said_to_be_though_the_file_stands_as_it_was(desk: Desk, tmp_path: Path) -> None:
@@ -115,8 +120,6 @@ def test_forensic_brings_back_what_lazy_left_out(open_desk: Callable[..., Desk],
 
 
 def test_a_named_format_of_a_file_that_is_not_there_is_told(desk: Desk, tmp_path: Path) -> None:
-    from weft.errors import NotFound
-
     for named in ("discord", "plain", "slack"):
         with pytest.raises(NotFound, match="there is no"):
             desk.take(tmp_path / "missing", format=named)

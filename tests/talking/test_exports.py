@@ -100,7 +100,8 @@ def test_a_number_of_any_length_is_no_fault(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_marks_of_citations_are_no_words(tmp_path: Path) -> None:
-    said = 'It is late\ue200cite\ue202turn0search1\ue202turn0news2\ue201. In \ue200entity\ue202["city","Rome","it"]\ue201 too\ue206'
+    said = "It is late\ue200cite\ue202turn0search1\ue202turn0news2\ue201. "
+    said += 'In \ue200entity\ue202["city","Rome","it"]\ue201 too\ue206'
     read = Read(written(tmp_path / "conversations.json", [chatgpt("c1", ("assistant", said))]))
     assert read.said == ["assistant: It is late. In Rome too"]
 

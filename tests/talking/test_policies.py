@@ -230,6 +230,13 @@ def test_a_message_that_waits_is_kept_before_what_is_imported(lazy: Desk, tmp_pa
     assert done.written == 1
 
 
+def test_a_message_that_waits_is_found_however_far_in_a_file_the_second_stands(lazy: Desk, tmp_path: Path) -> None:
+    lazy.run("record_turns", session="claude-code-s1", turns=["user: Is it late?"])
+    between = "".join(line(n, f"x{n}").replace('"s1"', '"s2"') for n in range(3, 100))
+    lazy.take(written(tmp_path / "s1.jsonl", line(1, "Is it late?") + between + line(2, "Hello?")))
+    assert (lazy.said("claude-code-s1"), held_files(lazy.scratch)) == (["Is it late?", "Hello?"], [])
+
+
 def test_one_imported_message_is_the_second_of_a_conversation(lazy: Desk, tmp_path: Path) -> None:
     lazy.run("record_turns", session="claude-code-s1", turns=["user: Is it late?"])
     lazy.take(written(tmp_path / "s1.jsonl", line(1, "Hello?")))

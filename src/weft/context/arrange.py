@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from weft.context.excerpts import Span
 from weft.context.ties import Entity, Ties, entity_of
 from weft.context.wording import moment_of, plain, quoted
 from weft.extract.intent import Intent
@@ -35,7 +36,9 @@ class Line(Struct, frozen=True, kw_only=True):
 
     `words` are shown in place of its own, such as those of the turns that answer; `marks` say what to know of it;
     `steps` lead to it from nodes that may be shown too. `before` is the turn that this one answers. `parts` are the
-    citations of those parts of it whose words are shown.
+    citations of those parts of it whose words are shown. `asked` are the stems of the question by weight and `near`
+    the places of these words (those in place of its own, or its own) with how near they are to it: what is shown of a
+    long text goes by both.
     """
 
     node: NodeVersion
@@ -47,6 +50,8 @@ class Line(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     before: Before | None = None
     parts: tuple[str, ...] = ()
+    asked: Mapping[str, float] = {}
+    near: tuple[Span, ...] = ()
 
 
 class Group(Struct, frozen=True, kw_only=True):

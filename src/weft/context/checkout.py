@@ -15,9 +15,21 @@ from msgspec.structs import replace
 from weft.context.arrange import Group, Line, arrange, by_worth, order_of
 from weft.context.briefing import PARTS
 from weft.context.budget import SHARES, Slot, fill
-from weft.context.linearise import ORDERS, QUOTED, Body, Written, body_of, flagged, room_for, sources_of
+from weft.context.linearise import (
+    ORDERS,
+    Body,
+    Telling,
+    Written,
+    body_of,
+    flagged,
+    quoted_note,
+    sources_of,
+    spent,
+)
+from weft.context.linearise import SMALL_TOKENS as FEW_TOKENS
+from weft.context.rooms import AROUND_WORDS, WHOLE_CHARACTERS, longer, rooms_of, widest
 from weft.context.ties import Ties
-from weft.context.tokens import count_tokens
+from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
 from weft.errors import OverBudget
 from weft.extract.intent import Intent
 from weft.types import NodeVersion
@@ -29,10 +41,8 @@ BRIEFING_SHARE: Final = 0.3  # of the budget, for what the session left
 SOURCE_TOKENS: Final = 7
 HEADING_TOKENS: Final = 6
 MARKER_TOKENS: Final = 20
-LINES_TOLD: Final = 12  # among which the room for words is shared
 SMALL_TOKENS: Final = 600  # a budget that is for the answers alone
 BESIDE: Final = frozenset({"dependencies", "episodes"})
-ADVISED: Final = (300, 1_200, 4_000)
 NOTHING: Final = Body(blocks=(), lines=(), sources=())
 HEADINGS: Final[Mapping[Slot, str]] = {
     "core": "What answers",
@@ -109,20 +119,16 @@ def write_prompt(wanted: Wanted, budget_tokens: int) -> Prompt:
     The budget covers everything: headings, warnings, guidance, sources.
     """
     wanted = _prepared(wanted, small=budget_tokens < SMALL_TOKENS)
-    count = sum(map(len, wanted.slots.values())) + len(wanted.briefing)
-    writing = _Writing(wanted, room_for(min(count, LINES_TOLD), budget_tokens), budget_tokens)
+    writing = _Writing(wanted, budget_tokens)
     left = writing.left()
     briefed = _taken(wanted.briefing, writing.price, int(left * BRIEFING_SHARE))
     left -= sum(writing.price[line.node.id] for line in briefed)
-    kept = {
-        slot: list(lines)
-        for slot, lines in fill(wanted.slots, lambda line: writing.price[line.node.id], max(0, left)).slots.items()
-    }
+    kept = writing.filled(max(0, left))
     made = writing.made(briefed, kept)
     while made.tokens > budget_tokens and _drop(briefed, kept):
         made = writing.made(briefed, kept)
-    if made.tokens > budget_tokens or (count and not made.shown):
-        raise writing.too_small()
+    if made.tokens > budget_tokens or (writing.count and not made.shown):
+        return writing.one_line()
     return writing.widened(made, briefed, kept)
 
 
@@ -144,13 +150,30 @@ def _prepared(wanted: Wanted, *, small: bool) -> Wanted:
 class _Writing:
     """One prompt in the making: what lines cost, and the text of those that are kept."""
 
-    def __init__(self, wanted: Wanted, room: int, budget_tokens: int) -> None:
-        self._wanted, self._room, self._budget = wanted, room, budget_tokens
+    def __init__(self, wanted: Wanted, budget_tokens: int) -> None:
+        self._wanted, self._budget = wanted, budget_tokens
         every = [*wanted.briefing, *(line for lines in wanted.slots.values() for line in lines)]
-        self._count = len(every)
-        body = body_of([Group(heading="", lines=tuple(every))], wanted.ties, room)
+        self.count = len(every)
+        self._told = Telling(every)
+        self._rooms = self._shared(CHARACTERS_PER_TOKEN * max(0, self.left()))
+        body = body_of([Group(heading="", lines=tuple(every))], wanted.ties, self._told.within(self._rooms))
         # With its source, as if all were shown.
         self.price = {line.id: count_tokens(line.text) + SOURCE_TOKENS for line in body.lines}
+
+    def _shared(self, characters: int) -> dict[str, int]:
+        """Room for words, by id: by rank within the share of the slot, and little where that has none left."""
+        needs = self._told.needs
+        rooms = {each: min(need, WHOLE_CHARACTERS) for each, need in needs.items()}
+        shares = {"briefing": BRIEFING_SHARE, **SHARES}
+        lines = {"briefing": self._wanted.briefing, **self._wanted.slots}
+        whole = sum(shares[name] for name, own in lines.items() if own) or 1.0
+        left = 0.0
+        for name, own in lines.items():
+            left += characters * shares[name] / whole if own else 0.0
+            given = rooms_of({line.node.id: needs[line.node.id] for line in own}, int(left))
+            left -= sum(given.values()) + AROUND_WORDS * len(given)
+            rooms |= given
+        return rooms
 
     def left(self) -> int:
         """Tokens for lines: all but those of weft's own words around them."""
@@ -158,30 +181,59 @@ class _Writing:
         headings = sum(bool(lines) for lines in self._wanted.slots.values()) + bool(self._wanted.briefing)
         return self._budget - bare - MARKER_TOKENS - HEADING_TOKENS * headings
 
-    def too_small(self) -> OverBudget:
-        """The error for a budget in which not one line has room, with one that has."""
-        bare = count_tokens(_text(replace(self._wanted, warnings=()), NOTHING, 0, self._budget))
-        least = bare + min(self.price.values(), default=0) + MARKER_TOKENS + 2 * HEADING_TOKENS
-        advised = next((each for each in ADVISED if each >= least and each > self._budget), least)
-        return OverBudget(
-            f"a checkout does not fit into {self._budget:,} tokens: the shortest takes about {least:,}",
-            hint=f"give max_tokens {advised:,} or more",
+    def filled(self, left: int) -> dict[Slot, list[Line]]:
+        """The best line that answers, whatever its share, then slot by slot."""
+        slots = dict(self._wanted.slots)
+        best = list(slots.get("core", ()))[:1]
+        left -= sum(self.price[line.node.id] for line in best)
+        slots["core"] = list(slots.get("core", ()))[1:]
+        taken = fill(slots, lambda line: self.price[line.node.id], max(0, left)).slots
+        kept = {slot: list(lines) for slot, lines in taken.items()}
+        return {**kept, "core": [*best, *kept.get("core", ())]} if best else kept
+
+    def one_line(self) -> Prompt:
+        """The first line that fits alone. Raises OverBudget, which names the least with which one does."""
+        alone = [self.made([line], {}) for line in self._wanted.briefing]
+        alone += [self.made([], {slot: [line]}) for slot, lines in self._wanted.slots.items() for line in lines]
+        least = min((made.tokens for made in alone), default=self.made([], {}).tokens)
+        for made in alone:
+            if made.tokens <= self._budget:
+                return made
+        raise OverBudget(
+            f"a checkout does not fit into {self._budget:,} tokens: the shortest takes {least:,}",
+            hint=f"give max_tokens {least:,} or more",
         )
 
-    def widened(self, made: Prompt, briefed: Sequence[Line], kept: dict[Slot, list[Line]]) -> Prompt:
-        """With more lines where the estimate left room, those that answer first."""
-        for slot in SHARES:
-            for line in self._wanted.slots.get(slot, ()):
-                room = self._budget - made.tokens
-                if line in kept.get(slot, ()) or self.price[line.node.id] > room:
+    def widened(self, made: Prompt, briefed: list[Line], kept: dict[Slot, list[Line]]) -> Prompt:
+        """With more lines where there is room left, those that answer first, and then with more words of them."""
+        for slot in ("briefing", *SHARES):
+            own = self._wanted.briefing if slot == "briefing" else self._wanted.slots.get(slot, ())
+            for line in own:
+                if line in (briefed if slot == "briefing" else kept.get(slot, ())):
                     continue
-                more = {**kept, slot: [*kept.get(slot, ()), line]}
-                wider = self.made(briefed, more)
+                if self.price[line.node.id] - SOURCE_TOKENS > self._budget - made.tokens:
+                    continue
+                brief = [*briefed, line] if slot == "briefing" else briefed
+                more = kept if slot == "briefing" else {**kept, slot: [*kept.get(slot, ()), line]}
+                wider = self.made(brief, more)
                 if wider.tokens <= self._budget:
-                    made, kept = wider, more
-        return made
+                    made, kept, briefed = wider, more, brief
+        return self._longer(made, briefed, kept)
 
-    def made(self, briefed: Sequence[Line], kept: Mapping[Slot, Sequence[Line]]) -> Prompt:
+    def _longer(self, made: Prompt, briefed: Sequence[Line], kept: dict[Slot, list[Line]]) -> Prompt:
+        shown = [*briefed, *(line for slot in SHARES for line in kept.get(slot, ()))]
+        rooms = {line.node.id: self._rooms[line.node.id] for line in shown}
+        more = sum(self._told.needs[each] - room for each, room in rooms.items())
+        wider = widest(
+            lambda characters: self.made(briefed, kept, longer(rooms, self._told.needs, characters)),
+            lambda made: made.tokens <= self._budget,
+            more,
+        )
+        return wider or made
+
+    def made(
+        self, briefed: Sequence[Line], kept: Mapping[Slot, Sequence[Line]], rooms: Mapping[str, int] | None = None
+    ) -> Prompt:
         """The prompt of these lines, whatever it costs."""
         wanted = self._wanted
         groups: list[Group] = [Group(heading=wanted.briefed, lines=tuple(briefed))] if briefed else []
@@ -190,10 +242,10 @@ class _Writing:
             own = _groups(slot, kept.get(slot, ()), wanted)
             ids[slot] = [line.node.id for group in own for line in group.lines]
             groups += own
-        body = body_of(groups, wanted.ties, self._room)
+        body = body_of(groups, wanted.ties, self._told.within(rooms or self._rooms))
         by_id = {line.id: line for line in body.lines}
         slots = {slot: tuple(by_id[each] for each in own) for slot, own in ids.items() if own}
-        text = _text(wanted, body, self._count - len(body.lines), self._budget)
+        text = _text(wanted, body, self.count - len(body.lines), self._budget)
         gone: dict[str, int] = {slot: len(lines) - len(slots.get(slot, ())) for slot, lines in wanted.slots.items()}
         gone["briefing"] = len(wanted.briefing) - len(briefed)
         return Prompt(
@@ -243,16 +295,16 @@ def _groups(slot: Slot, lines: Sequence[Line], wanted: Wanted) -> list[Group]:
 
 
 def _text(wanted: Wanted, body: Body, left_out: int, budget_tokens: int) -> str:
-    blocks = [f"{wanted.before} {QUOTED}"]
+    blocks = [f"{wanted.before} {quoted_note(budget_tokens)}"]
     if wanted.warnings:
         blocks.append("\n".join(f"! {warning}" for warning in wanted.warnings))
     blocks += body.blocks
     if left_out:
         lines = "1 line is" if left_out == 1 else f"{left_out} lines are"
-        blocks.append(f"({lines} left out: the budget of {budget_tokens} tokens is spent)")
+        blocks.append(f"({lines} left out{spent(budget_tokens)})")
     elif not body.lines:
         blocks.append("(no lines: nothing is there to show)")
-    if wanted.guidance:
+    if wanted.guidance and budget_tokens >= FEW_TOKENS:
         blocks.append("\n".join(wanted.guidance))
     if body.sources:
         blocks.append(sources_of(body.sources))

@@ -8,9 +8,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from weft.context.arrange import Line
+from weft.context.excerpts import Span
 from weft.context.linearise import Linearised, linearise
 from weft.context.neighbours import with_turns_before
+from weft.context.repeated import tells_again
 from weft.context.ties import Ties, ties_of
+from weft.context.wording import excerpt
 from weft.errors import StoreError
 from weft.log.citation import file_citation
 from weft.loom import Loom
@@ -42,15 +45,19 @@ def lines_of(
 ) -> tuple[list[Line], tuple[str, ...]]:
     """Candidates as lines, with the words of the parts that answer, and notes on what could not be read."""
     parts, places, unserved = _parts(loom, answer, ranked)
+    words = {candidate.node.id: _words(candidate, parts) for candidate in ranked}
+    asked = asked_stems(answer)
     lines = [
         Line(
             node=candidate.node,
             score=candidate.score,
             views=tuple(view for view in VIEW_NAMES if any(seen.view == view for seen in candidate.seen)),
             citation=citations.get(candidate.node.id, ""),
-            words=_words(candidate, parts),
+            words=words[candidate.node.id],
             marks=candidate.marks,
             parts=tuple(places[place.id] for place in candidate.best if places.get(place.id)),
+            asked=asked,
+            near=_near(answer, candidate, words[candidate.node.id], parts),
         )
         for candidate in ranked
     ]
@@ -93,16 +100,44 @@ def in_file(node: NodeVersion) -> str:
 
 
 def _words(candidate: Candidate, parts: Mapping[str, NodeVersion]) -> str:
-    """What its parts say that answer; of a document or section that has no words of its own, its summary before."""
+    """What its parts say that answer; of a document or section that has no words of its own, its summary before.
+
+    Not where a part says that, too: a section's summary is how it begins.
+    """
     node = candidate.node
+    if all(place.id == node.id for place in candidate.best):
+        return ""  # its own: what is shown of them goes by the room that there is
     said = [_said(parts[place.id], place, of=node) for place in candidate.best if place.id in parts]
-    return " … ".join([node.summary, *said] if said and node.summary and is_whole(node) else said)
+    summed_up = said and node.summary and is_whole(node) and not tells_again(node.summary, " ".join(said))
+    return " … ".join([node.summary, *said] if summed_up else said)
+
+
+def asked_stems(answer: Answer) -> dict[str, float]:
+    """The stems of the question by weight: the rarer, the more."""
+    if answer.text is None or not answer.text.used:
+        return dict(answer.terms)
+    return {term.term: term.weight * term.idf for term in answer.text.used}
+
+
+def _near(answer: Answer, candidate: Candidate, words: str, parts: Mapping[str, NodeVersion]) -> tuple[Span, ...]:
+    """How near the places of the words are that a line shows, where the sentences of its text are known."""
+    nearness = answer.pool.nearness
+    if not words:
+        known = nearness.get(candidate.node.content_hash)
+        return known.parts if known else ()
+    found: list[Span] = []
+    for place in candidate.best:
+        node = parts.get(place.id)
+        known = nearness.get(node.content_hash) if node else None
+        for start, end, cosine in known.parts if node and known else ():
+            said = node.text[start:end]
+            if (at := words.find(said)) >= 0:
+                found.append((at, at + len(said), cosine))
+    return tuple(found)
 
 
 def _said(node: NodeVersion, place: Place, *, of: NodeVersion) -> str:
     """What a part says around its nearest sentence, and who says it; of the node itself its name is told anyway."""
-    first = max(0, place.start - PART_CHARACTERS)
-    last = max(place.end, place.start + PART_CHARACTERS) + PART_CHARACTERS
-    words = ("…" if first else "") + node.text[first:last] + ("…" if last < len(node.text) else "")
+    words = excerpt(node.text, place.start, place.end, PART_CHARACTERS)
     by = "" if node.id == of.id else node.name or node.props.get("speaker") or node.props.get("role")
     return f"{by}: {words}" if isinstance(by, str) and by and not words.startswith(f"{by}:") else words

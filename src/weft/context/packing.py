@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.context.arrange import Group, Line
-from weft.context.linearise import Written, body_of, flagged, room_for, sources_of
+from weft.context.linearise import Said, Telling, Written, body_of, flagged, sources_of, spent
+from weft.context.rooms import WHOLE_CHARACTERS, longer, rooms_of, widest
 from weft.context.ties import Ties
-from weft.context.tokens import count_tokens
+from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
 from weft.errors import OverBudget
 
 SOURCE_TOKENS: Final = 7  # of a line's source in the footer
 AROUND_TOKENS: Final = 20  # headings and the marker
-ADVISED: Final = (300, 1_200, 4_000)
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -45,33 +45,71 @@ class Packed(Struct, frozen=True, kw_only=True):
 def pack(sections: Sequence[Section], ties: Ties, head: str, budget_tokens: int) -> Packed:
     """The most of every section that fits, under one head. Raises OverBudget where not one line does."""
     sections = [replace(each, lines=[flagged(line) for line in each.lines]) for each in sections]
-    count = sum(len(each.lines) for each in sections)
-    room = room_for(min(count, 12), budget_tokens)
-    every = tuple(line for each in sections for line in each.lines)
-    price = {
-        line.id: count_tokens(line.text) + SOURCE_TOKENS
-        for line in body_of([Group(heading="", lines=every)], ties, room).lines
-    }
+    every = [line for each in sections for line in each.lines]
+    told = Telling(every)
     left = budget_tokens - count_tokens(head) - AROUND_TOKENS
+    rooms = _rooms(sections, told.needs, left * CHARACTERS_PER_TOKEN)
+    body = body_of([Group(heading="", lines=tuple(every))], ties, told.within(rooms))
+    price = {line.id: count_tokens(line.text) + SOURCE_TOKENS for line in body.lines}
+
+    def write(kept: dict[str, list[Line]], rooms: Mapping[str, int]) -> Packed:
+        return _packed(sections, kept, ties, head, budget_tokens, told.within(rooms))
+
+    kept = _kept(sections, price, left)
+    packed = write(kept, rooms)
+    while packed.tokens > budget_tokens and any(kept.values()):
+        longest = max((each for each in sections if kept[each.name]), key=lambda each: len(kept[each.name]))
+        kept[longest.name].pop()
+        packed = write(kept, rooms)
+    if packed.tokens > budget_tokens or (every and not any(kept.values())):
+        return _one_line(sections, lambda kept: write(kept, rooms), budget_tokens)
+    shown = {line.node.id: rooms[line.node.id] for lines in kept.values() for line in lines}
+    more = sum(told.needs[each] - room for each, room in shown.items())
+    wider = widest(
+        lambda characters: write(kept, longer(shown, told.needs, characters)),
+        lambda made: made.tokens <= budget_tokens,
+        more,
+    )
+    return wider or packed
+
+
+def _one_line(
+    sections: Sequence[Section], write: Callable[[dict[str, list[Line]]], Packed], budget_tokens: int
+) -> Packed:
+    """The first line that fits alone. Raises OverBudget, which names the least with which one does."""
+    alone = []
+    for section in sections:
+        for line in section.lines:
+            made = write({each.name: [line] if each is section else [] for each in sections})
+            if made.tokens <= budget_tokens:
+                return made
+            alone.append(made.tokens)
+    least = min(alone, default=write({each.name: [] for each in sections}).tokens)
+    raise OverBudget(
+        f"not one line fits into {budget_tokens:,} tokens: the shortest takes {least:,}",
+        hint=f"give max_tokens {least:,} or more",
+    )
+
+
+def _rooms(sections: Sequence[Section], needs: Mapping[str, int], characters: int) -> dict[str, int]:
+    """Of every line: by rank within the share of its section, and little where that has none left for it."""
+    rooms = {each: min(need, WHOLE_CHARACTERS) for each, need in needs.items()}
+    shares = sum(each.share for each in sections if each.lines) or 1.0
+    for section in sections:
+        own = {line.node.id: needs[line.node.id] for line in section.lines}
+        rooms |= rooms_of(own, int(characters * section.share / shares))
+    return rooms
+
+
+def _kept(sections: Sequence[Section], price: dict[str, int], left: int) -> dict[str, list[Line]]:
+    """What each section takes of its share, and then of what is left."""
     kept = {each.name: _fitting(each.lines, price, int(left * each.share)) for each in sections}
     left -= sum(price[line.node.id] for lines in kept.values() for line in lines)
     for each in sections:
         more = _fitting(each.lines[len(kept[each.name]) :], price, left)
         left -= sum(price[line.node.id] for line in more)
         kept[each.name] += more
-    packed = _packed(sections, kept, ties, head, budget_tokens, room)
-    while packed.tokens > budget_tokens and any(kept.values()):
-        longest = max((each for each in sections if kept[each.name]), key=lambda each: len(kept[each.name]))
-        kept[longest.name].pop()
-        packed = _packed(sections, kept, ties, head, budget_tokens, room)
-    if packed.tokens > budget_tokens or (count and not any(kept.values())):
-        least = count_tokens(head) + min(price.values(), default=0) + 2 * AROUND_TOKENS
-        advised = next((each for each in ADVISED if each >= least and each > budget_tokens), least)
-        raise OverBudget(
-            f"not one line fits into {budget_tokens:,} tokens: the shortest takes about {least:,}",
-            hint=f"give max_tokens {advised:,} or more",
-        )
-    return packed
+    return kept
 
 
 def _fitting(lines: Sequence[Line], price: dict[str, int], budget: int) -> list[Line]:
@@ -86,16 +124,16 @@ def _fitting(lines: Sequence[Line], price: dict[str, int], budget: int) -> list[
 
 
 def _packed(
-    sections: Sequence[Section], kept: dict[str, list[Line]], ties: Ties, head: str, budget_tokens: int, room: int
+    sections: Sequence[Section], kept: dict[str, list[Line]], ties: Ties, head: str, budget_tokens: int, words: Said
 ) -> Packed:
     grouped = [(each, [group for group in each.groups(kept[each.name]) if group.lines]) for each in sections]
-    body = body_of([group for _, groups in grouped for group in groups], ties, room)
+    body = body_of([group for _, groups in grouped for group in groups], ties, words)
     by_id = {line.id: line for line in body.lines}
     gone = {each.name: len(each.lines) - len(kept[each.name]) for each in sections}
     blocks = [head, *body.blocks]
     if any(gone.values()):
         said = ", ".join(f"{number} of {name}" for name, number in gone.items() if number)
-        blocks.append(f"(left out: {said}; the budget of {budget_tokens} tokens is spent)")
+        blocks.append(f"(left out: {said}{spent(budget_tokens).replace(':', ';')})")
     if body.sources:
         blocks.append(sources_of(body.sources))
     text = "\n\n".join(blocks)

@@ -31,14 +31,13 @@ MOMENTS: Final = frozenset(
 )
 
 
-def said_in(node: NodeVersion, words: str = "", most: int = TEXT_CHARACTERS) -> str:
-    """Name and text, each quoted; one alone where the other says nothing more. `words` stand in place of the text."""
-    name, text = flat(node.name), flat(words) or flat(node.text) or flat(node.summary)
+def said_in(node: NodeVersion, text: str, shown: str) -> str:
+    """Name and what is `shown` of its text, each quoted; one alone where the other says nothing more."""
+    name = flat(node.name)
     if not text or text == name:
         return quoted(cut(name, NAME_CHARACTERS)) if name else "(no words)"
-    said = quoted(cut(text, most))
     told = text.casefold().startswith(name.replace("_", " ").casefold())  # as of a fact, whose name is how it begins
-    return said if not name or told else f"{quoted(cut(name, NAME_CHARACTERS))}: {said}"
+    return quoted(shown) if not name or told else f"{quoted(cut(name, NAME_CHARACTERS))}: {quoted(shown)}"
 
 
 def quoted(text: str) -> str:
@@ -99,6 +98,20 @@ def cut(text: str, most: int) -> str:
         return text[: ends[-1]] + " …"
     head, blank, _ = text[:most].rpartition(" ")
     return (head if blank else text[: most - 1]) + "…"
+
+
+def excerpt(text: str, start: int, end: int, around: int) -> str:
+    """What stands around a place in a text: from where a sentence begins, else a word, to the end of a word."""
+    first, last = max(0, start - around), max(end, start + around) + around
+    if first:
+        before = text[first:start]
+        spans = sentence_spans(before)
+        blank = next((at for at, sign in enumerate(before) if sign.isspace()), len(before))
+        first += spans[1][0] if len(spans) > 1 else blank
+    if last < len(text):
+        least = max(end, last - WORD_CHARACTERS)
+        last = next((at for at in range(last, least, -1) if text[at].isspace()), last)
+    return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
 
 
 def moment_of(node: NodeVersion) -> int | None:

@@ -9,8 +9,9 @@ from msgspec import Struct
 
 MAX_TITLE_CHARACTERS = 300
 
-# `label`: names or describes what follows (a target, an index entry). `meta`: about the document, not its text.
-Kind = Literal["heading", "paragraph", "list", "table", "code", "quote", "directive", "label", "rule", "meta"]
+# `label`: names or describes what follows (a target, an index entry). `front`: what a document says of itself before it
+# begins, a passage by itself. `meta`: written by weft where it took the text out of a file, no words of it.
+Kind = Literal["heading", "paragraph", "list", "table", "code", "quote", "directive", "label", "rule", "front", "meta"]
 
 
 class Block(NamedTuple):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import lzma
 import re
+import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from typing import Any
 from xml.parsers import expat
 
@@ -13,11 +16,20 @@ from weft.documents.markdown_text import MarkdownText
 from weft.errors import Invalid, TooLarge
 
 MAX_UNPACKED_BYTES = 40_000_000  # of the text with its markup; a longer book has some 10 MB
+MAX_ELEMENTS = 1_500_000  # of the text; a book of a thousand pages has half a million
 MAX_NESTED = 500
 _PIECE_BYTES = 1 << 16
 _BODY, _STYLES = "word/document.xml", "word/styles.xml"
 _HEADING = re.compile(r"heading ?([1-9])$", re.IGNORECASE)
+_ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")  # what the parser reads by itself
 _HINT = "open it in a word processor and save it again, or leave it out"
+
+
+# What zipfile lets through from a damaged file, besides its own errors.
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, LookupError, ValueError,
+    OSError,
+)  # fmt: skip
 
 
 def extract(raw: bytes) -> str:
@@ -25,18 +37,15 @@ def extract(raw: bytes) -> str:
     one that unpacks beyond bounds.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as packed:
-            styles = _Styles()
-            if _STYLES in packed.namelist():
-                _feed(packed, _STYLES, styles)
-            body = _Body(styles.levels)
-            _feed(packed, _BODY, body)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError) as error:
+        packed = zipfile.ZipFile(io.BytesIO(raw))
+    except _BROKEN as error:
         raise Invalid("is no DOCX file: it cannot be unpacked", hint=_HINT) from error
-    except RuntimeError as error:  # what zipfile raises for an encrypted member
-        raise Invalid("is encrypted", hint="save it without a password, then again") from error
-    except expat.ExpatError as error:
-        raise Invalid(f"is a broken DOCX file: {error}", hint=_HINT) from error
+    with packed:
+        styles = _Styles()
+        if _STYLES in packed.namelist():
+            _feed(packed, _STYLES, styles)
+        body = _Body(styles.levels)
+        _feed(packed, _BODY, body)
     text = body.written.text()
     if not text.strip():
         raise Invalid("holds no text", hint="leave it out")
@@ -44,21 +53,42 @@ def extract(raw: bytes) -> str:
 
 
 def _feed(packed: zipfile.ZipFile, name: str, into: _Reader) -> None:
-    """Streams one file of the archive through the parser, up to the bound, whatever the archive says of its size."""
+    """Streams one file of the archive through the parser."""
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
+    parser.XmlDeclHandler = _declared
     parser.StartDoctypeDeclHandler = _no_doctype
     parser.StartElementHandler = into.start
     parser.EndElementHandler = into.end
     parser.CharacterDataHandler = into.characters
-    taken = 0
-    with packed.open(name) as member:
-        while piece := member.read(_PIECE_BYTES):
-            taken += len(piece)
-            if taken > MAX_UNPACKED_BYTES:
-                raise TooLarge(f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", hint="split it, or leave it out")
+    try:
+        for piece in _pieces(packed, name):
             parser.Parse(piece)
         parser.Parse(b"", True)  # noqa: FBT003 - expat's own signature
+    except expat.ExpatError as error:
+        raise Invalid(f"is a broken DOCX file: {error}", hint=_HINT) from error
+
+
+def _pieces(packed: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """One file of the archive, up to the bound, whatever the archive says of its size."""
+    taken = 0
+    try:
+        with packed.open(name) as member:
+            while (piece := member.read(_PIECE_BYTES)) and taken <= MAX_UNPACKED_BYTES:
+                taken += len(piece)
+                yield piece
+    except _BROKEN as error:
+        raise Invalid("is no DOCX file: it cannot be unpacked", hint=_HINT) from error
+    except RuntimeError as error:  # what zipfile raises for an encrypted member
+        raise Invalid("is encrypted", hint="save it without a password, then again") from error
+    if taken > MAX_UNPACKED_BYTES:
+        raise TooLarge(f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", hint="split it, or leave it out")
+
+
+def _declared(_version: str, encoding: str | None, _standalone: int) -> None:
+    """Any other encoding the parser would look for among Python's codecs."""
+    if encoding is not None and encoding.lower() not in _ENCODINGS:
+        raise Invalid(f"is no DOCX file: its XML says that it is {encoding[:40]}", hint=_HINT)
 
 
 def _no_doctype(*_: Any) -> None:
@@ -71,15 +101,18 @@ def _local(name: str) -> str:
 
 
 class _Reader:
-    """What expat calls. Depth is bounded: no element of a real document nests as deep."""
+    """What expat calls. Depth is bounded: no element of a real document nests as deep. So is how many there are."""
 
     def __init__(self) -> None:
-        self.depth = 0
+        self.depth = self.elements = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
         if self.depth > MAX_NESTED:
             raise Invalid("is no DOCX file: its XML is nested too deeply", hint=_HINT)
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS:
+            raise TooLarge(f"its XML has more than {MAX_ELEMENTS:,} elements", hint="split it, or leave it out")
         self.opened(_local(name), {_local(key): value for key, value in attributes.items()})
 
     def end(self, name: str) -> None:

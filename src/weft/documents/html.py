@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from weft.documents.decoding import decode
@@ -14,14 +16,22 @@ if TYPE_CHECKING:
 
 # The parser's time grows with depth × tags and with the square of one tag's attributes: both are bounded before it.
 MAX_DEPTH = 1_000
+MAX_MISNESTED = 3_000  # elements that a closing tag of another closes, or not: pages differ, and parsers
 MAX_TAG_CHARACTERS = 20_000  # of one tag, without the values of its attributes
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+# Python knows codecs that are no encodings of text ("unicode_escape", "undefined"): only those that pages are written in.
+_CHARSETS = frozenset("""
+ascii utf-8 utf-16-le utf-16-be iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9
+iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp866
+cp874 koi8-r koi8-u mac-roman mac-cyrillic gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949
+tis-620
+""".split())
+_TAG = re.compile(r"<!--(?:.*?-->|.*)|<(/?)([a-zA-Z][a-zA-Z0-9-]*)", re.DOTALL)
 _LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{MAX_TAG_CHARACTERS}}}[^<>]*")
 _VALUE = re.compile(r"\"[^\"]*\"|'[^']*'")
 _VOID_TAGS = "area base br col embed hr img input link meta source track wbr"
-_OPTIONAL_END_TAGS = "p li dt dd option optgroup tr td th thead tbody tfoot colgroup caption rt rp html head body"
+_OPTIONAL_END_TAGS = "p li dt dd option tr td th thead tbody tfoot colgroup caption html head body"
 _LEFT_OUT_TAGS = """
 script style template noscript svg math head nav iframe object canvas audio video select button dialog
 """
@@ -29,7 +39,8 @@ _BLOCK_TAGS = """
 address article aside blockquote body caption center details dd div dl dt fieldset figcaption figure footer form header
 hgroup hr html legend main ol p section summary table tbody tfoot thead tr ul
 """
-_UNCOUNTED = frozenset([*_VOID_TAGS.split(), *_OPTIONAL_END_TAGS.split()])
+_VOID = frozenset(_VOID_TAGS.split())
+_OPTIONAL_END = frozenset(_OPTIONAL_END_TAGS.split())
 _LEFT_OUT = frozenset(_LEFT_OUT_TAGS.split())
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
@@ -64,20 +75,43 @@ def _decoded(raw: bytes) -> str:
             raise
     name = named[1].decode("ascii", "replace")
     try:
+        if codecs.lookup(name).name not in _CHARSETS:
+            raise LookupError(name)
         return raw.decode(name)
     except (LookupError, UnicodeDecodeError) as error:
         raise Invalid(f"says that it is {name}, and is not", hint="save it as UTF-8, then again") from error
 
 
 def _check(source: str) -> None:
-    depth = 0
+    """Raises TooLarge for a page whose elements may nest too deeply. A closing tag that closes nothing is left out; one
+    that would close others too is counted, as the parser may leave those open.
+    """
+    names: list[str] = []  # of the elements that are open, as they are written
+    opened: Counter[str] = Counter()
+    depth = misnested = 0
     for closing, name in _TAG.findall(source):
         tag = name.lower()
-        if tag in _UNCOUNTED:
+        if not tag or tag in _VOID or (closing and not opened[tag]):
             continue
-        depth = max(depth - 1, 0) if closing else depth + 1
+        if not closing:
+            if tag in _OPTIONAL_END and names and names[-1] == tag:
+                continue  # it ends the one before
+            names.append(tag)
+            opened[tag] += 1
+            depth += tag not in _OPTIONAL_END
+        else:
+            above = 0
+            while (last := names.pop()) != tag:
+                opened[last] -= 1
+                above += last not in _OPTIONAL_END or tag not in _BLOCKS
+                depth -= last not in _OPTIONAL_END
+            opened[tag] -= 1
+            depth -= tag not in _OPTIONAL_END
+            misnested += above + 1 if above else 0
         if depth > MAX_DEPTH:
             raise TooLarge(f"nests more than {MAX_DEPTH:,} elements", hint="leave it out, or save its text")
+        if misnested > MAX_MISNESTED:
+            raise TooLarge(f"has more than {MAX_MISNESTED:,} tags that do not match", hint="leave it out, or save its text")
     for long in _LONG_TAG.findall(source):
         if len(_VALUE.sub("", long)) > MAX_TAG_CHARACTERS:
             raise TooLarge("has a tag with too many attributes", hint="leave it out, or save its text")
@@ -106,35 +140,34 @@ class _Walk:
         self._cells: list[str] | None = None
 
     def over(self, top: LexborNode) -> None:
-        node: LexborNode | None = top
-        depth = 0
-        while node is not None:
-            following = self._enter(node)
-            if following is not None:
-                depth += 1
-            else:
-                while True:
-                    self._leave(node)
-                    if depth == 0:
-                        self._flush()
-                        return
-                    following = node.next
-                    if following is not None:
-                        break
-                    assert node.parent is not None
-                    node, depth = node.parent, depth - 1
-            node = following
+        node, depth = top, 0
+        while True:
+            entered = self._enter(node)
+            child = node.first_child if entered else None
+            if child is not None:
+                node, depth = child, depth + 1
+                continue
+            if entered:
+                self._leave(node)
+            while depth and node.next is None:
+                assert node.parent is not None
+                node, depth = node.parent, depth - 1
+                self._leave(node)
+            if depth == 0 or node.next is None:
+                self._flush()
+                return
+            node = node.next
 
-    def _enter(self, node: LexborNode) -> LexborNode | None:
-        """Opens a node. Returns its first child, or None if there is nothing to go into."""
+    def _enter(self, node: LexborNode) -> bool:
+        """Opens an element; False for what is none, or is left out: nothing is closed then."""
         tag = node.tag
         if tag == "-text":
             self._text(node.text_content or "")
-            return None
+            return False
         if tag is None or tag[0] in "-!" or tag in _LEFT_OUT or _is_left_out(node):
-            return None
+            return False
         self._open(tag, node)
-        return node.first_child
+        return True
 
     def _text(self, words: str) -> None:
         self._words.append(words)
@@ -177,9 +210,7 @@ class _Walk:
             self._rows = 0
 
     def _leave(self, node: LexborNode) -> None:
-        tag = node.tag
-        if tag is None or tag == "-text" or tag in _LEFT_OUT:
-            return
+        tag = node.tag or ""
         if tag in ("code", "kbd", "samp", "tt"):
             if self._code == tag:
                 self._code = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import MutableMapping, Sequence
 from functools import cache
@@ -20,6 +21,8 @@ MAX_HEADING_CHARACTERS = 1_000  # of a heading, in which its markup is looked at
 MAX_HEADING_LINES = 5  # more text than that is no title, whatever underlines it
 MAX_LINES = 60_000  # half a megabyte of prose has ten thousand; each may cost the parser fifty microseconds
 MAX_NESTING = 40  # levels of quotes and lists; what is deeper is not looked into
+MAX_TITLE_BLOCKS = 20  # of HTML before the first heading, in which a title is looked for
+MAX_TITLE_BLOCK_CHARACTERS = 5_000
 
 _KINDS: dict[str, Kind] = {
     "heading_open": "paragraph",  # one that is too long for a title
@@ -34,7 +37,11 @@ _KINDS: dict[str, Kind] = {
     "hr": "rule",
 }
 _MARKUP = re.compile(r"[\\`*_\[\]<>&!~\n]")
-_KEY = re.compile(r"([\w-]+)\s*:(?:\s+(.*))?$")
+_YAML_KEY = re.compile(r"[\"']?([\w-]+)[\"']?\s*:(?:\s+(.*))?$")
+_TOML_KEY = re.compile(r"([\w-]+)\s*=\s*(.*)$")
+_QUOTED = re.compile(r"\"([^\"\\]+)\"|'([^']+)'")
+_HTML_HEADING = re.compile(r"<h([1-6])(?:\s[^<>]{0,500})?>(.{1,1000}?)</h\1\s*>", re.DOTALL | re.IGNORECASE)
+_HTML_TAG = re.compile(r"<[^<>]{0,500}>")
 _NOT_PLAIN = ("|", ">", "[", "{", "&", "*", "!", "%", "@")
 
 
@@ -47,7 +54,7 @@ def parse(lines: Sequence[str]) -> Parsed:
         note = f"has {len(lines):,} lines, more than {MAX_LINES:,}: read as plain text, without its Markdown"
         return replace(plain_text.parse(lines), notes=(note,))
     taken, keys = front_matter(lines)
-    blocks = [Block("meta", 0, taken)] if taken else []
+    blocks = [Block("front", 0, taken)] if taken else []
     environment: MutableMapping[str, Any] = {}
     tokens = _block_parser().parse("\n".join([*[""] * taken, *lines[taken:]]), environment)
     for at, token in enumerate(tokens):
@@ -59,31 +66,61 @@ def parse(lines: Sequence[str]) -> Parsed:
             blocks.append(Block("heading", start, end, title, int(token.tag[1:])))
         else:
             blocks.append(Block(_KINDS[token.type], start, end))
-    return Parsed(blocks=blocks, title=keys.get("title", ""), description=keys.get("description", ""))
+    title = keys.get("title", "") or _html_title(lines, blocks)
+    return Parsed(blocks=blocks, title=title, description=keys.get("description", ""))
 
 
 def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
-    """How many lines at the top are YAML between `---` fences, and what its plain keys say. (0, {}) without any."""
-    if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
+    """How many lines at the top are YAML between `---` fences or TOML between `+++`, and what its plain keys say.
+
+    (0, {}) without any.
+    """
+    fence = lines[0].lstrip("\ufeff").rstrip() if lines else ""
+    if fence not in ("---", "+++"):
         return 0, {}
     keys: dict[str, str] = {}
+    in_table = False  # of TOML: its keys are not the document's
     for at, line in enumerate(lines[1:MAX_FRONT_MATTER_LINES], start=1):
         words = line.rstrip()
-        if words in ("---", "..."):
+        if words == fence or (fence == "---" and words == "..."):
             return (at + 1, keys) if keys else (0, {})
-        key = _KEY.match(words)
+        key = (_YAML_KEY if fence == "---" else _TOML_KEY).match(words)
+        in_table = in_table or words.startswith("[")
         if key:
-            keys.setdefault(key[1].lower(), _plain_value(key[2] or ""))
-        elif words and words[0] not in " \t#-":
+            plain = _plain_yaml(key[2] or "") if fence == "---" else _plain_toml(key[2])
+            keys.setdefault(key[1].lower(), "" if in_table and fence == "+++" else plain)
+        elif fence == "---" and words and words[0] not in " \t#-]}":
             return 0, {}  # no YAML: the first fence was a rule
     return 0, {}
 
 
-def _plain_value(words: str) -> str:
+def _plain_yaml(words: str) -> str:
     words = words.strip()
     if len(words) > 1 and words[0] == words[-1] and words[0] in "\"'":
         return title_of(words[1:-1])
     return "" if words.startswith(_NOT_PLAIN) else title_of(words.split(" #", 1)[0])
+
+
+def _plain_toml(words: str) -> str:
+    quoted = _QUOTED.match(words)
+    return title_of(quoted[1] or quoted[2]) if quoted else ""
+
+
+def _html_title(lines: Sequence[str], blocks: Sequence[Block]) -> str:
+    """The heading that a page of a forge begins with, `<h1 align="center">`: none that a heading of it stands above."""
+    top = min((block.level for block in blocks if block.kind == "heading"), default=6)
+    looked_at = 0
+    for block in blocks:
+        if block.kind == "heading" or looked_at == MAX_TITLE_BLOCKS:
+            break
+        if block.kind != "directive":
+            continue
+        looked_at += 1
+        for level, inner in _HTML_HEADING.findall("\n".join(lines[block.start : block.end])[:MAX_TITLE_BLOCK_CHARACTERS]):
+            words = title_of(html.unescape(_HTML_TAG.sub(" ", inner)))
+            if words and int(level) <= top:
+                return words
+    return ""
 
 
 @cache

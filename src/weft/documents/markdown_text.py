@@ -10,12 +10,13 @@ from weft.sentences import sentence_spans
 
 MAX_LINE_CHARACTERS = 400  # a longer sentence goes on in the next line
 MAX_TEXT_CHARACTERS = 4_000_000  # of one document
+MAX_TEXT_LINES = 100_000  # a book of a thousand pages has half as many
 MAX_DEPTH = 8  # of lists, as written
 MAX_CELLS = 64  # of a table's row
 
 # What would start a block of its own if a line of plain words began with it.
 _BLOCK_START = re.compile(
-    r"#{1,6}(?:\s|$)|[>|<]|[-+*](?:\s|$)|[-=*_:\s|]+$|`{3}|~{3}|\d{1,9}[.)](?:\s|$)|\[[^\]]{0,200}\]:"
+    r"#{1,6}(?:\s|$)|[>|<]|[-+*](?:\s|$)|[-=*_:+\s|]+$|`{3}|~{3}|\d{1,9}[.)](?:\s|$)|\[[^\]]{0,200}\]:"
 )
 _RUN = re.compile(r"`+")
 
@@ -23,7 +24,7 @@ _RUN = re.compile(r"`+")
 class MarkdownText:
     """Lines of Markdown, block after block. A sentence takes a line, so that a citation is no wider than one.
 
-    Raises TooLarge when the text passes MAX_TEXT_CHARACTERS.
+    Raises TooLarge when the text passes MAX_TEXT_CHARACTERS or MAX_TEXT_LINES.
     """
 
     def __init__(self) -> None:
@@ -95,6 +96,8 @@ class MarkdownText:
                 f"holds more than {MAX_TEXT_CHARACTERS:,} characters of text",
                 hint="split it into several files, then again",
             )
+        if len(self._lines) + len(lines) > MAX_TEXT_LINES:
+            raise TooLarge(f"holds more than {MAX_TEXT_LINES:,} lines of text", hint="split it into several files")
         self._lines.extend(lines)
 
 

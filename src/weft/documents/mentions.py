@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 
@@ -25,6 +26,12 @@ _CALL = re.compile(r"\([^()]{0,150}\)?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*$")
 _FILE = re.compile(r"(?:\.{0,2}/)?(?:[\w.@+-]{1,100}/){0,15}[\w.@+-]{1,100}$")
 _OPTION = re.compile(r"--?[a-z0-9]")
+# Words of a language, which name nothing in particular: Python's and JavaScript's.
+_WORDS_OF_LANGUAGES = """
+self cls this super nil null undefined NaN Infinity true false NULL TRUE FALSE
+case catch const debugger default delete do enum export extends function instanceof let new switch throw typeof var void
+"""
+_OF_LANGUAGES = frozenset([*keyword.kwlist, *_WORDS_OF_LANGUAGES.split()])
 _TARGET = re.compile(r"^[^<>]*<([^<>]+)>$")
 
 
@@ -63,6 +70,8 @@ def _name(written: str) -> str | None:
     words = _CALL.sub("", written.strip()).strip()
     if words != written.strip():
         words = words.removeprefix(".")  # `.write()`: a method of something
+    elif words in _OF_LANGUAGES:
+        return None  # but `delete()` is a function that somebody wrote
     if len(words) < 2 or any(map(str.isspace, words)) or _OPTION.match(words):
         return None
     if _NAME.match(words):

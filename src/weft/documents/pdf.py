@@ -6,8 +6,9 @@ import io
 import logging
 import re
 import struct
+import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.documents import plain_text
@@ -16,7 +17,7 @@ from weft.documents.lines import split_lines
 from weft.errors import Invalid, TooLarge
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdf import PageObject, PdfReader
 
 MAX_PAGES = 1_000
 MAX_BOOKMARKS = 2_000
@@ -24,20 +25,28 @@ MAX_TEXT_CHARACTERS = 4_000_000
 MAX_STREAM_BYTES = 10_000_000  # of one stream, unpacked
 MAX_DRAWN_BYTES = 40_000_000  # of all pages, unpacked: a dense one has twenty thousand
 MAX_PAGE_OPERATIONS = 100_000  # a page of dense text has some thousands
+MAX_OPERATIONS = 2_000_000  # of all pages, each as often as it is drawn: pages may share what they draw
+MAX_TEXT_LINES = 100_000
+MAX_READING_S = 20.0  # of processor time, so that a busy machine reads as much: a thousand pages of text take six
 MAX_UNREADABLE_PAGES = 20
+MAX_UNREADABLE_IN_A_ROW = 5
 
 PAGE_BREAK = "\f"
 _HINT = "print it to a new PDF, or leave it out"
-_UNREADABLE = re.compile(r"\[page (\d+) could not be read\]$")
+_UNREADABLE = re.compile(r"\[(page \d+ could not be read|pages \d+ to \d+ were not read: [a-z ]+)\]$")
 _MARKED = re.compile(r"(#{1,6}) (.+)$")
-_WOULD_MARK = re.compile(r"#{1,6} |\[page \d+ could not be read\]$")
+_WOULD_MARK = re.compile(rf"#{{1,6}} |{_UNREADABLE.pattern}")
+_DRAWS_TEXT = re.compile(rb"T[jJ]|Do|['\"]")
 _NUMBER = re.compile(r"^(?:(?:chapter|section|part)\s+)?[\dIVX]+(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"(?:[-–] ?)?(?:\d{1,4}|[ivxl]{1,7})(?: ?[-–])?$")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def extract(raw: bytes) -> str:
-    """The text of all pages. Raises Invalid for what is broken, encrypted or without text, TooLarge past a bound."""
+    """The text of all pages, or of the first ones and a mark where reading stopped at a bound.
+
+    Raises Invalid for what is broken, encrypted or without text, TooLarge where a bound was passed before any text.
+    """
     import pypdf
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports every small flaw on stderr
@@ -46,12 +55,10 @@ def extract(raw: bytes) -> str:
     ):
         try:
             reader = _opened(pypdf.PdfReader(io.BytesIO(raw)))
-            pages = list(_pages(reader))
+            pages = _Pages(reader).read()
             marks = _bookmarks(reader)
         except _broken() as error:
             raise Invalid(f"is a broken PDF file: {str(error)[:200]}", hint=_HINT) from error
-    if not any(any(map(str.isalnum, page)) for page in pages):
-        raise Invalid("holds no text: scanned pages?", hint="run a text recognition over it (OCR), then again")
     lines = [_page_lines(page, marks.get(at, ())) for at, page in enumerate(pages)]
     return f"\n{PAGE_BREAK}\n".join("\n".join(page) for page in lines) + "\n"
 
@@ -74,24 +81,87 @@ def _opened(reader: PdfReader) -> PdfReader:
     return reader
 
 
-def _pages(reader: PdfReader) -> Iterator[str]:
-    """The text of each page; a damaged one says so, the others go on."""
-    broken = _broken()
-    size = drawn = unreadable = 0
-    for number, page in enumerate(reader.pages, start=1):
+class _Spent(Exception):  # noqa: N818 - no fault of anyone: the work that a file may cost is done
+    """Raised from inside the reading of a page."""
+
+
+class _Pages:
+    """The pages of a file, and what reading them has cost so far. A damaged page says so; the others go on."""
+
+    def __init__(self, reader: PdfReader) -> None:
+        self._reader = reader
+        self._until = time.thread_time() + MAX_READING_S
+        self._drawn = self._operations = self._characters = self._lines = 0
+        self._damaged = self._damaged_in_a_row = 0
+
+    def read(self) -> list[str]:
+        """The text of each page, up to the one where it costs too much. Raises if there is none at all."""
+        pages: list[str] = []
+        total = len(self._reader.pages)
+        for number, page in enumerate(self._reader.pages, start=1):
+            text = self._page(number, page)
+            if why := self._spent():
+                pages.append(_rest(number, total, why))
+                break
+            pages.append(text)
+            many = self._damaged >= MAX_UNREADABLE_PAGES or self._damaged_in_a_row >= MAX_UNREADABLE_IN_A_ROW
+            if many and number < total:
+                pages.append(_rest(number + 1, total, "too many pages before are damaged"))
+                break
+        self._check(pages)
+        return pages
+
+    def _page(self, number: int, page: PageObject) -> str:
         try:
-            contents = page.get_contents()
-            drawn += len(contents.get_data()) if contents is not None else 0
-            text = page.extract_text() if drawn <= MAX_DRAWN_BYTES else ""
-        except broken as error:
-            unreadable += 1
-            if unreadable > MAX_UNREADABLE_PAGES:
-                raise Invalid(f"is a broken PDF file: {unreadable} pages cannot be read", hint=_HINT) from error
-            text = f"[page {number} could not be read]"
-        size += len(text)
-        if size > MAX_TEXT_CHARACTERS or drawn > MAX_DRAWN_BYTES:
-            raise TooLarge(f"is too large inside: stopped at page {number}", hint="split it, then again")
-        yield text
+            text = self._text(page)
+        except _Spent:
+            return ""
+        except _broken():
+            self._damaged += 1
+            self._damaged_in_a_row += 1
+            self._operations += MAX_PAGE_OPERATIONS  # as many as it may have had
+            return f"[page {number} could not be read]"
+        self._damaged_in_a_row = 0
+        return text
+
+    def _check(self, pages: Sequence[str]) -> None:
+        if any(any(map(str.isalnum, page)) and not _UNREADABLE.match(page) for page in pages):
+            return
+        if why := self._spent():
+            raise TooLarge(f"is too large inside: stopped at page {len(pages)}, {why}", hint="split it, then again")
+        if self._damaged:
+            raise Invalid("is a broken PDF file: no page can be read", hint=_HINT)
+        raise Invalid("holds no text: scanned pages?", hint="run a text recognition over it (OCR), then again")
+
+    def _text(self, page: PageObject) -> str:
+        contents = page.get_contents()
+        drawing = contents.get_data() if contents is not None else b""
+        self._drawn += len(drawing)
+        if self._spent() or not _DRAWS_TEXT.search(drawing):
+            return ""
+        text = page.extract_text(visitor_operand_before=self._count)
+        self._characters += len(text)
+        self._lines += text.count("\n") + 2
+        return text
+
+    def _count(self, operator: bytes, operands: Any, *_: Any) -> None:
+        """Before each operation. It raises for every one that follows, too: what a page includes catches the first."""
+        pieces = operands[0] if operator == b"TJ" and operands else ()
+        self._operations += 1 + (len(pieces) if isinstance(pieces, list) else 0)
+        if self._operations > MAX_OPERATIONS or time.thread_time() > self._until:
+            raise _Spent
+
+    def _spent(self) -> str:
+        """Which bound was passed, in words; nothing if none was."""
+        if self._operations > MAX_OPERATIONS or self._drawn > MAX_DRAWN_BYTES:
+            return "too much is drawn"
+        if self._characters > MAX_TEXT_CHARACTERS or self._lines > MAX_TEXT_LINES:
+            return "too much text"
+        return "it takes too long" if time.thread_time() > self._until else ""
+
+
+def _rest(first: int, last: int, why: str) -> str:
+    return f"[pages {first} to {last} were not read: {why}]"
 
 
 def _bookmarks(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
@@ -157,7 +227,7 @@ def parse(lines: Sequence[str]) -> Parsed:
         if heading:
             blocks.append(block._replace(kind="heading", title=title_of(heading[2]), level=len(heading[1])))
         elif unreadable := _UNREADABLE.match(alone):
-            notes.append(f"page {unreadable[1]} could not be read")
+            notes.append(unreadable[1])
             blocks.append(block._replace(kind="meta"))
         elif marked and block.kind == "heading":
             blocks.append(Block("paragraph", block.start, block.end))

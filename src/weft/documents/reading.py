@@ -39,7 +39,8 @@ def read_text(raw: bytes, form: Form) -> str:
         return _extractor(form.name)(raw)
     except ModuleNotFoundError as error:
         raise Invalid(
-            f"cannot be read: {error.name} is not installed", hint='pip install "weft-memory[documents]", then again'
+            f'cannot be read: {error.name} is not installed; pip install "weft-memory[documents]" brings it',
+            hint="install it, then read the file again",
         ) from error
 
 
@@ -61,7 +62,7 @@ def read_outline(text: str, form: Form) -> Outline:
     lines = split_lines(text)
     parsed = PARSERS[form.name](lines)
     blocks = covering(parsed.blocks, lines)
-    groups = _by_heading(blocks)
+    groups = _by_heading([block for block in blocks if not _is_ours(block, form)])
     parts = tuple(_part(lines, group, parsed.pages, form.name) for group in groups)
     headings = [block for block in blocks if block.kind == "heading"]
     title = parsed.title or _own_title(headings, form.name)
@@ -71,12 +72,15 @@ def read_outline(text: str, form: Form) -> Outline:
     )
 
 
+def _is_ours(block: Block, form: Form) -> bool:
+    """Whether weft wrote it where it took the text out of a file: front matter there is what title and summary say."""
+    return block.kind == "meta" or (block.kind == "front" and form.extracted)
+
+
 def _by_heading(blocks: Sequence[Block]) -> list[list[Block]]:
     """Each heading with the blocks under it; what is before the first heading is a group of its own."""
     groups: list[list[Block]] = []
     for block in blocks:
-        if block.kind == "meta":
-            continue
         if block.kind == "heading" or not groups:
             groups.append([])
         groups[-1].append(block)
@@ -87,7 +91,7 @@ def _part(lines: Sequence[str], group: Sequence[Block], pages: Sequence[int], fo
     heading = group[0] if group[0].kind == "heading" else None
     body = group[1:] if heading else group
     passages = tuple(
-        _passage(lines, start, end, pages, form) for run in _by_page(body, pages) for start, end in cut(lines, run)
+        _passage(lines, start, end, pages, form) for run in _runs(body, pages) for start, end in cut(lines, run)
     )
     return Part(
         title=heading.title if heading else "",
@@ -99,10 +103,11 @@ def _part(lines: Sequence[str], group: Sequence[Block], pages: Sequence[int], fo
     )
 
 
-def _by_page(blocks: Sequence[Block], pages: Sequence[int]) -> list[Sequence[Block]]:
-    """Blocks by the page they begin on: a passage is on one page."""
+def _runs(blocks: Sequence[Block], pages: Sequence[int]) -> list[Sequence[Block]]:
+    """Blocks that may share a passage: those that begin on one page; front matter stands by itself."""
     if not pages:
-        return [blocks] if blocks else []
+        front = 1 if blocks and blocks[0].kind == "front" else 0
+        return [run for run in (blocks[:front], blocks[front:]) if run]
     runs: dict[int, list[Block]] = {}
     for block in blocks:
         runs.setdefault(bisect_right(pages, block.start), []).append(block)

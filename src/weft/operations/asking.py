@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from weft.context.wording import excerpt
 from weft.errors import Invalid, StoreError
 from weft.extract.intent import RetrievalClass
 from weft.gateway import flags_of, remark
@@ -141,9 +142,7 @@ def _parts(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> dict[st
     for node in nodes:
         shown = show_node(node, citations)
         place = places[node.id]
-        start = max(0, place.start - AROUND)
-        end = max(place.end, place.start + AROUND) + AROUND
-        text = ("…" if start else "") + node.text[start:end] + ("…" if end < len(node.text) else "")
+        text = excerpt(node.text, place.start, place.end, AROUND)
         said_by = node.props.get("speaker") or node.props.get("role")
         found[node.id] = PartShown(
             text=text,

@@ -149,8 +149,20 @@ def _bake(loom: Loom, given: Bake, profile: AgentProfile) -> BakedAgent:
         left_out=full.left_out,
         left=dict(found.left),
         summed_up_by="model" if by_model else "rules",
-        notes=(*found.notes, *notes),
+        notes=(*found.notes, *notes, *(() if found.known else _why_none(loom, profile))),
     )
+
+
+def _why_none(loom: Loom, profile: AgentProfile) -> tuple[str, ...]:
+    """Why an agent's files are empty: what is meant for it is not of its scopes, or nothing is meant for it."""
+    scopes = ", ".join(scopes_of(profile)) or "none"
+    wider = knowledge_of(loom, replace(profile, scopes=tuple(sorted(loom.viewer.scopes)))).known
+    if wider:
+        some = "1 memory that is" if len(wider) == 1 else f"{len(wider):,} memories that are"
+        it = "it" if len(wider) == 1 else "them"
+        return (f"{some} meant for it may not be seen by it (its scopes: {scopes}): write {it} with `--scope public`",)
+    topics = f" or fits its keywords ({', '.join(profile.keywords)})" if profile.keywords else ""
+    return (f"nothing is tagged for it (`weft remember … --agents {profile.slug} --scope public`){topics}",)
 
 
 def _check_sees_all(loom: Loom, profile: AgentProfile) -> None:

@@ -21,12 +21,15 @@ from weft.log.citation import EventCitation, parse_citation
 from weft.loom import Loom
 from weft.operations.conversations import LATEST
 from weft.operations.stamping import DONE, RAISED_DURING, TASK, conversation_key, status_of
+from weft.operations.task_order import by_priority
 from weft.retrieval.derived import DERIVED_FROM
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.superseded import RELATION as SUPERSEDES
 from weft.types import Find, NodeVersion, When
 
-NEWEST: Final = 80  # nodes of the project that are looked at for open work and what happened lately
+NEWEST: Final = 40  # nodes of the project, of kinds that tell what happened, that are looked at for what did lately
+TASKS_READ: Final = 400  # of the project, the newest, that are looked through for open ones
+OPEN: Final = 12  # tasks at most that are only open: the most urgent
 TURNS: Final = 12  # of the session, for what happened lately
 LATELY: Final = 4  # lines of that
 STEPS_OF_ONE: Final = 6
@@ -37,7 +40,7 @@ COMPACTED: Final = 5  # lines that a compaction adds
 CHANGES_READ: Final = 40  # for provenance
 # What stands around a hit and says nothing by itself.
 NOT_AROUND: Final = RECORD_KINDS | STRUCTURAL_KINDS | {"Mention", "Chunk", "Message"}
-LATELY_KINDS: Final = frozenset({"Event", "Episode", "Message", "Memory", "Report", "Digest"})
+LATELY_KINDS: Final = ("Digest", "Episode", "Event", "Memory", "Message", "Report")
 
 Read = TypeVar("Read")
 
@@ -108,12 +111,11 @@ def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Aro
         elif node.kind not in NOT_AROUND and rel not in PROVENANCE_RELATIONS and (node.text or node.summary):
             way = Step(start=step.start, rel=rel, outward=step.edge.src == step.start)
             joined.setdefault(node.id, (node, []))[1].append(way)
-    newest = reads.read("what happened lately", lambda: _newest(loom, answer, when))
-    said = reads.read("the session", lambda: _turns(loom, session, when) if session else ())
+    lately = reads.read("the session", lambda: _turns(loom, session, when) if session else ())
+    lately = lately or reads.read("what happened lately", lambda: _newest(loom, answer, when))
     tasks |= {node.id: node for node in reads.read("tasks", lambda: _tasks(loom, when, session, task))}
     bound = frozenset(tasks)
-    tasks |= {node.id: node for node in newest if node.kind == TASK}
-    lately = said or tuple(node for node in newest if node.kind in LATELY_KINDS and DERIVED_FROM not in node.props)
+    tasks |= {node.id: node for node in reads.read("open tasks", lambda: _open(loom, answer, when))}
     pairs = reads.read("what contradicts what", lambda: _conflicts(loom, when, [node.id for node in hits]))
     ids = [*joined, *tasks, *(node.id for node in lately)]
     gone = set(reads.read("what was replaced", lambda: _replaced(loom, when, ids)))
@@ -151,8 +153,16 @@ def _compacted(loom: Loom, answer: Answer) -> tuple[NodeVersion, ...]:
 
 
 def _newest(loom: Loom, answer: Answer, when: When) -> tuple[NodeVersion, ...]:
-    find = Find(projects=answer.ask.projects)
-    return loom.store.find(loom.viewer, when, find, limit=NEWEST).nodes
+    find = Find(kinds=LATELY_KINDS, projects=answer.ask.projects)
+    nodes = loom.store.find(loom.viewer, when, find, limit=NEWEST).nodes
+    return tuple(node for node in nodes if DERIVED_FROM not in node.props)
+
+
+def _open(loom: Loom, answer: Answer, when: When) -> tuple[NodeVersion, ...]:
+    """The most urgent of the tasks that go on."""
+    find = Find(kinds=(TASK,), projects=answer.ask.projects)
+    found = loom.store.find(loom.viewer, when, find, limit=TASKS_READ).nodes
+    return tuple(sorted(filter(goes_on, found), key=by_priority)[:OPEN])
 
 
 def _turns(loom: Loom, session: str, when: When) -> tuple[NodeVersion, ...]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from difflib import SequenceMatcher
-from typing import Final
 
 from msgspec import Struct
-
-MAX_COMPARED: Final = 1_000_000  # pairs of chunks: past that, what differs is paired in order
 
 
 class Numbered(Struct, frozen=True, kw_only=True):
@@ -36,20 +33,34 @@ def chunk_numbers(before: Numbered, texts: Sequence[str]) -> list[int]:
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Places in both that belong together, each place once."""
+    """Places in both that belong together, each place once. Takes as long as there are texts, whatever they are."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    found = [(at, at) for at in range(start)]
-    found += [(len(old) - 1 - at, len(new) - 1 - at) for at in range(end)]
-    left, right = old[start : len(old) - end], new[start : len(new) - end]
-    if len(left) * len(right) > MAX_COMPARED:
-        return [*found, *((start + at, start + at) for at in range(min(len(left), len(right))))]
-    for tag, low, high, low_new, high_new in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if tag in ("equal", "replace"):
-            both = zip(range(low, high), range(low_new, high_new), strict=False)
-            found += [(start + one, start + other) for one, other in both]
-    return found
+    pairs = {at: at for at in range(start)}  # place in the new ones -> place in the old ones
+    pairs |= {len(new) - 1 - at: len(old) - 1 - at for at in range(end)}
+    left: dict[str, deque[int]] = {}
+    for at in range(start, len(old) - end):
+        left.setdefault(old[at], deque()).append(at)
+    for at in range(start, len(new) - end):  # what says the same is the same: of several, in their order
+        if left.get(new[at]):
+            pairs[at] = left[new[at]].popleft()
+    free = {at for places in left.values() for at in places}
+    _pair_beside(pairs, free, range(len(new)), step=1, first=0)
+    _pair_beside(pairs, free, range(len(new) - 1, -1, -1), step=-1, first=len(old) - 1)
+    return [(was, now) for now, was in pairs.items()]
+
+
+def _pair_beside(pairs: dict[int, int], free: set[int], places: range, *, step: int, first: int) -> None:
+    """What stands beside a pair in both replaced the other; at an end, what stands there."""
+    for at in places:
+        if at in pairs:
+            continue
+        beside = pairs.get(at - step)
+        was = first if at == places.start else None if beside is None else beside + step
+        if was in free:
+            free.discard(was)
+            pairs[at] = was

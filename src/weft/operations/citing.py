@@ -8,12 +8,16 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.errors import NotFound
+from weft.errors import Invalid, NotFound
 from weft.instants import to_iso
 from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.loom import Loom
-from weft.operations.file_lines import cited_lines, compared
+from weft.operations.earlier_lines import deleted_note, said_earlier
+from weft.operations.fields import Moment
+from weft.operations.file_lines import cited_lines
+from weft.operations.file_now import compared
+from weft.operations.moments import read_when
 from weft.operations.reading import event_of
 from weft.operations.registry import Operation
 from weft.operations.showing import EventShown, NodeShown, flagged, show_events, show_nodes
@@ -32,6 +36,8 @@ class Cite(Struct, frozen=True, kw_only=True):
         str,
         Meta(min_length=1, max_length=4096, description="weft://<session>/events/<seq>#<hash> or file://<path>:<line>"),
     ]
+    as_of: Annotated[Moment | None, Meta(description="a file's lines as they were true then")] = None
+    known_at: Annotated[Moment | None, Meta(description="a file's lines as weft knew them then")] = None
 
 
 class Cited(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -49,12 +55,16 @@ class Cited(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def cite(loom: Loom, given: Cite) -> Cited:
     """Prints what a citation points at: the event and what it recorded, or the lines of the file.
 
-    Of a file that changed since it was ingested these are its lines as they were then, and where they stand now.
+    Of a file that changed since it was ingested these are its lines as they were then, and where they stand now. A
+    citation of a line does not say when it was taken: `known_at` does, and without it a note tells if the line said
+    something else in one of the last versions that were read.
     """
     citation = parse_citation(given.citation)
     if isinstance(citation, EventCitation):
+        if given.as_of is not None or given.known_at is not None:
+            raise Invalid("an event never changes", hint="as_of and known_at are for citations of a file's lines")
         return _cite_event(loom, given.citation.strip(), citation)
-    return _cite_file(loom, given.citation.strip(), citation)
+    return _cite_file(loom, given, citation)
 
 
 def _cite_event(loom: Loom, written: str, citation: EventCitation) -> Cited:
@@ -125,18 +135,37 @@ def _replaced(loom: Loom, event: Event) -> tuple[str, ...]:
     return (f"its sealed words were sealed anew with another key{_when(loom, told)}: the hash is of the first ones",)
 
 
-def _cite_file(loom: Loom, written: str, citation: FileCitation) -> Cited:
+def _cite_file(loom: Loom, given: Cite, citation: FileCitation) -> Cited:
     """The lines as they were ingested: where the file says something else now, that may never have been ingested."""
-    found = cited_lines(loom, citation)
+    written = given.citation.strip()
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+    found = cited_lines(loom, citation, when)
+    then = given.as_of is not None or given.known_at is not None
+    gone, first = ("", False) if then else deleted_note(loom, citation, found)
+    if first:
+        return Cited(citation=written, matches=False, notes=(gone,))
+    earlier = None if then else said_earlier(loom, citation, found)
+    if found is None and earlier is not None:
+        shown = show_nodes(earlier.lines.loom, earlier.lines.nodes)
+        notes = (earlier.note, *flagged(shown))
+        return Cited(
+            citation=written,
+            matches=False,
+            nodes=shown,
+            lines=earlier.lines.lines,
+            now_at=earlier.now_at,
+            notes=notes,
+        )
     if found is None:
         raise NotFound(
             f"{written} points at nothing that was ingested in this project and that you may see",
             hint="`weft ingest` reads files",
         )
-    now = compared(loom, citation, found)
+    now = compared(loom, citation, found, when)
     shown = show_nodes(found.loom, found.nodes)
-    notes = (*now.notes, *filter(None, (found.place, found.cut)), *flagged(shown))
-    return Cited(citation=written, matches=now.matches, nodes=shown, lines=found.lines, now_at=now.now_at, notes=notes)
+    told = (gone, found.gap, "" if earlier is None else earlier.note, found.place, found.cut)
+    notes = (*now.notes, *filter(None, told), *flagged(shown))
+    return Cited(citation=written, matches=now.matches, nodes=shown, lines=now.lines, now_at=now.now_at, notes=notes)
 
 
 OPERATIONS = (

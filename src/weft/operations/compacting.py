@@ -144,10 +144,12 @@ class _Compaction:
         """The projections: the records of each guard, in as many nodes as their size asks for."""
         key = self.selection.key
         for guard, found in self._sorted.items():
+            nodes = self._groups[guard]
+            last = max(node.event for node in nodes)
             about = {
                 "purpose": self._purpose,
                 "selection": key,
-                "covers": {**msgspec.to_builtins(self.covered), "memories": len(self._groups[guard])},
+                "covers": {**msgspec.to_builtins(self.covered), "last": last, "memories": len(nodes)},
                 "policy": {"collapsed": found.collapsed, "left": dict(found.left)},
             }
             for number, part in enumerate(_by_size(self._records(guard, found)), start=1):
@@ -264,16 +266,20 @@ def _write(
     drafts = [Draft(kind="graph.asserted", payload=Asserted(nodes=(part,))) for part in fresh]
     drafts += [Draft(kind="graph.ended", payload=Ended(nodes=gone, reason="compacted again"))] if gone else []
     if not drafts:
-        return "unchanged", "", ("nothing came since it was compacted last: nothing was written",)
+        return "unchanged", "", ("nothing came since it was compacted last: in the store it stays as it is",)
     done = commit(loom, drafts)
     return done.status, done.citation, done.notes
 
 
 def _same(part: NodeAssertion, node: NodeVersion) -> bool:
-    """Whether it says the same, wherever the log stands by now."""
+    """Whether it says the same of the same memories, wherever the log stands by now.
+
+    A memory that was changed is not the same, be it one that stands behind another: then the log is noted anew.
+    """
     there = msgspec.to_builtins(dict(node.props))
-    count = there.get("covers", {}).get("memories")
-    return bool(part.props["records"] == there.get("records") and part.props["covers"]["memories"] == count)
+    before, now = there.get("covers", {}), part.props["covers"]
+    same = all(before.get(name) == now[name] for name in ("memories", "last"))
+    return bool(same and part.props["records"] == there.get("records"))
 
 
 OPERATIONS = (

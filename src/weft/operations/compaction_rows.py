@@ -24,6 +24,7 @@ PurposeName = Annotated[
     Literal["coding", "review", "release", "security", "research", "coordinate"],
     Meta(description="what the memories are needed for"),
 ]
+WHOLE: Final = "whole"
 PAGE: Final = 1_000
 MAX_ROWS: Final = 50_000  # the newest, of one compaction
 MAX_FOUND: Final = 5_000  # by the words of a query
@@ -44,9 +45,9 @@ class Selection(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def key(self) -> str:
-        """Tells selections apart without their words: `whole` for the whole project."""
+        """Tells selections apart without their words: WHOLE for the whole project."""
         parts = (self.query, self.since, self.session)
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if any(parts) else "whole"
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if any(parts) else WHOLE
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ def gather(loom: Loom, selection: Selection) -> Gathered:
     reader = replace(loom, viewer=replace(loom.viewer, sensitive=False))
     when = reader.store.pin(reader.viewer, NOW)
     nodes, whole = _nodes(reader, selection, when)
-    kept = sorted((node for node in nodes if _says_something(node)), key=lambda node: (node.event, node.row))
+    kept = sorted((node for node in nodes if says_something(node)), key=lambda node: (node.event, node.row))
     if selection.since:
         begin = parse_instant(selection.since, field="since")
         kept = [node for node in kept if node.interval.valid_from >= begin]
@@ -113,7 +114,8 @@ def _by_words(loom: Loom, selection: Selection, when: When, find: Find) -> tuple
     return found, len(hits) < MAX_FOUND
 
 
-def _says_something(node: NodeVersion) -> bool:
+def says_something(node: NodeVersion) -> bool:
+    """Whether a node has words of its own to compact."""
     in_words = bool(node.text.strip() or (node.summary.strip() and node.kind != "Section"))
     return in_words and DERIVED_FROM not in node.props
 

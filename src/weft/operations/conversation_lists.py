@@ -68,6 +68,9 @@ def conversation_list(loom: Loom, given: ConversationList) -> ConversationsShown
     kept.sort(key=lambda each: (-last.get(each.id, each.interval.valid_from), each.id))
     page = kept[given.offset : given.offset + given.limit]
     notes: tuple[str, ...] = ()
+    if not sessions and not given.everywhere:
+        project = given.project or loom.settings.project
+        notes += (f"none in project {project}: --everywhere lists those of all projects",)
     if hidden and not given.archived:
         notes += (f"{len(hidden)} archived {'one is' if len(hidden) == 1 else 'ones are'} left out: --archived",)
     if more:

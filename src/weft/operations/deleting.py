@@ -32,7 +32,10 @@ from weft.operations.deletions import (
     pages,
     restore_in_slices,
 )
+from weft.operations.document_parts import KINDS
+from weft.operations.document_records import UNFINISHED
 from weft.operations.fields import GovernanceToken, Label, Limit, Moment
+from weft.operations.part_summaries import with_summaries, without_words
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
 from weft.operations.remembered import REPEATED
@@ -79,7 +82,8 @@ def delete(loom: Loom, given: Delete) -> Deleted:
     Sections go with their document, symbols with their file, turns with their conversation, and what was read out of a
     text goes with the text. It is gone at once, whatever moment is asked about. `weft restore` brings all of it back
     within the days of grace (setting grace_days); after that `weft purge` may erase it. Reading the same file again, or
-    recording turns of the same conversation, brings it back too.
+    recording turns of the same conversation, brings it back too; a single section or chunk only where its own words
+    changed. Summaries around it that repeat its words go with it.
     """
     try:
         roots = _targets(loom, given.target)
@@ -120,21 +124,23 @@ def take_out(
 ) -> Committed:
     """Takes these out of sight, the first being what was meant, with new versions of things that were compiled of them.
 
-    In one commit, unless there are too many for one.
+    In one commit, unless there are too many for one. Summaries around them that repeat their words go with them.
     """
     ids = [node.id for node in nodes]
+    around = without_words(loom, nodes)
     if len(ids) > MAX_AT_ONCE:
         cited = loom.store.citations(loom.viewer, [nodes[0].event]).get(nodes[0].event, nodes[0].id)
-        if stale.drafts:
-            commit(loom, stale.drafts)
+        if stale.drafts or around:
+            commit(loom, (*stale.drafts, *(each.draft for each in around)))
         return delete_in_slices(loom, ids, reason=reason, name=loom.new_id(f"deletion:{cited}"))
-    if not stale.drafts:
+    if not stale.drafts and not around:
         return commit(loom, deletion_drafts(ids, reason=reason), request_id=request_id)
 
     def choose(pos: int) -> Choice[None]:
-        dropped = truths_of(loom, stale.things)
-        drafts = (*deletion_drafts(ids, reason=reason), *dropped.drafts)
-        return Choice(told=None, drafts=drafts, fence=dropped.fence(Fence(pos=pos)))
+        dropped, stays = truths_of(loom, stale.things), without_words(loom, nodes)
+        drafts = (*deletion_drafts(ids, reason=reason), *dropped.drafts, *(each.draft for each in stays))
+        fence = Fence(pos=pos, slots=tuple(each.whole.id for each in stays))
+        return Choice(told=None, drafts=drafts, fence=dropped.fence(fence))
 
     _, done = decided(loom, choose, request_id=request_id)
     assert done is not None
@@ -237,10 +243,16 @@ def _folder_back(loom: Loom, path: str, reason: str) -> Deleted | None:
 
 def bring_back(loom: Loom, node: NodeVersion, *, reason: str = "") -> Deleted:
     """Restores a deleted node with all that went with it."""
+    assert node.deleted_at is not None
     ids = gone_with(loom, node)
     with told_alike(node.id):
         done = restore_in_slices(loom, ids, reason=reason)
-    return Deleted(status=done.status, id=node.id, nodes=len(ids), citation=done.citation, notes=done.notes)
+    notes = done.notes
+    if node.kind in KINDS and (around := with_summaries(loom, ids, node.deleted_at)):
+        commit(loom, [each.draft for each in around])
+        if any(each.whole.props.get("sha256") == UNFINISHED for each in around):
+            notes = (*notes, "its document was read again since: `weft ingest` brings its lines up to date")
+    return Deleted(status=done.status, id=node.id, nodes=len(ids), citation=done.citation, notes=notes)
 
 
 class ListDeletions(Struct, frozen=True, kw_only=True):

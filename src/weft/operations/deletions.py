@@ -215,11 +215,16 @@ def gone_with(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
 
 def own_parts_gone(loom: Loom, node: NodeVersion, deed: Deed | None = None) -> tuple[str, ...]:
     """A deleted node, and those of its parts that went in the same deletion."""
-    assert node.deleted_at is not None
-    deed = deed or deed_at(loom, node.deleted_at)
-    moments = {node.deleted_at, *(moments_named(loom, deed.name) if deed is not None and deed.name else ())}
+    moments = moments_of(loom, node, deed)
     parts = going_with(loom, [node], Which(deleted=True))
     return tuple(part.id for part in parts if part.deleted_at in moments)
+
+
+def moments_of(loom: Loom, node: NodeVersion, deed: Deed | None = None) -> frozenset[int]:
+    """When a deleted node went, and the rest of what went with it."""
+    assert node.deleted_at is not None
+    deed = deed or deed_at(loom, node.deleted_at)
+    return frozenset({node.deleted_at, *(moments_named(loom, deed.name) if deed is not None and deed.name else ())})
 
 
 def revive(loom: Loom, node: NodeVersion) -> Committed:

@@ -18,7 +18,8 @@ from weft.log.draft import Draft
 from weft.log.kinds import document
 from weft.loom import Loom
 from weft.operations.chunk_numbers import Numbered, chunk_numbers
-from weft.operations.deletions import pages
+from weft.operations.deleted_parts import has_ended, is_there, leave_out
+from weft.operations.deletions import moments_of, pages
 from weft.queries import Which
 from weft.retrieval.passages import is_of
 from weft.types import Guard, NodeVersion
@@ -28,7 +29,7 @@ MAX_ID_CHARACTERS: Final = 900  # of a section
 PATH_MARK: Final = " › "
 NODES_PER_EVENT: Final = 32  # sections and chunks: a commit with that many keeps others waiting some 10 ms
 CHARACTERS_PER_EVENT: Final = 150_000  # at most six bytes each in JSON
-UNFINISHED: Final = ""  # the hash of a document of which more is to come, in a commit after this one
+UNFINISHED: Final = ""  # the hash of a document of which more is to come, or which is to be compared again
 
 
 class DocumentVersion(Struct, frozen=True, kw_only=True):
@@ -43,11 +44,16 @@ class DocumentVersion(Struct, frozen=True, kw_only=True):
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
-    """The events that bring the graph up to a version, in order, and how much that version has."""
+    """The events that bring the graph up to a version, in order, and how much that version has.
+
+    `left_out` are parts that were deleted and say the same; `returned` such that are back, as they say something else.
+    """
 
     drafts: tuple[Draft, ...]
     sections: int
     chunks: int
+    left_out: int = 0
+    returned: int = 0
 
 
 def is_recorded(node: NodeVersion, guard: Guard, sha256: str) -> bool:
@@ -55,21 +61,30 @@ def is_recorded(node: NodeVersion, guard: Guard, sha256: str) -> bool:
     return node.props.get("sha256") == sha256 and node.guard == guard and bool(node.props.get("form"))
 
 
-def record(loom: Loom, guard: Guard, version: DocumentVersion, *, known: bool) -> Recorded:
+def record(loom: Loom, guard: Guard, version: DocumentVersion, before: NodeVersion | None) -> Recorded:
     """What to write so that the graph shows this version; sections and chunks that stand as they are, are left out.
 
-    Unless it is `known` that there was a version before, none is looked for.
+    So are those that were deleted, until their own words change: all but what went with the document itself, which is
+    `before` as it stands or last was; where it is None, none is looked for.
     """
-    before = _parts_known(loom, version) if known else {}
-    made = list(_sections(version, before))
+    whole, parts = before, _parts_known(loom, version) if before is not None else {}
+    came_back = frozenset() if whole is None or whole.deleted_at is None else moments_of(loom, whole)
+    return _recorded(guard, version, parts, came_back)
+
+
+def _recorded(
+    guard: Guard, version: DocumentVersion, before: Mapping[str, NodeVersion], came_back: frozenset[int]
+) -> Recorded:
+    seen = leave_out(list(_sections(version, before)), before, came_back)
+    made = seen.sections
     changed = [kept for section in made if (kept := _changed(section, before, guard, version.source)) is not None]
     ids = {section.id for section in made} | {chunk.id for section in made for chunk in section.chunks}
-    ended = sorted(each for each, node in before.items() if _is_there(node) and each not in ids)
+    ended = sorted(each for each, node in before.items() if is_there(node) and each not in ids)
     whole = document.Ingested(
         id=version.id,
         source=version.source,
         title=_title(version),
-        summary=version.outline.summary,
+        summary="" if seen.told_in(version.outline.summary) else version.outline.summary,
         form=version.form,
         sha256=version.sha256,
         sections=(),
@@ -82,28 +97,21 @@ def record(loom: Loom, guard: Guard, version: DocumentVersion, *, known: bool) -
         drafts=tuple(Draft(kind="document.ingested", payload=payload) for payload in payloads),
         sections=len(made),
         chunks=sum(len(section.chunks) for section in made),
+        left_out=seen.left_out,
+        returned=seen.returned,
     )
 
 
 def part_ids(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
     """The sections and chunks of a document that stand."""
     found = pages(loom, Which(id_prefix=f"{node.id}#", kinds=("Section", "Chunk")))
-    return tuple(each.id for each in found if _is_there(each) and is_of(each, node.id, node.props.get("source")))
+    return tuple(each.id for each in found if is_there(each) and is_of(each, node.id, node.props.get("source")))
 
 
 def _parts_known(loom: Loom, version: DocumentVersion) -> dict[str, NodeVersion]:
     """The last version of every section and chunk that it ever had: what ended has a number that is taken."""
     found = pages(loom, Which(id_prefix=f"{version.id}#", kinds=("Section", "Chunk")))
     return {node.id: node for node in found if is_of(node, version.id, version.source)}
-
-
-def _is_there(node: NodeVersion) -> bool:
-    return node.deleted_at is None and not has_ended(node)
-
-
-def has_ended(node: NodeVersion) -> bool:
-    """Whether the last version of a node that was read from a file no longer holds."""
-    return node.retired_at is not None or node.interval.valid_to is not None
 
 
 def _title(version: DocumentVersion) -> str:
@@ -217,7 +225,7 @@ def _changed(
 
 def _section_stands(section: document.SectionText, node: NodeVersion | None, guard: Guard) -> bool:
     """Same words, same lines, same rights. One with words of its own is of an early version."""
-    if node is None or not _is_there(node) or node.guard != guard:
+    if node is None or not is_there(node) or node.guard != guard:
         return False
     said = (node.name, node.summary, node.text)
     lines = tuple(node.props.get(name) for name in ("line", "end_line", "level"))
@@ -225,7 +233,7 @@ def _section_stands(section: document.SectionText, node: NodeVersion | None, gua
 
 
 def _chunk_stands(chunk: document.ChunkText, node: NodeVersion | None, guard: Guard, source: str) -> bool:
-    if node is None or not _is_there(node) or node.guard != guard:
+    if node is None or not is_there(node) or node.guard != guard:
         return False
     place = {"line": chunk.line, "end_line": chunk.end_line} | ({"source": source} if source else {})
     props = {name: value for name, value in node.props.items() if value != "" and name != "document"}

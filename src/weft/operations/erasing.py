@@ -85,7 +85,7 @@ class Erasure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What would be erased (`previewed`) or was (`erased`): events, nodes by kind, texts, and what lay elsewhere.
 
     `shown` are some of the nodes, before they go. `citations` are the events that say so in the log. `files` are those
-    that weft wrote (baked knowledge, compactions) and that hold some of it: they go as a whole.
+    that weft wrote (baked knowledge, compactions, published pages) and that hold some of it: they go whole.
     """
 
     status: Literal["previewed", "erased"]

@@ -19,6 +19,9 @@ Label = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9]
 Tags = Annotated[tuple[Label, ...], Meta(max_length=64)]
 KindName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 KindNames = Annotated[tuple[KindName, ...], Meta(max_length=64, description="only nodes of these kinds")]
+ScopeKept = Annotated[
+    Scope | None, Meta(description="who may see it; if unset the one it has, at first the narrowest that you hold")
+]
 ScopeAsked = Annotated[Scope | None, Meta(description="who may see it; the narrowest scope you hold if unset")]
 GovernanceToken = Annotated[
     Annotated[str, Meta(min_length=1, max_length=128)] | None,

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from traceback import extract_tb
 from typing import Final, Protocol
 
 from msgspec import Struct
 
 from weft.code import languages
+from weft.context.baked import MARKER as BAKED
 from weft.documents.forms import TEXT, Form, form_of
 from weft.documents.outline import Outline
-from weft.errors import Invalid
+from weft.errors import Invalid, WeftError
 from weft.log.draft import Draft
 from weft.loom import Loom
 from weft.operations.code_records import Source, file_id, index, is_version
-from weft.operations.document_records import DocumentVersion, is_recorded, record
+from weft.operations.document_records import DocumentVersion, Recorded, is_recorded, record
 from weft.operations.file_bytes import read_regular
+from weft.operations.rights import Rights
 from weft.operations.walking import Skipped, printable
+from weft.operations.written_files import known_file
 from weft.queries import Which
-from weft.types import NOW, Guard, NodeVersion
+from weft.types import NOW, NodeVersion
 
 MAX_PATH_CHARACTERS: Final = 700  # the ids of its sections begin with it
+MAX_FAULT_CHARACTERS: Final = 200  # of what an unforeseen error says
 MAX_FILE_ID_CHARACTERS: Final = 880  # marks in a path are longer in an id, and a section's has 900 in all
 
 
@@ -47,16 +53,21 @@ class Seen(Struct, frozen=True, kw_only=True):
     gone: NodeVersion | None = None
 
     @property
+    def last(self) -> NodeVersion | None:
+        """The node as it stands, or as it last was."""
+        return self.known or self.gone
+
+    @property
     def row(self) -> int | None:
         """Tells one state from another."""
-        node = self.known or self.gone
-        return None if node is None else node.row
+        return None if self.last is None else self.last.row
 
 
 class Decision(Struct, frozen=True, kw_only=True):
     """What to write: events in order, each its own commit if there are several; or a deleted node to bring back.
 
-    `sections` and `chunks` count those of a document, `symbols` those of a source file.
+    `sections` and `chunks` count those of a document, `symbols` those of a source file. `rights` says what changes of
+    who may see it; `left_out` counts parts that were deleted and say the same, `returned` those that are back.
     """
 
     drafts: tuple[Draft, ...] = ()
@@ -65,6 +76,9 @@ class Decision(Struct, frozen=True, kw_only=True):
     chunks: int = 0
     symbols: int = 0
     revived: bool = False
+    rights: str = ""
+    left_out: int = 0
+    returned: int = 0
 
 
 def read_file(loom: Loom, root: Path, source: str) -> FileRead | Skipped:
@@ -82,6 +96,8 @@ def read_file(loom: Loom, root: Path, source: str) -> FileRead | Skipped:
     if isinstance(raw, str):
         larger = raw.startswith("larger") and loom.settings.origins["document_bytes"].origin == "default"
         return Skipped(path=source, reason=f"{raw} (the setting document_bytes)" if larger else raw)
+    if raw.startswith(BAKED.encode()) or known_file(loom.settings, Path(root, source), raw) is not None:
+        return Skipped(path=source, reason="weft wrote it: what it says is in memory")
     digest = hashlib.sha256(raw).hexdigest()
     return FileRead(id=node_id, source=source, raw=raw, sha256=digest)
 
@@ -111,8 +127,8 @@ class Version(Protocol):
 class FileVersion:
     """A file that may have to be written. Its text is read and cut up once, however often it is decided on."""
 
-    def __init__(self, loom: Loom, guard: Guard, read: FileRead) -> None:
-        self._loom, self._guard, self._read = loom, guard, read
+    def __init__(self, loom: Loom, rights: Rights, read: FileRead) -> None:
+        self._loom, self._rights, self._read = loom, rights, read
         self.id, self.source, self.is_code = read.id, read.source, read.is_code
         self.notes: tuple[str, ...] = ()
         self._document: DocumentVersion | None = None
@@ -129,18 +145,20 @@ class FileVersion:
         deleted = seen.gone is not None and seen.gone.deleted_at is not None
         if deleted and seen.gone is not None and self._is_version(seen.gone):
             return Decision(back=seen.gone, revived=True)
+        guard, rights = self._rights.of(seen.last), self._rights.change(seen.last)
         if self.is_code:
-            indexed = index(self._loom, self._guard, self._source_code())
+            with faults_told(self._loom):
+                indexed = index(self._loom, guard, self._source_code())
             if indexed is None:
                 return None
-            return Decision(drafts=(indexed.draft,), symbols=indexed.symbols, revived=deleted)
-        made = record(self._loom, self._guard, self._version(), known=seen.row is not None)
-        return Decision(drafts=made.drafts, sections=made.sections, chunks=made.chunks, revived=deleted)
+            return Decision(drafts=(indexed.draft,), symbols=indexed.symbols, revived=deleted, rights=rights)
+        return document_decision(record(self._loom, guard, self._version(), seen.last), rights, revived=deleted)
 
     def _is_version(self, node: NodeVersion) -> bool:
+        guard = self._rights.of(node)
         if self.is_code:
-            return is_version(node, self._guard, Source(path=self.source, text="", sha256=self._read.sha256))
-        return is_recorded(node, self._guard, self._read.sha256)
+            return is_version(node, guard, Source(path=self.source, text="", sha256=self._read.sha256))
+        return is_recorded(node, guard, self._read.sha256)
 
     def _source_code(self) -> Source:
         if self._code is None:
@@ -153,7 +171,9 @@ class FileVersion:
             from weft.documents.reading import read_text
 
             form = form_of(self.source) or TEXT
-            outline = outline_of(self._loom, read_text(self._read.raw, form), form)
+            with faults_told(self._loom):
+                text = read_text(self._read.raw, form)
+            outline = outline_of(self._loom, text, form)
             self.notes = tuple(f"{self.source}: {note}" for note in outline.notes)
             self._document = DocumentVersion(
                 id=self.id,
@@ -166,15 +186,57 @@ class FileVersion:
         return self._document
 
 
+def document_decision(made: Recorded, rights: str, *, revived: bool) -> Decision:
+    """To write what a version of a document says."""
+    return Decision(
+        drafts=made.drafts,
+        sections=made.sections,
+        chunks=made.chunks,
+        revived=revived,
+        rights=rights,
+        left_out=made.left_out,
+        returned=made.returned,
+    )
+
+
+def parts_deleted(left_out: int, returned: int) -> tuple[str, ...]:
+    """What there is to say of deleted parts of documents that were read again."""
+    notes = []
+    if left_out:
+        some, them = ("1 deleted part was", "it") if left_out == 1 else (f"{left_out:,} deleted parts were", "them")
+        said = "its words are" if left_out == 1 else "their words are"
+        notes.append(f"{some} left out, as {said} the same: `weft restore` brings {them} back")
+    if returned:
+        some = "1 deleted part is" if returned == 1 else f"{returned:,} deleted parts are"
+        notes.append(f"{some} back, as the file says something else there now")
+    return tuple(notes)
+
+
 def outline_of(loom: Loom, text: str, form: Form) -> Outline:
     """What a text holds, without its secrets. Raises Invalid for what cannot be read."""
     from weft.documents.reading import read_outline  # parsers are loaded where something is parsed
 
-    try:
+    with faults_told(loom):
         # Before it is cut up: an id is made of a heading, and a key may stand in several lines.
         return read_outline(loom.screen.redact(text), form)
+
+
+@contextmanager
+def faults_told(loom: Loom) -> Iterator[None]:
+    """Makes Invalid of whatever a parser lets through: one file is skipped, and said to be a fault of weft's."""
+    try:
+        yield
+    except WeftError:
+        raise
     except RecursionError as problem:
         raise Invalid("is nested too deeply to be read") from problem
+    except Exception as fault:
+        frame = extract_tb(fault.__traceback__)[-1]
+        what = loom.screen.redact(" ".join(f"{type(fault).__name__} {fault}".split()))[:MAX_FAULT_CHARACTERS]
+        where = f"{os.path.basename(frame.filename)}:{frame.lineno}"  # noqa: PTH119
+        raise Invalid(
+            f"is a file that weft fails on, a fault of weft's: {what} ({where}); please report it with the file"
+        ) from fault
 
 
 def _code_text(raw: bytes) -> str:

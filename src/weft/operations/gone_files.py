@@ -12,8 +12,9 @@ from weft.log.kinds import graph
 from weft.loom import Loom
 from weft.operations.code_records import SYMBOL_KINDS, file_id
 from weft.operations.committing import append_stamped
+from weft.operations.deleted_parts import has_ended
 from weft.operations.deletions import pages, slices
-from weft.operations.document_records import has_ended, part_ids
+from weft.operations.document_records import part_ids
 from weft.operations.walking import MAX_FILES
 from weft.queries import Which
 from weft.types import NodeVersion

@@ -1,46 +1,194 @@
-"""Patterns of files that are passed over, as .gitignore writes them."""
+"""Patterns of files that are passed over, as .gitignore writes them and git reads them.
+
+Any cloned repository brings its own: the time to match a path is bounded by its length times that of the pattern.
+Libraries make one regular expression of a pattern, which a line like `*a*a*a*a*b` keeps busy for hours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from msgspec import Struct
 
 MAX_PATTERNS: Final = 2_000  # of one file
+MAX_PATTERN_CHARACTERS: Final = 1_000
 MAX_FAULTS: Final = 3  # that are told
+
+_STARS = re.compile(r"\*\*+$")
+_CLASSES: Final = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9",
+    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": " \t\n\r\f\v", "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}  # fmt: skip
+
+Segments = tuple[re.Pattern[str] | None, ...]  # None is `**`: any number of folders
+
+
+class Pattern(Struct, frozen=True, kw_only=True):
+    """One line: which paths it speaks of, and whether it passes them over or takes that back.
+
+    Most lines speak of names, in whatever folder: those have a `name` and no segments.
+    """
+
+    name: re.Pattern[str] | None = None
+    segments: Segments = ()
+    ignores: bool = True
+    only_folders: bool = False
 
 
 class Patterns(Struct, frozen=True, kw_only=True):
     """Patterns that hold below the folder `base` (a path that ends with a slash, or nothing for the root)."""
 
     base: str = ""
-    spec: Any = None  # a pathspec.GitIgnoreSpec
+    patterns: tuple[Pattern, ...] = ()
     faults: tuple[str, ...] = ()
 
     def verdict(self, source: str, *, folder: bool) -> bool | None:
-        """Whether they pass a path over; None if they do not speak of it."""
-        if self.spec is None:
+        """Whether they pass a path over; None if they do not speak of it. Of several that do, the last one counts.
+
+        What stands in a folder that is passed over is not asked for: whoever walks does not go into it.
+        """
+        if not source.startswith(self.base):
             return None
-        written = source[len(self.base) :] + ("/" if folder else "")
-        verdict: bool | None = self.spec.check_file(written).include
-        return verdict
+        names = source[len(self.base) :].split("/")
+        last = names[-1]
+        for pattern in reversed(self.patterns):
+            if pattern.only_folders and not folder:
+                continue
+            if pattern.name.fullmatch(last) if pattern.name is not None else _matches(pattern.segments, names):
+                return pattern.ignores
+        return None
 
 
 def read_patterns(base: str, lines: Iterable[str]) -> Patterns:
     """Reads patterns, one a line. What is no pattern is left out and named."""
     meant = [line for line in lines if line.strip() and not line.startswith("#")]
-    if not meant:
-        return Patterns(base=base)
-    from pathspec import GitIgnoreSpec  # takes forty milliseconds: only where there are any patterns
-
     sound, faults = [], []
     for line in meant[:MAX_PATTERNS]:
         try:
-            GitIgnoreSpec.from_lines([line])
-            sound.append(line)
+            sound.append(_read(line))
         except ValueError:
             faults.append(repr(line[:60]))
     if len(meant) > MAX_PATTERNS:
         faults.insert(0, f"those after the first {MAX_PATTERNS:,}")
-    return Patterns(base=base, spec=GitIgnoreSpec.from_lines(sound), faults=tuple(faults[:MAX_FAULTS]))
+    return Patterns(base=base, patterns=tuple(sound), faults=tuple(faults[:MAX_FAULTS]))
+
+
+def _matches(wanted: Segments, names: Sequence[str]) -> bool:
+    """Whether the names are those wanted. After a `**` the first place that fits is the best: the rest has most room."""
+    at = name = 0
+    after: tuple[int, int] | None = None  # the last `**`, and the first name that it does not stand for
+    while name < len(names):
+        segment = wanted[at] if at < len(wanted) else _NEVER
+        if segment is None:
+            after = (at + 1, name)
+            at += 1
+        elif segment.fullmatch(names[name]):
+            at, name = at + 1, name + 1
+        elif after is None:
+            return False
+        else:
+            after = (after[0], after[1] + 1)
+            at, name = after
+    return all(segment is None for segment in wanted[at:])
+
+
+# Reading a line
+
+
+def _read(line: str) -> Pattern:
+    """Raises ValueError for a line that could match nothing."""
+    words = _without_last_spaces(line)
+    negated = words.startswith("!")
+    words = words[1:] if negated else words
+    only_folders = words.endswith("/")
+    words = words.removesuffix("/")
+    if not words or len(words) > MAX_PATTERN_CHARACTERS:
+        raise ValueError(line)
+    if "/" not in words:
+        return Pattern(name=_segment(words), ignores=not negated, only_folders=only_folders)
+    parts = words.removeprefix("/").split("/")
+    segments = [None if _STARS.match(part) else _segment(part) for part in parts]
+    if segments[-1] is None:
+        segments.append(_ANY)  # what is in a folder, and not the folder itself
+    return Pattern(segments=tuple(segments), ignores=not negated, only_folders=only_folders)
+
+
+def _without_last_spaces(line: str) -> str:
+    line = line.removesuffix("\r")
+    words = line.rstrip(" ")
+    escapes = len(words) - len(words.rstrip("\\"))
+    return words + " " if escapes % 2 and len(words) < len(line) else words
+
+
+def _segment(words: str) -> re.Pattern[str]:
+    """A name with its wildcards. A piece between two stars is looked for once (an atomic group): the first place where
+    it stands is the best.
+    """
+    pieces = [""]
+    at = 0
+    while at < len(words):
+        sign = words[at]
+        at += 1
+        if sign == "*":
+            pieces.append("")
+        elif sign == "?":
+            pieces[-1] += "."
+        elif sign == "[":
+            made, at = _bracket(words, at)
+            pieces[-1] += made
+        elif sign == "\\":
+            if at == len(words):
+                raise ValueError(words)
+            pieces[-1] += re.escape(words[at])
+            at += 1
+        else:
+            pieces[-1] += re.escape(sign)
+    first, *between = pieces
+    last = ".*" + between.pop() if between else ""
+    return re.compile(first + "".join(f"(?>.*?{piece})" for piece in between if piece) + last, re.DOTALL)
+
+
+def _bracket(words: str, at: int) -> tuple[str, int]:
+    """`[a-z]`, of which `at` is the place after its first sign, as an expression; and the place after it."""
+    negated = words.startswith(("!", "^"), at)
+    items = ""
+    for item, place in _items(words, at + negated):
+        if not item:
+            return f"[{'^' if negated else ''}{items}]", place
+        items += item
+    raise ValueError(words)
+
+
+def _items(words: str, at: int) -> Iterator[tuple[str, int]]:
+    """What stands in brackets: each item as an expression, and "" at the end."""
+    first = True
+    while at < len(words) and (first or words[at] != "]"):
+        first = False
+        end = words.find(":]", at + 2) if words.startswith("[:", at) else -1
+        if end >= 0:
+            if words[at + 2 : end] not in _CLASSES:
+                raise ValueError(words)
+            at, item = end + 2, _CLASSES[words[at + 2 : end]]
+        else:
+            low, at = _sign(words, at)
+            item = re.escape(low)
+            if words[at : at + 1] == "-" and words[at + 1 : at + 2] not in ("", "]"):
+                high, at = _sign(words, at + 1)
+                item += f"-{re.escape(high)}" if low <= high else ""
+        yield item, at
+    if at < len(words):
+        yield "", at + 1
+
+
+def _sign(words: str, at: int) -> tuple[str, int]:
+    at += words[at] == "\\"
+    if at == len(words):
+        raise ValueError(words)
+    return words[at], at + 1
+
+
+_ANY: Final = re.compile(".*", re.DOTALL)
+_NEVER: Final = re.compile("(?!)")

@@ -16,21 +16,21 @@ from weft.errors import Invalid, NotFound, StoreError
 from weft.loom import Loom
 from weft.operations.doc_links import link_mentions
 from weft.operations.embedding_ahead import Ahead
-from weft.operations.fields import ProducedBy, ScopeAsked, Tags
-from weft.operations.file_versions import FileRead, FileVersion, Seen, look_up, read_file
+from weft.operations.fields import ProducedBy, ScopeKept, Tags
+from weft.operations.file_versions import FileRead, FileVersion, Seen, look_up, parts_deleted, read_file
 from weft.operations.file_writing import Kept, Writing
 from weft.operations.gone_files import end_gone, find_gone
 from weft.operations.paths import read_path
 from weft.operations.records import RecordsIngested, ingest_file
 from weft.operations.registry import Operation
-from weft.operations.rights import write_guard
+from weft.operations.rights import Rights, rights_asked
 from weft.operations.walking import Skipped, Walked, walk
-from weft.types import Guard
 
 RECORDS_SUFFIX: Final = ".jsonl"
 FILES_AT_ONCE: Final = 256  # read, hashed and looked up together
 BYTES_AT_ONCE: Final = 8_000_000
 MAX_TOLD: Final = 100  # of files skipped, of reasons and of notes
+SECRETS_NAMED: Final = 3  # files of which secrets were taken out
 
 
 class Ingest(Struct, frozen=True, kw_only=True):
@@ -38,8 +38,8 @@ class Ingest(Struct, frozen=True, kw_only=True):
 
     path: Annotated[str, Meta(min_length=1, max_length=4096, description="a file or a directory inside the project")]
     gone: Annotated[bool, Meta(description="end what was read from files that are gone; its history stays")] = False
-    scope: ScopeAsked = None
-    agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
+    scope: ScopeKept = None
+    agents: Annotated[Tags, Meta(description="agents it is meant for; those it has, if unset")] = ()
     produced_by_task_id: ProducedBy = None
 
 
@@ -68,6 +68,12 @@ class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasons: dict[str, int] = {}
     notes: tuple[str, ...] = ()
 
+    @property
+    def nothing_read(self) -> bool:
+        """Whether there was something to read, and none of it could be."""
+        done = self.documents + self.files + self.records + self.unchanged + self.ended
+        return bool(self.reasons) and not done
+
 
 def ingest(loom: Loom, given: Ingest) -> Ingested:
     """Reads documents (Markdown, text, reStructuredText; PDF, DOCX, HTML) by section and chunk, source code by symbol.
@@ -77,19 +83,20 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
     a folder: name those. Stopped at any moment, it goes on where it was when it is called again. What could not be read
     is listed with the reason; the rest goes on.
 
-    What a file that is gone said stays, unless `gone` ends it or `weft delete` is told; what that took out of sight
-    comes back when its file is read again.
+    What a file that is gone said stays, unless `gone` ends it or `weft delete` is told. A whole document that was
+    deleted comes back when its file is read again; a section or chunk stays out until `weft restore`, or until its own
+    words change. Who may see a file stays as it is, unless `scope` or `agents` are given.
 
     A file FILE.jsonl is read as records, one JSON object a line: {"id", "text"} and, where they apply, "title",
     "date", "session" and "speaker" (one turn of a conversation), "turn_offsets" (a whole one) or "path" (source code).
     """
     root = loom.settings.root.resolve()
     start, notes = _start(given.path, root)
-    guard = write_guard(loom, scope=given.scope, agents=given.agents, project=loom.settings.project)
+    rights = rights_asked(loom, scope=given.scope, agents=given.agents)
     if start.is_file() and start.suffix.lower() == RECORDS_SUFFIX:
-        return _records(ingest_file(loom, start, guard), start.relative_to(root).as_posix())
+        return _records(ingest_file(loom, start, rights.asked), start.relative_to(root).as_posix())
     walked = walk(start, root, wanted=_is_read, ignore=loom.settings.ignore)
-    run = _Run(loom, guard, (*notes, *walked.notes))
+    run = _Run(loom, rights, (*notes, *walked.notes))
     run.read(root, walked)
     if start.is_dir():
         run.look_for_gone(root, start, walked, end=given.gone)
@@ -104,13 +111,15 @@ def _is_read(name: str) -> bool:
 class _Run:
     """One run over files: what was kept, skipped and noted so far."""
 
-    def __init__(self, loom: Loom, guard: Guard, notes: Sequence[str]) -> None:
-        self._loom, self._guard = loom, guard
+    def __init__(self, loom: Loom, rights: Rights, notes: Sequence[str]) -> None:
+        self._loom, self._rights = loom, rights
         self._counts: Counter[str] = Counter()
         self._skipped: list[Skipped] = []
         self._reasons: Counter[str] = Counter()
         self._notes: dict[str, None] = dict.fromkeys(notes)
         self._vector_note = ""
+        self._rights_changed: Counter[str] = Counter()
+        self._with_secrets: list[str] = []
         self._began = loom.store.head(loom.viewer).at
         self._changed: dict[bool, set[str]] = {False: set(), True: set()}  # ids of files, by whether they are code
 
@@ -128,17 +137,20 @@ class _Run:
                     if isinstance(file, Skipped):
                         self._skip(file)
                     else:
-                        self._take(writing, FileVersion(self._loom, self._guard, file), seen[file.id])
+                        self._take(writing, FileVersion(self._loom, self._rights, file), seen[file.id])
                     done += 1
                     self._loom.progress("reading", done, total)
             writing.close()
 
     def _take(self, writing: Writing, file: FileVersion, seen: Seen) -> None:
+        redacted = self._loom.screen.redacted.total()
         try:
             decision = file.decide(seen)
         except Invalid as problem:
             self._keep(Kept(file=file, problem=problem))
             return
+        if self._loom.screen.redacted.total() > redacted:
+            self._with_secrets.append(file.source)
         if decision is None:
             self._keep(Kept(file=file))
         else:
@@ -154,9 +166,11 @@ class _Run:
         self._vector_note = self._vector_note or kept.note
         for note in kept.file.notes:
             self._note(note)
+        if kept.decision.rights:
+            self._rights_changed[kept.decision.rights] += 1
         self._changed[kept.file.is_code].add(kept.file.id)
         self._counts["files" if kept.file.is_code else "documents"] += 1
-        for what in ("sections", "chunks", "symbols", "revived"):
+        for what in ("sections", "chunks", "symbols", "revived", "left_out", "returned"):
             self._counts[what] += getattr(kept.decision, what)
 
     def look_for_gone(self, root: Path, start: Path, walked: Walked, *, end: bool) -> None:
@@ -184,6 +198,12 @@ class _Run:
         """What became of all of it."""
         counts = self._counts
         notes = [*self._notes, *([self._vector_note] if self._vector_note else [])]
+        notes += parts_deleted(counts["left_out"], counts["returned"])
+        for change, files in self._rights_changed.most_common(MAX_TOLD):
+            notes.append(f"rights changed of {'1 file' if files == 1 else f'{files:,} files'}: {change}")
+        if named := self._with_secrets[:SECRETS_NAMED]:
+            more = len(self._with_secrets) - len(named)
+            notes.append(f"secrets were taken out of {', '.join(named)}" + (f" and {more:,} more" if more else ""))
         if more := self._reasons.total() - len(self._skipped):
             notes.append(f"and {more:,} more were skipped")
         return Ingested(

@@ -22,12 +22,11 @@ from weft.operations.fields import Label, Limit
 from weft.operations.registry import Operation
 from weft.operations.showing import NodeShown, flagged, show_nodes
 from weft.operations.stamping import DONE, TASK, status_of
+from weft.operations.task_order import by_priority
 from weft.types import NOW, Find, NodeVersion
 
 ALERTS_SHOWN: Final = 5
 MAX_TASKS: Final = 1_000  # that are looked through
-PRIORITIES: Final = {"critical": 4.0, "urgent": 4.0, "high": 3.0, "medium": 2.0, "normal": 2.0, "low": 1.0}
-STATES: Final = ("blocked", "running", "open")  # of one priority, in this order
 
 
 class PreviousContextInput(Struct, frozen=True, kw_only=True):
@@ -59,7 +58,7 @@ def previous_context(loom: Loom, given: PreviousContextInput) -> PreviousContext
     projects = (given.project or loom.settings.project, None)
     digests = loom.store.find(loom.viewer, NOW, Find(kinds=(DIGEST,), projects=projects), limit=1).nodes
     found = loom.store.find(loom.viewer, NOW, Find(kinds=(TASK,), projects=projects), limit=MAX_TASKS).nodes
-    going = sorted((node for node in found if status_of(node) not in DONE), key=_by_priority)
+    going = sorted((node for node in found if status_of(node) not in DONE), key=by_priority)
     tasks, alerts = going[: given.limit], active_alerts(loom, projects)[:ALERTS_SHOWN]
     lines = _lines(loom, [*digests, *tasks, *alerts])
     sections = (
@@ -93,20 +92,6 @@ def _lines(loom: Loom, nodes: Sequence[NodeVersion]) -> dict[str, Line]:
 def _section(name: str, heading: str, lines: Sequence[Line], share: float) -> Section:
     groups: Callable[[Sequence[Line]], Sequence[Group]] = lambda kept: [Group(heading=heading, lines=tuple(kept))]  # noqa: E731
     return Section(name=name, lines=lines, share=share, groups=groups)
-
-
-def _by_priority(task: NodeVersion) -> tuple[float, int, int]:
-    """The most urgent first: by its priority, else by its importance; then by how it stands; then the newest."""
-    state = status_of(task)
-    place = STATES.index(state) if state in STATES else len(STATES)
-    return (-_priority(task.props), place, -task.row)
-
-
-def _priority(props: Any) -> float:
-    said = props.get("priority", props.get("importance", 1.0))
-    if isinstance(said, str):
-        return PRIORITIES.get(said.casefold(), 1.0)
-    return float(said) if isinstance(said, int | float) and not isinstance(said, bool) else 1.0
 
 
 def _empty(digests: Sequence[Any], tasks: Sequence[Any], alerts: Sequence[Any]) -> tuple[str, ...]:

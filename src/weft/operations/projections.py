@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.instants import to_iso
 from weft.log.citation import file_citation
 from weft.loom import Loom
-from weft.operations.compaction_rows import NOT_COMPACTED, PurposeName
+from weft.operations.compaction_rows import NOT_COMPACTED, WHOLE, PurposeName, says_something
 from weft.operations.fields import Label, Limit, Query
 from weft.operations.registry import Operation
 from weft.queries import TextQuery, VectorQuery
-from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion
+from weft.types import MAX_IDS_PER_READ, NOW, Find, Guard, NodeVersion
 
 PROJECTION: Final = "Projection"
 MAX_PROJECTIONS: Final = 1_000
@@ -100,16 +101,15 @@ def projected(
     kept = _Kept(loom, nodes)
     ranked = sorted(kept.records, key=_order(loom, query, project))
     records, dropped = kept.shown(ranked, limit)
-    made = min(node.recorded_at for node in nodes)
-    since = _since(loom, project, made)
+    since, told = _since(loom, purpose, nodes, project or loom.settings.project)
     return Projected(
         purpose=purpose,
         records=records,
         total=len(kept.records),
-        made_at=to_iso(made),
+        made_at=to_iso(max(node.recorded_at for node in nodes)),
         since=since,
         dropped=dropped,
-        notes=(*_stale_note(purpose, since), *uncited_note(records)),
+        notes=(*told, *uncited_note(records)),
     )
 
 
@@ -261,11 +261,31 @@ def _scores(loom: Loom, query: str, project: str | None) -> Mapping[str, float]:
     return scores
 
 
-def _since(loom: Loom, project: str | None, made: int) -> int:
-    """How many memories came or changed after a moment, as far as the caller may see."""
-    find = Find(projects=(project or loom.settings.project, None), without_kinds=NOT_COMPACTED)
-    newest = loom.store.find(loom.viewer, NOW, find, limit=COUNTED_SINCE).nodes
-    return sum(node.recorded_at > made for node in newest)
+def _since(loom: Loom, purpose: str, projections: Sequence[NodeVersion], project: str) -> tuple[int, tuple[str, ...]]:
+    """How many memories came or changed after the project was compacted as a whole, and what to say of it.
+
+    Each is held against where the log stood when what has its rights was compacted last. Which memories a narrower
+    selection would take in is not known: its words are not kept.
+    """
+    whole = [node for node in projections if node.props.get("selection") == WHOLE]
+    if not whole:
+        return 0, (f"only parts of the project are compacted: `weft compact --purpose {purpose}` takes in all of it",)
+    heads: dict[Guard, int] = {}
+    for node in whole:
+        heads[node.guard] = max(heads.get(node.guard, 0), _head(node))
+    find = Find(projects=(project, None), without_kinds=NOT_COMPACTED)
+    reader = replace(loom.viewer, sensitive=False)
+    newest = loom.store.find(reader, NOW, find, limit=COUNTED_SINCE).nodes
+    since = sum(
+        says_something(node) and node.event > heads.get(replace(node.guard, project=project), 0) for node in newest
+    )
+    return since, _stale_note(purpose, since)
+
+
+def _head(node: NodeVersion) -> int:
+    covers = node.props.get("covers")
+    head = covers.get("head") if isinstance(covers, Mapping) else None
+    return head if isinstance(head, int) else 0
 
 
 def _stale_note(purpose: str, since: int) -> tuple[str, ...]:

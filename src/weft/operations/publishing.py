@@ -1,4 +1,4 @@
-"""Publishing: chosen reports and documents as a static site. It is a copy: what is erased later is not erased there."""
+"""Publishing: chosen reports and documents as a static site. Its pages are known, so that an erasure reaches them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from weft.operations.paths import read_path
 from weft.operations.registry import Operation
 from weft.operations.showing import NodeShown, show_nodes
 from weft.operations.write_options import Keyword
+from weft.operations.written_files import FileText, announce_files, note_files
 from weft.publishing.pages import STYLE, STYLE_FILE, Page, index_html, page_html
 from weft.publishing.site import check_place, write_site
 from weft.types import NOW, SCOPES, Find, NodeVersion, Scope, Viewer
@@ -70,7 +71,8 @@ def publish(loom: Loom, given: Publish) -> Published:
     """Writes a static site of the reports and documents you name: a page each, an index, no scripts.
 
     Only what is public is published unless `--scope` says otherwise; what is sensitive never is. The site replaces the
-    one of this name that was there. It is a copy: after erasing, publish again. `weft serve` shows it under /sites/.
+    one of this name that was there. Erasing something removes the pages that hold it, and the index: publish again
+    then. `weft serve` shows it under /sites/.
     """
     if not (given.reports or given.report_ids or given.documents):
         raise Invalid("nothing was chosen", hint="name topics with --reports, ids with --report-ids, or --documents")
@@ -90,8 +92,13 @@ def publish(loom: Loom, given: Publish) -> Published:
     groups = [("Reports", [page for page, _ in filter(None, reports)])]
     groups += [("Documents", [page for page, _ in filter(None, documents)])]
     files = {page.file: page_html(page, title) for page, _ in found}
-    made = to_iso(loom.clock.now_us())[:10]
-    write_site(place, {**files, "index.html": index_html(title, groups, made), STYLE_FILE: STYLE})
+    index = index_html(title, groups, to_iso(loom.clock.now_us())[:10])
+    known = {place / page.file: FileText(text=files[page.file], nodes=page.nodes) for page, _ in found}
+    # The index names every page: it goes with any of them.
+    known[place / "index.html"] = FileText(text=index, nodes=tuple(each for page, _ in found for each in page.nodes))
+    announce_files(loom.settings, known)
+    write_site(place, {**files, "index.html": index, STYLE_FILE: STYLE})
+    note_files(loom.settings, known)
     pages = tuple(PagePublished(file=page.file, title=page.title, citation=citation) for page, citation in found)
     return Published(directory=str(place), address=f"/sites/{given.name}/", pages=pages, notes=notes)
 
@@ -126,7 +133,8 @@ def _reports(loom: Loom, given: Publish) -> tuple[NodeVersion, ...]:
 def _report_page(node: NodeShown) -> tuple[Page, str]:
     topics = node.props.get("keywords") or ()
     about = (node.valid_from[:16].replace("T", " "), *([", ".join(map(str, topics))] if topics else []))
-    return Page(name=node.id, title=node.name or "report", text=node.text, about=about), node.citation
+    page = Page(name=node.id, title=node.name or "report", text=node.text, about=about, nodes=(node.id,))
+    return page, node.citation
 
 
 def _document_page(loom: Loom, source: str) -> tuple[Page, str] | None:
@@ -136,10 +144,19 @@ def _document_page(loom: Loom, source: str) -> tuple[Page, str] | None:
     if document is None:
         return None
     plain = not is_markdown(source)
-    text = as_written(parts_of(loom, document.id, document.props.get("source")), markdown=not plain)
+    parts = parts_of(loom, document.id, document.props.get("source"))
+    text = as_written(parts, markdown=not plain)
     (shown,) = show_nodes(loom, [document])
     about = (source, f"read on {to_iso(document.recorded_at)[:10]}")
-    return Page(name=document.id, title=document.name or source, text=text, about=about, plain=plain), shown.citation
+    page = Page(
+        name=document.id,
+        title=document.name or source,
+        text=text,
+        about=about,
+        plain=plain,
+        nodes=(document.id, *(part.id for part in parts)),
+    )
+    return page, shown.citation
 
 
 def _left_out(loom: Loom, reader: Loom, given: Publish) -> tuple[str, ...]:

@@ -16,13 +16,21 @@ from weft.operations.committing import WriteStatus
 from weft.operations.doc_links import link_mentions
 from weft.operations.document_records import DocumentVersion, is_recorded, record
 from weft.operations.embedding_ahead import Ahead
-from weft.operations.fields import ProducedBy, ScopeAsked, Tags
-from weft.operations.file_versions import MAX_FILE_ID_CHARACTERS, Decision, Seen, look_up, outline_of
+from weft.operations.fields import ProducedBy, ScopeKept, Tags
+from weft.operations.file_versions import (
+    MAX_FILE_ID_CHARACTERS,
+    Decision,
+    Seen,
+    document_decision,
+    look_up,
+    outline_of,
+    parts_deleted,
+)
 from weft.operations.file_writing import Kept, Writing
 from weft.operations.registry import Operation
 from weft.operations.remembered import Remembered
-from weft.operations.rights import write_guard
-from weft.types import Guard, NodeVersion
+from weft.operations.rights import Rights, rights_asked
+from weft.types import NodeVersion
 
 PREFIX: Final = "text://"  # before the names of such documents in their ids: no path of a file has two slashes
 
@@ -34,8 +42,8 @@ class MemoryIngest(Struct, frozen=True, kw_only=True):
     text: Annotated[str, Meta(min_length=1, description="the whole document")]
     title: Annotated[str, Meta(max_length=300, description="its title; its first heading if unset")] = ""
     form: Annotated[Literal["markdown", "text"], Meta(description="how it is written")] = "markdown"
-    scope: ScopeAsked = None
-    agents: Annotated[Tags, Meta(description="agents it is meant for")] = ()
+    scope: ScopeKept = None
+    agents: Annotated[Tags, Meta(description="agents it is meant for; those it has, if unset")] = ()
     produced_by_task_id: ProducedBy = None
 
 
@@ -50,8 +58,7 @@ def memory_ingest(loom: Loom, given: MemoryIngest) -> Remembered:
     if (size := len(given.text.encode())) > loom.settings.document_bytes:
         most = f"{loom.settings.document_bytes:,}"
         raise TooLarge(f"the text has {size:,} bytes; a document has {most} at most", hint="give it in several parts")
-    guard = write_guard(loom, scope=given.scope, agents=given.agents, project=loom.settings.project)
-    version = _TextVersion(loom, guard, given)
+    version = _TextVersion(loom, rights_asked(loom, scope=given.scope, agents=given.agents), given)
     seen = look_up(loom, [version.id])[version.id]
     decision = version.decide(seen)
     told: list[Kept] = []
@@ -67,6 +74,9 @@ def memory_ingest(loom: Loom, given: MemoryIngest) -> Remembered:
     notes = (*version.notes, *([kept.note or linked.note] if kept.note or linked.note else []))
     if kept.decision is None:
         return Remembered(status="duplicate_skip", id=version.id, notes=("this very text stands already", *notes))
+    if kept.decision.rights:
+        notes = (*notes, f"rights changed: {kept.decision.rights}")
+    notes += parts_deleted(kept.decision.left_out, kept.decision.returned)
     status: WriteStatus = "saved" if seen.known is None else "superseded"
     return Remembered(status=status, id=version.id, citation=kept.citation, notes=notes)
 
@@ -76,10 +86,10 @@ class _TextVersion:
 
     is_code = False
 
-    def __init__(self, loom: Loom, guard: Guard, given: MemoryIngest) -> None:
-        self._loom, self._guard = loom, guard
+    def __init__(self, loom: Loom, rights: Rights, given: MemoryIngest) -> None:
+        self._loom, self._rights = loom, rights
         self.source = f"{PREFIX}{given.source}"
-        self.id = file_id(guard.project, self.source)
+        self.id = file_id(rights.asked.project, self.source)
         if len(self.id) > MAX_FILE_ID_CHARACTERS:
             raise Invalid("its source is too long: signs like # count for several", hint="name it shorter")
         # A new title is a new version, too: the hash is of both.
@@ -98,15 +108,15 @@ class _TextVersion:
         )
 
     def decide(self, seen: Seen) -> Decision | None:
-        if seen.known is not None and is_recorded(seen.known, self._guard, self._sha256):
+        if seen.known is not None and self._is_version(seen.known):
             return None
-        if seen.gone is not None and self._came_back(seen.gone):
+        if seen.gone is not None and seen.gone.deleted_at is not None and self._is_version(seen.gone):
             return Decision(back=seen.gone, revived=True)
-        made = record(self._loom, self._guard, self._version, known=seen.row is not None)
-        return Decision(drafts=made.drafts, sections=made.sections, chunks=made.chunks)
+        made = record(self._loom, self._rights.of(seen.last), self._version, seen.last)
+        return document_decision(made, self._rights.change(seen.last), revived=False)
 
-    def _came_back(self, gone: NodeVersion) -> bool:
-        return gone.deleted_at is not None and is_recorded(gone, self._guard, self._sha256)
+    def _is_version(self, node: NodeVersion) -> bool:
+        return is_recorded(node, self._rights.of(node), self._sha256)
 
 
 OPERATIONS = (

@@ -128,10 +128,10 @@ def forget_reached(settings: Settings, conversations: Collection[str]) -> None:
     for file in directory.glob("*.json") if directory is not None and names else ():
         with contextlib.suppress(OSError):
             try:
-                known = names.isdisjoint(msgspec.json.decode(file.read_bytes(), type=Reached).turns)
-            except msgspec.MsgspecError:
-                known = False  # whatever it holds
-            if not known:
+                stays = names.isdisjoint(msgspec.json.decode(file.read_bytes(), type=Reached).turns)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                stays = False  # whatever it holds
+            if not stays:
                 file.unlink()
 
 

@@ -26,12 +26,12 @@ from weft.operations.holding import release, waiting_words
 from weft.operations.own_names import BEGINNING, mark_of
 from weft.operations.rights import write_guard
 from weft.operations.stamping import TaskClosed
+from weft.operations.transcript_known import Conversation, KnownAfter, others_in
 from weft.operations.transcript_state import Progress, Reached, is_erased, stand_of, tail_of
-from weft.operations.turn_records import KnownTurns, write_turns
+from weft.operations.turn_records import write_turns
 from weft.transcripts.entries import Bad, Left, Noted, Passed, Titled, Turn
 from weft.transcripts.formats import Format
 from weft.transcripts.told_apart import session_of
-from weft.types import MAX_IDS_PER_READ, Guard
 
 BATCH_TURNS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
@@ -110,8 +110,8 @@ class Transcript:
         self._taken = self._reached.known if self._offset else 0
         self._titles: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
-        self._open: dict[str, _Conversation | str] = {}
-        self._known = _Known(loom)
+        self._open: dict[str, Conversation | str] = {}
+        self._known = KnownAfter(loom)
 
     @property
     def unchanged(self) -> bool:
@@ -212,17 +212,19 @@ class Transcript:
             conversation = conversation_id(home.project, home.session)
             homes.setdefault(conversation, (home, []))[1].append(turn)
         for conversation, (home, new) in homes.items():
+            if conversation in self._alone:  # looked at anew: another message may wait for a second there
+                new.insert(0, self._alone.pop(conversation)[1])
+                del self._open[conversation]
             if conversation not in self._open:
                 self._open[conversation] = self._opened(conversation, home, new)
             opened = self._open[conversation]
             if isinstance(opened, str):
                 self._intake.skipped += len(new)
                 self._intake.tell(f"conversation {home.session}", opened, len(new))
-                continue
-            first = self._alone.pop(conversation, None)
-            self._add(opened, home, new if first is None else [first[1], *new])
+            else:
+                self._add(opened, home, new)
 
-    def _add(self, opened: _Conversation, home: Home, turns: Sequence[Turn]) -> None:
+    def _add(self, opened: Conversation, home: Home, turns: Sequence[Turn]) -> None:
         """Adds turns to one conversation; one that is alone, with the policy lazy, waits for the next."""
         found = [(turn, self._record(turn)) for turn in turns]
         records = {each.id: each for _, each in found if each is not None}  # the last counts
@@ -280,7 +282,7 @@ class Transcript:
             return f"it was deleted: `weft restore {conversation}` brings it back"
         return ""
 
-    def _opened(self, conversation: str, home: Home, new: Sequence[Turn]) -> _Conversation | str:
+    def _opened(self, conversation: str, home: Home, new: Sequence[Turn]) -> Conversation | str:
         """Where a conversation stands, or why nothing is added to it. What waits for a second message is kept first."""
         if gone := self._gone(conversation):
             self._refused = True
@@ -297,9 +299,9 @@ class Transcript:
         known = self._known
         before = self._turns.get(conversation, 0) if self._went_on else 0
         if before and self._form.final:
-            known = _Known(self._loom, conversation, before)
-        others = _others(self._loom, conversation, before, standing.turns, f"{self._form.source}:")
-        return _Conversation(conversation, standing.guard or asked, known, others, standing.turns)
+            known = KnownAfter(self._loom, conversation, before)
+        others = others_in(self._loom, conversation, before, standing.turns, f"{self._form.source}:")
+        return Conversation(conversation, standing.guard or asked, known, others, standing.turns)
 
     def _record(self, turn: Turn) -> Record | None:
         """A turn as a record; without secrets, as what it is compared with has none either. None if its id is one."""
@@ -321,7 +323,7 @@ class Transcript:
             speaker=spoken.speaker,
         )
 
-    def _put(self, conversation: _Conversation, records: Sequence[Record]) -> None:
+    def _put(self, conversation: Conversation, records: Sequence[Record]) -> None:
         """Writes records together; where that is refused, by halves, until what is at fault is alone."""
         if not records:
             return
@@ -344,55 +346,9 @@ class Transcript:
             self._intake.notes[done.note] = None
 
 
-class _Conversation:
-    """A conversation that is added to: what is known of it, and turns in it that have no id of this source."""
-
-    def __init__(self, name: str, guard: Guard, known: _Known, others: Counter[tuple[str, str]], turns: int) -> None:
-        self.id, self.guard, self.known, self.turns = name, guard, known, turns
-        self._others = others
-
-    def last_of(self, records: Sequence[Record]) -> int:
-        """The highest number that one of these has; 0 if none is found.
-
-        Not the last of all: another process may have read on in the same file, and what it wrote is still to be met.
-        """
-        known = self.known.of(self.id, self.turns)
-        return max((turn.seq for record in records for turn in known.get(record.id, ())), default=0)
-
-    def says(self, record: Record) -> bool:
-        """Whether a turn without this id says just that; each stands for one only."""
-        said = (record.speaker or record.role, record.text.strip())
-        if self._others[said] <= 0:
-            return False
-        self._others[said] -= 1
-        return True
-
-
-class _Known(KnownTurns):
-    """Turns by their ids; of one conversation only those after a number, as lines before it are not read again."""
-
-    def __init__(self, loom: Loom, conversation: str = "", turns: int = 0) -> None:
-        super().__init__(loom)
-        if turns:
-            self._kept[conversation] = (turns, {})
-
-
 def _marked(home: Home, session: str, mark: str) -> Home:
     """Where turns of a file's session go that has this mark: behind the name, or in the ids where others come too."""
     if not home.shared:
         return replace(home, session=f"{home.session}{mark}")
     digest = hashlib.sha256(f"{session}{mark}".encode("utf-8", "replace")).hexdigest()[:12]
     return replace(home, records=f"{digest}:")
-
-
-def _others(loom: Loom, conversation: str, before: int, turns: int, prefix: str) -> Counter[tuple[str, str]]:
-    """What turns after the first `before` say that came from elsewhere: told by a hook, or in another file."""
-    found: Counter[tuple[str, str]] = Counter()
-    for start in range(before + 1, turns + 1, MAX_IDS_PER_READ):
-        ids = [message_id(conversation, seq) for seq in range(start, min(start + MAX_IDS_PER_READ, turns + 1))]
-        for node in loom.store.nodes(loom.viewer, LATEST, ids):
-            record = node.props.get("record")
-            if not (isinstance(record, str) and record.startswith(prefix)):
-                who = node.props.get("speaker") or node.props.get("role") or ""
-                found[str(who), node.text.strip()] += 1
-    return found

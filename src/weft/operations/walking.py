@@ -18,6 +18,7 @@ from weft.operations.ignoring import Patterns, read_patterns
 MAX_FILES: Final = 100_000
 MAX_FOLDERS: Final = 100_000
 MAX_IGNORE_BYTES: Final = 262_144
+MAX_PATTERNS_HELD: Final = 8_000  # of all .gitignore files from the root down to one folder
 GITIGNORE: Final = ".gitignore"
 
 
@@ -62,6 +63,12 @@ def printable(source: str) -> str:
     return source.encode(errors="replace").decode()
 
 
+def _folders_of(top: str) -> list[str]:
+    """A folder and those that it stands in, the outermost first; none for the root."""
+    names = top.split("/")[:-1]
+    return ["/".join(names[: depth + 1]) for depth in range(len(names))]
+
+
 class _Walk:
     """One walk: what was found, and what went wrong so far."""
 
@@ -80,7 +87,7 @@ class _Walk:
         top = "" if source == "." else f"{source}/"
         above = self._above(top)
         # Whoever names a folder means it: patterns above that pass it over are left out of account.
-        named = bool(top) and self._is_ignored(top.rstrip("/"), above, folder=True)
+        named = any(self._is_ignored(folder, above, folder=True) for folder in _folders_of(top))
         if named:
             self._own = Patterns()
         left: list[tuple[str, tuple[Patterns, ...]]] = [(top, () if named else above)]
@@ -148,9 +155,8 @@ class _Walk:
     def _above(self, top: str) -> tuple[Patterns, ...]:
         """The patterns of the folders that the one begun with stands in."""
         chain: tuple[Patterns, ...] = ()
-        names = top.split("/")[:-1]
-        for depth in range(len(names)):
-            chain = self._joined(chain, "".join(f"{name}/" for name in names[:depth]))
+        for folder in ("", *_folders_of(top)[:-1]) if top else ():
+            chain = self._joined(chain, f"{folder}/" if folder else "")
         return chain
 
     def _joined(self, chain: tuple[Patterns, ...], prefix: str) -> tuple[Patterns, ...]:
@@ -164,6 +170,9 @@ class _Walk:
             return chain
         made = read_patterns(prefix, read.decode("utf-8", "replace").splitlines())
         self._note_faults(f"{printable(prefix)}{GITIGNORE}", made)
+        if sum(len(each.patterns) for each in (*chain, made)) > MAX_PATTERNS_HELD:
+            self._notes.append(f"{printable(prefix)}{GITIGNORE} was not used: too many patterns with those above it")
+            return chain
         return (*chain, made)
 
     def _note_faults(self, where: str, patterns: Patterns) -> None:

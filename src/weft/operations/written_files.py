@@ -99,13 +99,19 @@ def put_file(settings: Settings, place: Path, holds: FileText, *, below: Path, i
         raise StoreError(f"{place} cannot be written: {problem.strerror}", hint="check rights and space") from problem
 
 
-def note_files(settings: Settings, written: Mapping[Path, FileText]) -> None:
-    """Makes files known that another part of weft writes. Call it before they are there."""
+def announce_files(settings: Settings, written: Mapping[Path, FileText]) -> None:
+    """Makes files known that another part of weft is about to write; what stands in their places stays known."""
     with _changing(settings) as (files, _):
         known = files.setdefault(settings.account, {})
         for place, holds in written.items():
             before, entry = known.get(_key(place)), holds.entry()
             known[_key(place)] = entry if before is None else _either(before, entry)
+
+
+def note_files(settings: Settings, written: Mapping[Path, FileText]) -> None:
+    """Notes that files that were announced are written: nothing else stands there any more."""
+    with _changing(settings) as (files, _):
+        files.setdefault(settings.account, {}).update({_key(place): holds.entry() for place, holds in written.items()})
 
 
 def check_free(

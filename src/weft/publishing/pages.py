@@ -43,7 +43,7 @@ footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line)
 class Page(Struct, frozen=True, kw_only=True):
     """One report or document as it will be shown. `about` are short lines under the title: when, of what, where from.
 
-    `name` tells pages apart; `plain` is for words that are no Markdown, such as source code.
+    `name` tells pages apart; `plain` is for words that are no Markdown, such as source code; `nodes` say what it shows.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Page(Struct, frozen=True, kw_only=True):
     text: str
     about: tuple[str, ...] = ()
     plain: bool = False
+    nodes: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:

@@ -44,5 +44,7 @@ class Vector(Struct, frozen=True):
         if len(answer.query) > ASKED_CHARACTERS:
             notes += (f"the question is long: its meaning is taken from the first {ASKED_CHARACTERS:,} characters",)
         if matches.pending:
-            notes += (f"{matches.pending} texts have no vector yet and are found by words only: `weft reindex`",)
+            some = "1 text has" if matches.pending == 1 else f"{matches.pending:,} texts have"
+            found = "is found" if matches.pending == 1 else "are found"
+            notes += (f"{some} no vector yet and {found} by words only: `weft reindex`",)
         return replace(answer, vector=data, title_vector=title, near=matches, notes=notes)

@@ -13,7 +13,7 @@ from weft.ports import Store
 from weft.projection.moves import shared_slot
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
-from weft.testing.scribe import Scribe, edge, ended, memory_of, node
+from weft.testing.scribe import Scribe, deleted, edge, ended, memory_of, node
 from weft.testing.viewers import OPERATOR, STAFF
 from weft.types import NOW, Find, Guard, When
 
@@ -104,6 +104,35 @@ class ReadingContract(StoreCase):
             seen += [row.id for row in rows]
             find = replace(find, before=rows[-1].row)
         assert seen == ["n5", "n4", "n2", "n1"], "each once, newest first, of one moment and one viewer"
+
+    def test_what_is_rare_is_found_below_much_else(self, scribe: Scribe) -> None:
+        scribe.write(
+            *(node(f"t{n}", kind="Task", project="p" if n % 2 else "q", props={"n": n % 3}) for n in range(6)),
+            node("hidden", kind="Task", project="p", sensitive=True),
+            node("gone", kind="Task", project="p"),
+            node("quiet", project="quiet"),
+        )
+        known = scribe.store.head(OPERATOR).at
+        scribe.write(deleted("gone"), ended("t5"))
+        many = [graph.NodeAssertion(id=f"n{n}", kind="Note", project="p", scope="public") for n in range(2_200)]
+        for at in range(0, len(many), 200):
+            scribe.one(Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(many[at : at + 200]))))
+        scribe.write(node("t1", "said again", kind="Task", project="p"), node("t6", kind="Task", project="q"))
+
+        def ids(limit: int = 50, when: When = NOW, **parts: Any) -> list[str]:
+            return [row.id for row in scribe.store.find(STAFF, when, Find(**parts), limit=limit).nodes]
+
+        assert ids(kinds=("Task",)) == ["t6", "t1", "t4", "t3", "t2", "t0"], "newest first, new rows and old"
+        assert ids(3, kinds=("Task",)) == ["t6", "t1", "t4"]
+        assert ids(kinds=("Task",), projects=("p",)) == ["t1", "t3"]
+        assert ids(kinds=("Task", "Note"), projects=("q", "quiet")) == ["t6", "quiet", "t4", "t2", "t0"]
+        assert ids(kinds=("Task",), props={"n": 0}) == ["t3", "t0"]
+        assert ids(projects=("quiet", None)) == ["quiet"]
+        assert ids(projects=("nowhere",)) == ids(kinds=()) == []
+        assert ids(kinds=("Task",), when=When(known_at=known)) == ["t5", "t4", "t3", "t2", "t1", "t0"]
+        assert len(ids(2_500, without_kinds=("Task",))) == 2_201
+        last = scribe.store.nodes(STAFF, NOW, ("t3",))[0].row
+        assert ids(kinds=("Task",), before=last) == ["t2", "t0"], "read on from an old row"
 
     def test_find_at_a_moment(self, scribe: Scribe) -> None:
         known = scribe.one(node("a", name="old", at=day(-9))).known_at

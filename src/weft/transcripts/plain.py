@@ -8,7 +8,8 @@ from typing import Final
 
 from weft.transcripts.entries import MAX_TITLE_CHARACTERS, MAX_TURN_CHARACTERS, Bad, Entries, Entry, Noted, Titled, name
 from weft.transcripts.json_stream import UNREADABLE
-from weft.transcripts.speech_marks import Fence, Marks, Spoken, marks_of
+from weft.transcripts.speech_marks import Fence, Marks, Spoken
+from weft.transcripts.speech_ways import marks_of
 from weft.transcripts.stamps import UTC_TAKEN
 from weft.transcripts.text_lines import pieces
 from weft.transcripts.told_apart import session_of, told_apart, turn_of
@@ -41,11 +42,11 @@ def _entries(path: Path) -> Entries:
 def _turns(path: Path, session: str, marks: Marks) -> Iterator[Entry]:
     spoken: Spoken | None = None
     held: list[str] = []
-    length, titled, fence = 0, path.suffix.lower() not in (".md", ".markdown"), Fence()
+    length, titled = 0, path.suffix.lower() not in (".md", ".markdown")
     dated = dayless = False
+    begun = _Beginnings(marks)
     for begins, piece in pieces(path):
-        coded = begins and marks.fenced and fence.holds(piece)
-        found = marks.begin(piece) if begins and not coded else None
+        found = begun.of(piece) if begins else None
         if not titled and begins and piece.strip():
             titled = True
             if found is None and piece.startswith("# "):
@@ -64,6 +65,26 @@ def _turns(path: Path, session: str, marks: Marks) -> Iterator[Entry]:
         yield Noted(note=UTC_TAKEN)
     if dayless:
         yield Noted(note=DAYLESS)
+
+
+class _Beginnings:
+    """Follows a file line by line, and says where somebody begins to speak."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks, self._fence, self._line, self._lost = marks, Fence(), -1, False
+
+    def of(self, line: str) -> Spoken | None:
+        """The turn that the next line begins, if it does."""
+        self._line += 1
+        marks = self._marks
+        if marks.way == "stamped" or (marks.unclosed >= 0 and self._line > marks.unclosed and not self._lost):
+            return marks.begin(line)
+        self._lost = self._lost or self._line == marks.unclosed
+        if self._lost:
+            found = marks.begin(line, only_known=True)
+            self._lost = found is None
+            return found
+        return None if self._fence.holds(line) else marks.begin(line)
 
 
 def _turn(session: str, held: list[str], spoken: Spoken | None) -> Iterator[Entry]:

@@ -1,10 +1,11 @@
-"""How a plain transcript shows who speaks: a time and a name, a name and a colon, or a heading. One way in one file."""
+"""Who begins to speak in a line of a plain transcript: after a time and a name, a name and a colon, or a heading.
+
+One way in one file: `weft.transcripts.speech_ways` finds out which.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from weft.transcripts.stamps import CLOCK, clock_of, instant_of
@@ -12,7 +13,6 @@ from weft.transcripts.told_apart import role_of
 
 LOOKED_AT: Final = 300  # characters of a line, to tell who speaks
 MAX_LABEL_CHARACTERS: Final = 60
-MAX_LABELS: Final = 10_000  # different ones, counted
 _STAMP: Final = (
     r"(?:(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})[T ,]\s{0,3})?"
     + CLOCK
@@ -29,13 +29,21 @@ _LABEL: Final = re.compile(
     r"[ \t]{0,8}(?P<bold>\*\*|__)?(?P<label>[^\W\d_][\w.'’-]{0,39}(?: [\w.'’()@&-]{1,39}){0,3})"
     r"(?(bold)(?:(?P=bold):|:(?P=bold))|:)(?=\s|$)[^\S\n]*"
 )
-_HEADING: Final = re.compile(r"[ ]{0,3}#{1,6}[ \t]+[\W_]{0,8}(?P<label>\w[^:#*\n]{0,59}?)\s?[:*]{0,3}\s*$")
+_HEADING: Final = re.compile(r"[ ]{0,3}(?P<level>#{1,6})[ \t]+[\W_]{0,8}(?P<label>\w[^:#*\n]{0,59}?)\s?[:*]{0,3}\s*$")
 _ZOOM: Final = re.compile(r"From\s+(?P<name>.{1,60}?)\s+to\s+.+", re.IGNORECASE)
+# What stands before a colon and is nobody: remarks, parts of minutes, fields of things that answers list.
 _NOBODY: Final = frozenset(
     {
         *("note", "notes", "warning", "caution", "tip", "tips", "hint", "example", "examples", "important", "info"),
         *("edit", "update", "todo", "ps", "summary", "result", "results", "usage", "step", "steps", "option"),
-        *("reminder", "date", "time", "subject", "attendees", "agenda", "location"),
+        *("reminder", "date", "time", "subject", "attendees", "agenda", "location", "present", "absent", "apologies"),
+        *("participants", "members", "minutes", "topic", "topics", "decision", "decisions", "action", "actions"),
+        *("next", "open", "question", "questions", "answer", "problem", "solution", "conclusion", "background"),
+        *("title", "author", "authors", "publisher", "isbn", "year", "price", "pages", "genre", "language", "url"),
+        *("link", "links", "source", "sources", "email", "phone", "address", "description", "details", "features"),
+        *("name", "type", "value", "key", "id", "status", "version", "file", "path", "host", "port", "error", "fatal"),
+        *("debug", "trace", "output", "input", "total", "cost", "ingredients", "instructions", "pros", "cons"),
+        *("re", "cc", "to", "from", "http", "https", "meeting", "duration", "place", "chair", "recorded", "transcript"),
     }
 )
 
@@ -52,93 +60,48 @@ class Spoken(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """How a file shows who speaks; `shape` is that of its times, `speakers` whose names count (all if None).
+    """How a file shows who speaks. `shape` is that of its times, or of its headings.
 
-    `fenced` if nobody begins to speak in a block of code: times are told from code, and a fence may lack its end.
+    `known` are who surely speaks, in small letters: they do so without a time too, and after code that lacks its end.
+    `small` are names in small letters, which count only if they are among these. If `sure`, somebody does speak.
+    In a block of code nobody begins to, unless a time tells. One that opens at line `unclosed` (-1 if none) lacks its
+    end: it ends where one who surely speaks does.
     """
 
     way: Way
     shape: str = ""
-    speakers: frozenset[str] | None = None
+    known: frozenset[str] = frozenset()
+    small: frozenset[str] = frozenset()
     sure: bool = False
-    fenced: bool = False
+    unclosed: int = -1
 
-    def begin(self, line: str) -> Spoken | None:
-        """The turn that a line begins, if it does."""
+    def begin(self, line: str, *, only_known: bool = False) -> Spoken | None:
+        """The turn that a line begins, if it does; with `only_known`, of those who surely speak."""
         head = line[:LOOKED_AT]
-        if self.way == "stamped":
-            found = _stamped(head)
-            return found[1] if found is not None and found[0] == self.shape else None
-        spoken = _heading(head) if self.way == "heading" else _labelled(head)
-        if spoken is None or (self.speakers is not None and spoken.label.lower() not in self.speakers):
+        spoken = self._stamped(head) if self.way == "stamped" else self._unstamped(head)
+        if spoken is None or (only_known and not (spoken.label.lower() in self.known or role_of(spoken.label))):
             return None
         return spoken
 
+    def _stamped(self, head: str) -> Spoken | None:
+        if (found := stamped(head)) is None:
+            spoken = labelled(head)
+            return spoken if spoken is not None and spoken.label.lower() in self.known else None
+        shape, spoken = found
+        return spoken if shape == self.shape or spoken.label.lower() in self.known else None
 
-class _Seen:
-    """What lines show, counted."""
-
-    def __init__(self) -> None:
-        self.shapes: Counter[str] = Counter()
-        self.named: Counter[str] = Counter()
-        self.headings: Counter[str] = Counter()
-        self.labels: Counter[str] = Counter()
-        self.filled, self.first = 0, ""
-
-    def add(self, head: str) -> None:
-        """One line that is not blank."""
-        self.filled += 1
-        if (stamped := _stamped(head)) is not None:
-            self.shapes[stamped[0]] += 1
-            self.named[stamped[0]] += bool(stamped[1].label)
-            self.first = self.first or "stamped"
-        elif (spoken := _heading(head)) is not None and len(self.headings) < MAX_LABELS:
-            self.headings[spoken.label.lower()] += 1
-        elif (spoken := _labelled(head)) is not None and len(self.labels) < MAX_LABELS:
-            self.labels[spoken.label.lower()] += 1
-            self.first = self.first or "label"
-        self.first = self.first or "text"
-
-    def join(self, other: _Seen) -> None:
-        """Counts what another saw, too."""
-        self.filled += other.filled
-        for mine, theirs in (
-            (self.shapes, other.shapes),
-            (self.named, other.named),
-            (self.headings, other.headings),
-            (self.labels, other.labels),
-        ):
-            mine.update(theirs)
-
-
-def marks_of(lines: Iterable[str]) -> Marks:
-    """How these lines show who speaks. `sure` if they do: any text has a line that might be read so."""
-    seen, coded, fence = _Seen(), _Seen(), Fence()
-    for line in lines:
-        inside = fence.holds(line)
-        if head := line[:LOOKED_AT].strip("\n\r") if line[:LOOKED_AT].strip() else "":
-            (coded if inside else seen).add(head)
-    fenced = not fence.holds("")
-    if not fenced:  # a block that lacks its end is none
-        seen.join(coded)
-    shape, times = seen.shapes.most_common(1)[0] if seen.shapes else ("", 0)
-    if seen.named[shape] >= 2 or (times and seen.first == "stamped"):
-        return Marks("stamped", shape=shape, sure=seen.named[shape] >= 2)
-    return _unstamped(seen.headings, seen.labels, seen.filled, seen.first)._replace(fenced=fenced)
-
-
-def _unstamped(headings: Counter[str], labels: Counter[str], filled: int, first: str) -> Marks:
-    roles = {each for each in headings if role_of(each)}
-    often = {each for each, count in headings.items() if count >= 2}
-    if sum(headings[each] for each in roles) >= 2 or len(often) >= 2:
-        return Marks("heading", speakers=frozenset(roles | (often if not roles else set())), sure=True)
-    spoken = sum(labels.values())
-    if first == "label" and spoken >= 2 and spoken * 2 >= filled:
-        return Marks("label", sure=True)
-    often = {each for each, count in labels.items() if count >= 2 or role_of(each)}
-    speakers = frozenset(often | set(list(labels)[:2]))
-    plain = sum(labels[each] for each in labels if role_of(each)) >= 2
-    return Marks("label", speakers=speakers, sure=plain or (len(labels) >= 2 and any(n >= 2 for n in labels.values())))
+    def _unstamped(self, head: str) -> Spoken | None:
+        if self.way == "heading":
+            found = heading(head)
+            if found is None:
+                return None
+            level, spoken = found
+            counts = spoken.label.lower() in self.known if not self.shape else level == self.shape
+            return spoken if counts else None
+        spoken_of = labelled(head)
+        if spoken_of is None or (is_small(spoken_of.label) and spoken_of.label not in self.small):
+            return None
+        return spoken_of
 
 
 class Fence:
@@ -147,16 +110,21 @@ class Fence:
     def __init__(self) -> None:
         self._open = ""
 
+    @property
+    def open(self) -> bool:
+        """Whether a block began and has not ended."""
+        return self._open != ""
+
     def holds(self, line: str) -> bool:
         """Whether a line is of a block, or opens or ends one."""
         mark = line.lstrip()[:3]
         if mark in ("```", "~~~") and self._open in ("", mark):
             self._open = "" if self._open else mark
             return True
-        return self._open != ""
+        return self.open
 
 
-def _stamped(head: str) -> tuple[str, Spoken] | None:
+def stamped(head: str) -> tuple[str, Spoken] | None:
     """A line with a time: the shape of that, and who speaks, whose name may stand before it or after it."""
     if (found := _STAMPED.match(head)) is not None and (found["open"] != "") == (found["close"] != ""):
         if clock_of(found) is None:
@@ -180,20 +148,26 @@ def _at(found: re.Match[str], label: str, begins: int) -> Spoken:
     return Spoken(label, begins, at=instant_of(day, clock, found["zone"] or ""))
 
 
-def _heading(head: str) -> Spoken | None:
+def heading(head: str) -> tuple[str, Spoken] | None:
+    """A line that is a heading: its level, and whom it names."""
     found = _HEADING.match(head)
-    return None if found is None else Spoken(found["label"].strip(), found.end())
+    return None if found is None else (found["level"], Spoken(found["label"].strip(), found.end()))
 
 
-def _labelled(head: str) -> Spoken | None:
-    """`Mira: words`: one word, or up to four of which none begins in lower case."""
-    if (found := _LABEL.match(head)) is None:
-        return None
-    names = found["label"].split(" ")
-    if (
-        len(found["label"]) > MAX_LABEL_CHARACTERS
-        or names[0].lower() in _NOBODY
-        or (len(names) > 1 and any(each[0].islower() for each in names))
-    ):
-        return None
-    return Spoken(found["label"], found.end())
+def labelled(head: str) -> Spoken | None:
+    """`Mira: words`, where that looks like a name."""
+    found = _LABEL.match(head)
+    return Spoken(found["label"], found.end()) if found is not None and is_name(found["label"]) else None
+
+
+def is_name(label: str) -> bool:
+    """Whether somebody may be called so: one word, or up to four of which none begins in lower case."""
+    names = label.split(" ")
+    if len(label) > MAX_LABEL_CHARACTERS or names[0].lower() in _NOBODY:
+        return False
+    return len(names) == 1 or not any(each[0].islower() for each in names)
+
+
+def is_small(label: str) -> bool:
+    """Whether a label is written as keys in code are, and names seldom. Roles are no names."""
+    return label[0].islower() and not role_of(label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,6 +13,8 @@ from weft.transcripts.bundles import Bundle, is_zip
 from weft.transcripts.entries import (
     MAX_TITLE_CHARACTERS,
     MAX_TURN_CHARACTERS,
+    MEDIA,
+    NOTICE,
     Bad,
     Entries,
     Entry,
@@ -25,17 +28,23 @@ from weft.transcripts.stamps import CLOCK, UTC_TAKEN, clock_of, instant_of
 from weft.transcripts.text_lines import pieces
 from weft.transcripts.told_apart import session_of, told_apart, turn_of
 
-SYSTEM: Final = "a notice of the program: who joined, encryption, a new number"
-MEDIA: Final = "a picture or a file without words"
 DELETED: Final = "a message that was deleted"
+MAX_WORDS: Final = 10  # told apart
 AMBIGUOUS: Final = "its dates can be read in two ways, and nothing in the file decides: the day was taken first"
 BY_ORDER: Final = "its dates can be read in two ways: {} first, as only so the chat goes forward in time"
 MIXED: Final = "its dates have the day first in some lines and the month first in others: each was read as it can be"
 _UNSEEN: Final = "\u200e\u200f\u202a\u202b\u202c\u202d\ufeff"  # marks of direction
 _HEAD: Final = re.compile(
     rf"[{_UNSEEN}]{{0,4}}(?P<open>\[?)(?P<a>\d{{1,4}})(?P<sep>[/.\-])(?P<b>\d{{1,2}})(?P=sep)(?P<c>\d{{2,4}})"
-    rf",?\s{{1,3}}(?:[^\W\d]{{1,5}}\s)?{CLOCK}(?P<close>\](?:\s|$)|\s[-–—]\s)"
+    rf",?\s{{1,3}}(?:(?P<before>[^\W\d_]{{1,5}}\.?)\s?)?{CLOCK}"
+    r"(?:\s?(?P<after>[^\W\d_]{1,9}\.?(?:\s?[^\W\d_]{1,5}\.?)?))?(?P<close>\](?:\s|$)|\s[-–—]\s)"
 )
+# Words for the halves of the day beside AM and PM, without dots; and words that say no more than "at".
+_MORNING: Final = frozenset(
+    ["上午", "凌晨", "早上", "清晨", "午前", "오전", "vorm", "πμ", "sa", "pg", "öö", "de", "ص", "قظ"]
+)
+_LATER: Final = frozenset(["下午", "中午", "晚上", "午後", "오후", "nachm", "μμ", "ch", "ptg", "ös", "du", "م", "بظ"])
+_AT: Final = frozenset(["à", "at", "um", "kl", "klo", "om", "às", "alle"])
 _NAME: Final = re.compile(rf"[{_UNSEEN}~\s]{{0,6}}(?P<name>[^:\n]{{1,80}}):(?:\s|$)")
 # What programs write for somebody, in English; in other languages these are kept as words.
 _MEDIA: Final = re.compile(
@@ -47,12 +56,21 @@ _NOTICES: Final = ("Messages and calls are end-to-end encrypted", "Messages to t
 
 
 class Head(NamedTuple):
-    """The beginning of a line with a date: its three numbers, its time, and where the rest begins."""
+    """The beginning of a line with a date: its three numbers, its time, and where the rest begins.
+
+    `word` stands beside the time and is not known: whether it is before or after noon cannot be told.
+    """
 
     numbers: tuple[int, int, int]
     dotted: bool
     clock: tuple[int, int, int]
     begins: int
+    word: str = ""
+
+    @property
+    def stamp(self) -> str:
+        """The same moment is always written so, whatever is found out about its day and its month."""
+        return " ".join(map(str, (*self.numbers, *self.clock, self.word))).strip()
 
 
 def read(path: Path, start: int = 0) -> Entries:
@@ -68,7 +86,26 @@ def head_of(line: str) -> Head | None:
     clock, digits = clock_of(found), (len(found["a"]), len(found["c"]))
     if clock is None or 3 in digits or (digits[0] == 4 and digits[1] > 2):
         return None
-    return Head((int(found["a"]), int(found["b"]), int(found["c"])), found["sep"] == ".", clock, found.end())
+    numbers = (int(found["a"]), int(found["b"]), int(found["c"]))
+    said = [(found[each] or "").lower().replace(".", "").replace(" ", "") for each in ("before", "after")]
+    hour, unknown = clock[0], ""
+    for word in filter(None, said):
+        if word in _LATER and hour <= 12:
+            hour = hour % 12 + 12
+        elif word in _MORNING and hour <= 12:
+            hour %= 12
+        elif word not in _LATER | _MORNING | _AT:
+            unknown = word
+    return Head(numbers, found["sep"] == ".", (hour, *clock[1:]), found.end(), unknown)
+
+
+def _speaker(line: str, start: int) -> re.Match[str] | None:
+    """Who writes, up to the colon; None in a notice. A colon inside of quotation marks is of a title."""
+    found = _NAME.match(line, start)
+    if found is None or found["name"].count('"') % 2:
+        return None
+    quoted = any(found["name"].rfind(opens) > found["name"].rfind(ends) for opens, ends in ("“”", "„“", "«»"))
+    return None if quoted else found
 
 
 def is_chat(path: Path, member: str = "") -> bool:
@@ -77,7 +114,7 @@ def is_chat(path: Path, member: str = "") -> bool:
     for number, (begins, piece) in enumerate(pieces(path, member)):
         head = head_of(piece) if begins else None
         if head is not None and (head.numbers[0] <= 31 or "," in piece[: head.begins]):
-            heads += _NAME.match(piece, head.begins) is not None
+            heads += _speaker(piece, head.begins) is not None
         if heads >= 2 or number > 50:
             break
     return heads >= 2
@@ -112,29 +149,37 @@ def _messages(path: Path, member: str, session: str, order: _Order) -> Iterator[
     message: _Message | None = None
     held: list[str] = []
     length, dated = 0, False
+    unknown: Counter[str] = Counter()
     for begins, piece in pieces(path, member):
         head = head_of(piece) if begins else None
         if head is not None or length > MAX_TURN_CHARACTERS - len(piece):
             yield from _message(session, "".join(held), message)
             held, length = [], 0
         if head is not None:
-            found = _NAME.match(piece, head.begins)
+            found = _speaker(piece, head.begins)
             rest = piece[found.end() if found else head.begins :]
             who = found["name"].strip(_UNSEEN + "~ \u202f\xa0") if found else ""
             notice = found is None or rest.lstrip(_UNSEEN + " ").startswith(_NOTICES)
-            message = _Message(who, order.instant(head), notice)
+            message = _Message(who, None if head.word else order.instant(head), notice, head.stamp)
             dated = dated or message.at is not None
+            unknown[head.word] += bool(head.word) and not notice
         held.append(piece if head is None else rest)
         length += len(piece)
     yield from _message(session, "".join(held), message)
     if dated:
         yield Noted(note=UTC_TAKEN)
+    for word, count in unknown.most_common(MAX_WORDS):
+        if count:
+            yield Noted(
+                note=f"{count} messages have a word beside the time that is not known ({word}): kept without it"
+            )
 
 
 class _Message(NamedTuple):
     who: str
     at: int | None
     notice: bool
+    stamp: str
 
 
 def _message(session: str, text: str, message: _Message | None) -> Iterator[Entry]:
@@ -142,13 +187,13 @@ def _message(session: str, text: str, message: _Message | None) -> Iterator[Entr
         if text.strip():
             yield turn_of(session, text)
     elif message.notice:
-        yield Left(reason=SYSTEM)
+        yield Left(reason=NOTICE)
     elif _MEDIA.fullmatch(text):
         yield Left(reason=MEDIA)
     elif _DELETED.fullmatch(text):
         yield Left(reason=DELETED)
     else:
-        yield turn_of(session, text.strip(_UNSEEN + " \r\n"), who=message.who, at=message.at)
+        yield turn_of(session, text.strip(_UNSEEN + " \r\n"), who=message.who, at=message.at, stamp=message.stamp)
 
 
 class _Order:

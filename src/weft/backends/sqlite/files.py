@@ -15,6 +15,7 @@ from weft.backends.sqlite.connection import check_schema, open_file, roll_back, 
 from weft.backends.sqlite.directory import ACCOUNTS, check_directory, make_directory, make_file
 from weft.backends.sqlite.guards import Moment
 from weft.backends.sqlite.turnstile import Turnstile
+from weft.backends.sqlite.upgrade import add_missing_index
 from weft.backends.sqlite.view import position_at, read_head
 from weft.backends.sqlite.wal import Wal
 from weft.errors import Away, Corrupt, ReadOnly, StoreError
@@ -38,6 +39,7 @@ class AccountFiles:
         self._path, self._genesis, self._vfs = path, genesis, vfs
         self._clock = clock or SystemClock()
         self._local = threading.local()
+        self._paths: dict[str, Path] = {}
         self._opened: list[apsw.Connection] = []
         self._identities: dict[str, tuple[int, int]] = {}
         self._opened_lock = threading.Lock()
@@ -48,7 +50,10 @@ class AccountFiles:
     # Connections: one per thread and account
 
     def _file(self, account: str) -> Path:
-        return self._path / ACCOUNTS / f"{account}.db"
+        found = self._paths.get(account)  # every read asks, some of them several times
+        if found is None:
+            found = self._paths[account] = self._path / ACCOUNTS / f"{account}.db"
+        return found
 
     def _connection(self, account: str, *, create: bool = False) -> apsw.Connection | None:
         cache: dict[str, apsw.Connection] = self._local.__dict__.setdefault("connections", {})
@@ -119,6 +124,7 @@ class AccountFiles:
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     check_schema(db, self._file(account))
+                    self._complete(account, db)
                     yield db
                     db.execute("COMMIT")
                 except BaseException:
@@ -126,6 +132,13 @@ class AccountFiles:
                     raise
             if wal is not None:
                 wal.copy()
+
+    def _complete(self, account: str, db: apsw.Connection) -> None:
+        """With the first write of a connection: a file that an earlier weft made gets the index that it had not."""
+        complete: set[str] = self._local.__dict__.setdefault("complete", set())
+        if account not in complete:
+            add_missing_index(db)
+            complete.add(account)
 
     def _turn(self, account: str) -> AbstractContextManager[None]:
         """A turn to write. A disk of the caller's own may lock in other ways, and goes without."""

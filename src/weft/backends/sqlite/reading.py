@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import apsw
@@ -10,19 +10,17 @@ import orjson
 from msgspec.structs import replace
 
 from weft.backends.sqlite import guards, rows
+from weft.backends.sqlite.finding import in_slots
 from weft.backends.sqlite.guards import TRUE, Moment, Sql, marks
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.sealed import SEALED_T
 from weft.backends.sqlite.vector_rows import model_key
-from weft.backends.sqlite.view import SEPARATOR
 from weft.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, views_of
-from weft.lexical import name_key, text_to_embed
+from weft.lexical import text_to_embed
 from weft.types import (
     Direction,
     EdgeVersion,
     Event,
-    Find,
-    Found,
     KindStat,
     Neighbour,
     NodeVersion,
@@ -112,85 +110,10 @@ def standing(
 ) -> tuple[NodeVersion, ...]:
     """Versions of every moment in a shared slot that hold later than `after`, by when they begin."""
     later = Sql("(v.valid_to IS NULL OR v.valid_to > ?)", (after,))
-    which = guards.findable(viewer) & guards.known(moment) & _in_slots((slot,), moment) & later
+    which = guards.findable(viewer) & guards.known(moment) & in_slots((slot,), moment) & later
     query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.valid_from LIMIT ?"
     found = (rows.node_of(row) for row in db.execute(query, (*which.params, limit)))
     return tuple(replace(row, retired_at=None, retired_pos=None, retired_tx=None) for row in found)
-
-
-def find(db: apsw.Connection, viewer: Viewer, moment: Moment, find: Find, limit: int) -> Found:
-    """Visible nodes that fit, latest first, and the properties asked for that no visible node has."""
-    base = guards.findable(viewer) & guards.known(moment) & guards.holds(moment)
-    which = guards.findable(viewer, find.projects) & guards.known(moment) & guards.holds(moment)
-    if find.names is not None:
-        keys = tuple(dict.fromkeys(map(name_key, find.names)))
-        # `<> ''` lets the planner use the index of names, which leaves nameless texts out.
-        which &= Sql(f"t.name_key IN ({marks(keys)}) AND t.name_key <> ''", keys)
-    if find.kinds is not None:
-        which &= Sql(f"n.kind IN ({marks(find.kinds)})", find.kinds)
-    if find.without_kinds:
-        which &= Sql(f"n.kind NOT IN ({marks(find.without_kinds)})", find.without_kinds)
-    which &= guards.focuses_are(find.focuses)
-    if find.before is not None:
-        which &= Sql("v.row < ?", (find.before,))
-    if find.slots is not None:
-        which &= _in_slots(find.slots, moment)
-    if find.id_prefix is not None:
-        which &= Sql("n.id >= ? AND n.id < ?", (find.id_prefix, find.id_prefix + "\U0010ffff"))
-    if find.keywords is not None:
-        words = tuple(word.lower() for word in find.keywords)
-        # The plain look at the text leaves most rows out before any JSON is read.
-        which &= Sql(
-            """instr(v.props, '"keywords"') AND EXISTS (SELECT 1 FROM json_each(v.props, '$.keywords') j"""
-            f" WHERE j.type = 'text' AND lower(j.value) IN ({marks(words)}))",
-            words,
-        )
-    for key, value in find.props.items():
-        same = _same_json(value)
-        which &= Sql(
-            f"EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ? AND {same.text})", (key, *same.params)
-        )
-    query = f"{rows.select_nodes()} WHERE {which.text} ORDER BY v.row DESC LIMIT ?"
-    found = tuple(map(rows.node_of, db.execute(query, (*which.params, limit))))
-    return Found(nodes=found, unknown_props=() if found else _unknown_props(db, base, find))
-
-
-def _in_slots(slots: tuple[str, ...], moment: Moment) -> Sql:
-    """Versions in these slots. Those of a node alone in its slot hold NULL there, and are found by its id."""
-    if moment.unfinished or not all(slot.startswith(SEPARATOR) for slot in slots):
-        either = f"(v.slot IN ({marks(slots)}) OR (v.slot IS NULL AND n.id IN ({marks(slots)})))"
-        return Sql(either, slots * 2)
-    # Live rows and retired ones each have their index; asked for in one go, neither would be used.
-    live = f"SELECT row FROM node_version WHERE slot IN ({marks(slots)}) AND retired_pos IS NULL"
-    then = f"SELECT row FROM node_version WHERE retired_pos > ? AND slot IN ({marks(slots)})"
-    return Sql(f"v.row IN ({live} UNION ALL {then})", (*slots, moment.pos, *slots))
-
-
-def _same_json(value: Any) -> Sql:
-    """Equal as JSON: 1 and 1.0 are the same number; 1 and "1", true and 1 stay apart."""
-    if value is None or isinstance(value, bool):
-        return Sql("j.type = ?", (orjson.dumps(value).decode(),))
-    if isinstance(value, int | float):
-        return Sql("j.type IN ('integer', 'real') AND j.value = ?", (value,))
-    if isinstance(value, str):
-        return Sql("j.type = 'text' AND j.value = ?", (value,))
-    written = orjson.dumps(_whole_numbers(value), option=orjson.OPT_SORT_KEYS).decode()
-    return Sql("j.type = ? AND j.value = ?", ("object" if isinstance(value, Mapping) else "array", written))
-
-
-def _whole_numbers(value: Any) -> Any:
-    """As payloads hold numbers: 2.0 is written 2."""
-    if isinstance(value, Mapping):
-        return {key: _whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_whole_numbers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
-def _unknown_props(db: apsw.Connection, seen: Sql, find: Find) -> tuple[str, ...]:
-    query = f"""SELECT 1 FROM node_version v JOIN node n ON n.key = v.node
-        WHERE {seen.text} AND EXISTS (SELECT 1 FROM json_each(v.props) j WHERE j.key = ?) LIMIT 1"""
-    return tuple(key for key in sorted(find.props) if first(db, query, (*seen.params, key)) is None)
 
 
 def neighbours(

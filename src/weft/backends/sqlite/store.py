@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from weft.backends.sqlite import deletions, naming, reading, replacing, rows, sealed, words
+from weft.backends.sqlite import deletions, finding, naming, reading, replacing, rows, sealed, words
 from weft.backends.sqlite import diff as differ
 from weft.backends.sqlite.apply import GraphWriter, write_log
 from weft.backends.sqlite.backup import back_up
@@ -178,7 +178,7 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             if db is None:
                 return Found(nodes=(), unknown_props=tuple(sorted(find.props)))
-            return reading.find(db, viewer, self._moment(db, when), find, limit)
+            return finding.find(db, viewer, self._moment(db, when), find, limit)
 
     def neighbours(
         self,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 import orjson
@@ -27,6 +27,10 @@ from weft.commits import LexedText
 from weft.errors import Corrupt
 from weft.queries import Holding, TermStat, TextHit, TextMatches, TextQuery
 from weft.types import Viewer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SETTLE_AT = 64  # journal entries: more would make the commit that settles them hold the lock for long
 _BM25 = f"bm25(text_index, {', '.join(map(str, lexical.FIELD_WEIGHTS))})"
@@ -197,13 +201,12 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
     settled = _settled_candidates(db, used, visible, most, in_names=query.in_names)
     found = [*settled, *_tail_candidates(db, used, visible, in_names=query.in_names)]
     weighed = bm25.weigh([(vector, length) for _, vector, length in found])
-    scores = weighed.scores.tolist()
-    order = sorted((n for n, score in enumerate(scores) if score > 0.0), key=lambda n: (-scores[n], -found[n][0]))
-    best = order[:limit]
+    best = _best(weighed.scores, [row for row, _, _ in found])[:limit]
+    scores = weighed.scores[best].tolist()
     leads = rows.load_leads(db, [found[n][0] for n in best])
     hits = tuple(
-        TextHit(node=leads[found[n][0]], score=scores[n], parts=parts, counts=counts, length=found[n][2])
-        for n, parts, counts in zip(best, weighed.parts(best), weighed.counted(best), strict=True)
+        TextHit(node=leads[found[n][0]], score=score, parts=parts, counts=counts, length=found[n][2])
+        for n, score, parts, counts in zip(best, scores, weighed.parts(best), weighed.counted(best), strict=True)
     )
     return TextMatches(
         hits=hits,
@@ -213,6 +216,15 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: Moment, query: TextQuer
         mean_length=mean_length,
         truncated=len(settled) >= most,
     )
+
+
+def _best(scores: NDArray[np.float64], found: Sequence[int]) -> list[int]:
+    """Places of those with a score, best first; of equal ones the newer row."""
+    import numpy as np
+
+    some = np.flatnonzero(scores > 0.0)
+    order: list[int] = some[np.lexsort((-np.array(found, np.int64)[some], -scores[some]))].tolist()
+    return order
 
 
 def _settled_candidates(

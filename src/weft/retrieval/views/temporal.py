@@ -35,9 +35,9 @@ def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (Non
             before = met[step.start] if step.start in met else seen[step.start]
             if _within(step.node, window):
                 taken += 1
-                if step.node.id not in seen:
+                if step.node.id not in seen and step.node.id not in found:
                     told = min(1.0, FEW / fans[step.start]) if step.start in fans else 1.0
-                    found.setdefault(step.node.id, onward(before, step, score=told / (hop + 1), depth=hop))
+                    found[step.node.id] = onward(before, step, score=told / (hop + 1), depth=hop)
         room = MAX_NODES - len(seen)
         kept = _newest(found.values())[:room]
         seen |= {each.node.id: each for each in kept}

@@ -21,17 +21,18 @@ def session_compacted_lines(answer: SessionCompacted) -> None:
     click.echo(dim(f"    id {answer.id}  {answer.citation}"))
     if answer.text:
         click.echo(all_lines(answer.text))
-    click.echo(_due(answer.due, answer.share))
+    _due_line(answer.due, answer.share)
     notes_below(answer.notes)
 
 
 def session_status_lines(answer: SessionStatus) -> None:
     """Whether it is time to compact, what to ask for, and the last briefing."""
-    click.echo(_due(answer.due, answer.share))
+    _due_line(answer.due, answer.share)
     if answer.prompt:
         click.echo(all_lines(answer.prompt))
     if answer.briefing:
-        click.echo(f"the last briefing  {dim((answer.briefed_at or '')[:16].replace('T', ' '))}")
+        by = f" by {one_line(answer.briefed_by)}" if answer.briefed_by else ""
+        click.echo(f"the last briefing  {dim((answer.briefed_at or '')[:16].replace('T', ' ') + by)}")
         click.echo(all_lines(answer.briefing))
         click.echo(dim(f"    {answer.citation}"))
     else:
@@ -39,9 +40,11 @@ def session_status_lines(answer: SessionStatus) -> None:
     notes_below(answer.notes)
 
 
-def _due(due: bool, share: float | None) -> str:  # noqa: FBT001
-    used = "" if share is None else f"  {dim(f'{share:.0%} of the window is used')}"
-    return (click.style("compaction is due", fg="yellow") if due else "compaction is not due") + used
+def _due_line(due: bool, share: float | None) -> None:  # noqa: FBT001
+    """Whether it is time; nothing where that cannot be told: a note says so."""
+    if share is not None:
+        told = click.style("compaction is due", fg="yellow") if due else "compaction is not due"
+        click.echo(f"{told}  {dim(f'{share:.0%} of the window is used')}")
 
 
 def compacted_lines(answer: Compacted) -> None:

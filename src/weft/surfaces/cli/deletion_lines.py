@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.retrieval.views.ground import flat
-from weft.surfaces.cli.lines import dim, notes_below, one_line
+from weft.surfaces.cli.lines import counted, dim, notes_below, one_line
 
 if TYPE_CHECKING:
     from weft.operations.deleting import Deleted, DeletionList
@@ -41,9 +41,11 @@ def erasure_lines(answer: Erasure) -> None:
         notes_below(answer.notes)
         return
     click.echo(click.style("erased" if done else "would be erased", fg="red" if done else "yellow"))
-    click.echo(f"  {answer.nodes} nodes{_by_kind(answer.kinds)}")
-    click.echo(f"  {answer.events} events, {answer.texts} texts, {answer.receipts} receipts")
-    click.echo(f"  {answer.outbox} waiting writes, {answer.audit} records of calls")
+    click.echo(f"  {counted(answer.nodes, 'node')}{_by_kind(answer.kinds)}")
+    texts = f"{counted(answer.events, 'event')}, {counted(answer.texts, 'text')}"
+    click.echo(f"  {texts}, {counted(answer.receipts, 'receipt')}")
+    calls = counted(answer.audit, "record of a call", "records of calls")
+    click.echo(f"  {counted(answer.outbox, 'waiting write')}, {calls}")
     for file in answer.files:
         click.echo(f"  the file {one_line(file)}")
     for each in answer.shown:

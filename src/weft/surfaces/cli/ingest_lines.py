@@ -27,7 +27,10 @@ def ingested_lines(answer: Ingested) -> None:
         read = f"{counted(answer.records, 'record')} ({counted(answer.messages, 'turn')} of conversations)"
     skipped = sum(answer.reasons.values())
     ignored = f"; {answer.ignored:,} ignored" if answer.ignored else ""
-    click.echo(f"{read}; {answer.unchanged:,} unchanged; {skipped:,} skipped{ignored}")
+    if answer.nothing_read:
+        click.echo(f"nothing was read; {skipped:,} skipped{ignored}")
+    else:
+        click.echo(f"{read}; {answer.unchanged:,} unchanged; {skipped:,} skipped{ignored}")
     if answer.revived:
         click.echo(f"{answer.revived:,} of them had been deleted, and are back")
     if answer.ended:

@@ -15,6 +15,9 @@ from weft.errors import Invalid
 from weft.operations.registry import Operation
 
 KEY_VALUE = "KEY=VALUE"
+SENTENCES = frozenset(  # lists of which each is a sentence or more; others are lists of names
+    {"alternatives", "asked", "decided", "done", "examples", "history", "in_progress", "learned", "turns"}
+)
 
 
 def parameters(operation: Operation) -> list[click.Parameter]:
@@ -67,7 +70,8 @@ def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Opt
     if _of_structs(plain):
         return click.Option([flag], type=str, metavar="JSON", **common)
     if get_origin(plain) is tuple:
-        return click.Option([flag], multiple=True, type=str, metavar="NAME", help=description, default=())
+        metavar = "TEXT" if name in SENTENCES else "NAME"
+        return click.Option([flag], multiple=True, type=str, metavar=metavar, help=description, default=())
     if get_origin(plain) is dict:
         return click.Option([flag], multiple=True, type=str, metavar=KEY_VALUE, help=description, default=())
     if get_origin(plain) is typing.Literal:

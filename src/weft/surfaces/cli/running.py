@@ -124,11 +124,14 @@ def _refusal(answer: msgspec.Struct) -> tuple[str, ...] | None:
 
 
 def _sound(answer: msgspec.Struct) -> bool:
-    """False where the answer itself reports a problem: a broken chain, a failed self-test, a citation that differs."""
+    """False where the answer itself reports a problem: a broken chain, a failed self-test, a citation that differs,
+    or files of which none could be read.
+    """
     return (
         getattr(answer, "problem", None) is None
         and getattr(answer, "ok", True)
         and getattr(answer, "matches", True)
         and getattr(answer, "equal", True) is not False
         and getattr(answer, "status", "") not in (*REFUSED, "partial")
+        and not getattr(answer, "nothing_read", False)
     )

@@ -73,7 +73,7 @@ def initialised_lines(answer: Initialised) -> None:
 
 def reindexed_lines(answer: Reindexed) -> None:
     """What was embedded."""
-    click.echo(f"{answer.embedded} texts embedded with {answer.model or 'nothing'}")
+    click.echo(f"{counted(answer.embedded, 'text')} embedded with {answer.model or 'nothing'}")
     if answer.switched_from is not None:
         click.echo(f"questions go by {answer.in_use} from now on, no longer by {answer.switched_from}")
     for model, gone in answer.dropped.items():
@@ -85,7 +85,8 @@ def reindexed_lines(answer: Reindexed) -> None:
 
 def extracted_lines(answer: ExtractedMemories) -> None:
     """How much was read out."""
-    click.echo(f"{answer.texts} texts read: {answer.things} things and {answer.relations} relations")
+    found = f"{counted(answer.things, 'thing')} and {counted(answer.relations, 'relation')}"
+    click.echo(f"{counted(answer.texts, 'text')} read: {found}")
     notes_below(answer.notes)
 
 

@@ -29,7 +29,8 @@ def session_status(answer: SessionStatus) -> Rendered:
     due = "It is time to compact." if answer.due else "It need not be compacted yet."
     blocks = [answer.prompt] if answer.prompt else []
     if answer.briefing:
-        head = facts("the last briefing", (answer.briefed_at or "")[:16], flat(answer.citation))
+        by = f"by {flat(answer.briefed_by)}" if answer.briefed_by else ""
+        head = facts("the last briefing", by, (answer.briefed_at or "")[:16], flat(answer.citation))
         blocks.append(f"{head}\n{block(answer.briefing)}")
     return Rendered(summary=f"{due}{used} {QUOTED}", blocks=tuple(blocks))
 

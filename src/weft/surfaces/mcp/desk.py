@@ -96,6 +96,11 @@ class Desk:
 
     # ---- who is asking, and for what
 
+    @property
+    def is_live(self) -> bool:
+        """Whether there is anything for anybody here: not where the server's own settings turn live memory off."""
+        return self._settings.live_memory
+
     def offered(self, context: Context) -> Offer:
         """What this caller is shown and may call."""
         if not self.network:

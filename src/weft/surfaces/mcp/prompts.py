@@ -60,11 +60,15 @@ class Prompter:
         self._desk = desk
 
     async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        """All of them, on one page."""
+        """All of them, on one page; none for an agent without live memory."""
+        if self._desk.offered(context).closed:
+            return ListPromptsResult(prompts=[])
         return ListPromptsResult(prompts=[each.prompt for each in PROMPTS.values()])
 
     async def get(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """One prompt, filled. An unknown name and wrong arguments are the protocol's errors, in words."""
+        if closed := self._desk.offered(context).closed:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:80]!r}; {closed}")
         known = PROMPTS.get(params.name)
         if known is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:80]!r}; there are {', '.join(PROMPTS)}")
