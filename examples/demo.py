@@ -35,6 +35,12 @@ def dim(text: str) -> None:
     print(f"{DIM}{text}{PLAIN}")
 
 
+def asked(question: str) -> str:
+    """Prints a question, and gives it back to be asked."""
+    print(f"  {BOLD}? {question}{PLAIN}")
+    return question
+
+
 def show(answer: Recalled) -> None:
     for hit in answer.hits:
         node = hit.node
@@ -106,15 +112,17 @@ def ask(memory: weft.Memory) -> None:
     say("3. What happened with double charges?")
     show(memory.recall("What happened with double charges?", limit=2, explain=True))
     say("4. What is Mira's role? Today, and in 2025")
+    print("  today:")
     show(memory.recall("What is Mira's role?", limit=1, kinds=["Fact"], explain=True))
+    print("  on 1 August 2025:")
     show(memory.recall("What is Mira's role?", limit=1, kinds=["Fact"], explain=True, as_of="2025-08-01"))
     say("5. Three texts in a row: the question names the first, the third answers")
     chain = "Which quartet was founded by the husband of the director of The Lantern Ship?"
-    show(memory.recall(chain, limit=3, explain=True))
+    show(memory.recall(asked(chain), limit=3, explain=True))
     say("6. Told twice: the newer first, the older marked")
-    show(memory.recall("What time is my team standup?", limit=2))
+    show(memory.recall(asked("What time is my team standup?"), limit=2))
     say("7. What is not there is not made up")
-    show(memory.recall("What is the boiling point of mercury?", limit=2))
+    show(memory.recall(asked("What is the boiling point of mercury?"), limit=2))
     say("8. Why could nobody book a crossing? Along the causes, as an agent reads it")
     print(textwrap.indent(memory.recall("Why could nobody book a crossing?", limit=8).context, "  "))
 
@@ -133,10 +141,10 @@ def forget(memory: weft.Memory) -> None:
     card = "".join(("4539", "1488", "0343", "6467"))  # a number that no bank gave out, in a form that is watched for
     told = memory.remember(f"Odile Fenn paid for her crossing with card {card}.")
     dim(f"  {told.notes[-1]}")
-    show(memory.recall("How did Odile Fenn pay?", limit=1))
+    show(memory.recall(asked("How did Odile Fenn pay?"), limit=1))
     gone = memory.erase(subject="Odile Fenn", yes=True)
     print(f"  {gone.status}: {gone.nodes} nodes in {gone.events} events, by {gone.by}")
-    show(memory.recall("How did Odile Fenn pay?", limit=1))
+    show(memory.recall(asked("How did Odile Fenn pay?"), limit=1))
     verified = memory.doctor().checks
     print(f"  the log: {next(check.detail for check in verified if check.name == 'log')}")
 
@@ -190,8 +198,10 @@ def read_own_docs(scratch: str) -> None:
         print(f"  {read.documents} documents in {read.sections} sections and {read.chunks} chunks, {took:.1f} s")
         began = time.perf_counter()
         again = memory.ingest(handbook)
-        print(f"  read again: {again.unchanged} unchanged, {100 * (time.perf_counter() - began) / took:.1f} % of that")
-        task = "give the store another embedding model without losing anything"
+        percent = 100 * (time.perf_counter() - began) / took
+        share = f"{percent:.1f} %" if percent >= 0.1 else "under 0.1 %"
+        print(f"  read again: {again.unchanged} unchanged, in {share} of that time")
+        task = "rotate the encryption key"
         print(f"  within 300 tokens, for the task: {task}\n")
         found = memory.memory_checkout(task, purpose="coding", max_tokens=300)
         print(textwrap.indent(found.prompt, "  "))

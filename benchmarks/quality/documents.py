@@ -1,29 +1,37 @@
 """How well documents are found: weft's own, by questions whose answer is known by file, heading and words.
 
-    python -m benchmarks.quality.documents [--docs DIR] [--limit 5] [--show]
+    python -m benchmarks.quality.documents [--docs DIR] [--limit 5] [--show] [--contexts]
 
 The same files twice: as `weft ingest` reads them now, and as early versions wrote them, a section a node. `found` is a
 hit under the right heading of the right file, `told` one whose own words hold the answer; `characters` is what the
 first five hits cost a reader. The questions are worded otherwise than the documents are.
+
+--contexts asks instead whether the answer's words are in what an agent reads, of `recall` and of `memory_checkout`,
+within so many tokens: those that profiles compact and balanced leave for a context, and the profiles' own.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import weft
-from weft.extract.sections import read_sections
+from weft.context.budget import context_tokens
+from weft.context.tokens import count_tokens
 from weft.log.draft import Draft
 from weft.log.kinds import document
 from weft.memory import Memory
+from weft.operations import operation
 from weft.operations.asking import Hit
+from weft.retrieval.views.ground import flat
 
 LIMIT: Final = 5
 PLACES: Final = (1, 3, 5)
+BUDGETS: Final = (context_tokens("compact"), 300, context_tokens("balanced"), 1_200)
 
 
 class Wanted(NamedTuple):
@@ -69,6 +77,16 @@ QUESTIONS: Final = (
 )
 
 
+class Told(NamedTuple):
+    """In how many of the contexts the answer's words are, what these cost, and how long the whole call took."""
+
+    operation: str
+    budget: int
+    answered: int
+    tokens: float
+    milliseconds: float
+
+
 class Figures(NamedTuple):
     """Shares of questions by place, and the mean number of characters that the first hits have."""
 
@@ -93,6 +111,26 @@ def measure(memory: Memory, questions: Sequence[Wanted] = QUESTIONS, *, limit: i
             first = hits[0].node.id if hits else "nothing"
             missed.append(f"{found[-1] or '-'} {wanted.question} -> {wanted.file} {wanted.heading}; first: {first}")
     return Figures(_shares(found), _shares(told), sum(characters) // max(len(characters), 1), tuple(missed))
+
+
+def measure_contexts(memory: Memory, questions: Sequence[Wanted] = QUESTIONS) -> list[Told]:
+    """Asks every question within every budget, and looks for the answer's words in the text."""
+    rows = []
+    for name in ("recall", "memory_checkout"):
+        for budget in BUDGETS:
+            answered, tokens, began = 0, 0, time.perf_counter()
+            for wanted in questions:
+                text = _context(memory, name, wanted.question, budget)
+                answered += flat(wanted.says) in flat(text.replace('\\"', '"').replace("\\\\", "\\"))
+                tokens += count_tokens(text)
+            spent = (time.perf_counter() - began) * 1000
+            rows.append(Told(name, budget, answered, tokens / len(questions), spent / len(questions)))
+    return rows
+
+
+def _context(memory: Memory, name: str, question: str, budget: int) -> str:
+    answer: Any = memory.run(operation(name), {"query": question, "max_tokens": budget})
+    return str(answer.context if name == "recall" else answer.prompt)
 
 
 def _shares(places: Sequence[int]) -> dict[int, float]:
@@ -120,13 +158,13 @@ def as_sections(memory: Memory, docs: Path) -> None:
         made = [
             document.SectionText(
                 id=f"docs/{source}#{number}",
-                title=section.title,
-                level=section.level,
-                line=section.line,
-                end_line=section.end_line,
-                text=section.text,
+                title=title,
+                level=level,
+                line=line,
+                end_line=line + text.count("\n"),
+                text=text,
             )
-            for number, section in enumerate(read_sections(file.read_text(), markdown=True))
+            for number, (title, level, line, text) in enumerate(_sections(file.read_text()))
         ]
         title = next((section.title for section in made if section.title), file.name)
         payload = document.Ingested(
@@ -135,9 +173,34 @@ def as_sections(memory: Memory, docs: Path) -> None:
         memory.loom.append([Draft(kind="document.ingested", payload=payload)])
 
 
+def _sections(text: str) -> list[tuple[str, int, int, str]]:
+    """Title, level, first line and words of each section; a `#` within a fence is no heading."""
+    found: list[tuple[str, int, int, list[str]]] = [("", 1, 1, [])]
+    fenced = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        fenced ^= line.startswith("```")
+        marks = len(line) - len(line.lstrip("#"))
+        if marks and not fenced and line[marks : marks + 1] == " ":
+            found.append((line[marks:].strip(), marks, number, []))
+        found[-1][3].append(line)
+    return [(title, level, line, "\n".join(lines)) for title, level, line, lines in found if any(lines)]
+
+
 def as_ingested(memory: Memory, docs: Path) -> None:
     """As `weft ingest` reads them."""
     memory.ingest(docs)
+
+
+def run_contexts(docs: Path) -> list[Told]:
+    """What agents read of the documents, as `weft ingest` reads them."""
+    with tempfile.TemporaryDirectory() as scratch, _opened(docs, Path(scratch)) as memory:
+        as_ingested(memory, docs)
+        return measure_contexts(memory)
+
+
+def _opened(docs: Path, scratch: Path) -> Memory:
+    environment: dict[str, Any] = {"HOME": str(scratch), "WEFT_PROJECT": "docs", "WEFT_AUDIT": "off"}
+    return weft.open(f"sqlite://{scratch}/store", directory=docs, environment=environment)
 
 
 def run(docs: Path, *, limit: int = LIMIT) -> dict[str, Figures]:
@@ -146,8 +209,7 @@ def run(docs: Path, *, limit: int = LIMIT) -> dict[str, Figures]:
     ways: dict[str, Callable[[Memory, Path], None]] = {"sections": as_sections, "chunks": as_ingested}
     for name, read in ways.items():
         with tempfile.TemporaryDirectory() as scratch:
-            environment: dict[str, Any] = {"HOME": scratch, "WEFT_PROJECT": "docs", "WEFT_AUDIT": "off"}
-            memory = weft.open(f"sqlite://{scratch}/store", directory=docs, environment=environment)
+            memory = _opened(docs, Path(scratch))
             read(memory, docs)
             figures[name] = measure(memory, limit=limit)
             memory.close()
@@ -159,7 +221,15 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, default=Path(__file__).parents[2] / "docs")
     parser.add_argument("--limit", type=int, default=LIMIT)
     parser.add_argument("--show", action="store_true", help="name the questions whose answer is not first")
+    parser.add_argument("--contexts", action="store_true", help="look for the answers in what an agent reads")
     given = parser.parse_args()
+    if given.contexts:
+        for row in run_contexts(given.docs):
+            print(
+                f"{row.operation:16} {row.budget:5} tokens: answered {row.answered} of {len(QUESTIONS)}, "
+                f"{row.tokens:.0f} tokens used, {row.milliseconds:.0f} ms"
+            )
+        return
     for name, figures in run(given.docs, limit=given.limit).items():
         found = "  ".join(f"R@{place} {share:.2f}" for place, share in figures.found.items())
         told = "  ".join(f"{place}: {share:.2f}" for place, share in figures.told.items())

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from weft.commits import Batch, Changes, LexedText, LockedView
 from weft.embedding import Embedding
-from weft.errors import Conflict, StoreError
+from weft.errors import Conflict, StoreError, WeftError
 from weft.governing import Pass, is_operator, marks_approval
 from weft.instants import Clock
 from weft.kinds import ERASED, PROVENANCE_RELATIONS
@@ -20,7 +20,7 @@ from weft.log.kinds import code, conversation, document, graph, memory, payload_
 from weft.ports import Store
 from weft.projection.sentry import Sentry
 from weft.projection.weave import weave
-from weft.queries import Which
+from weft.queries import Vector, Which
 from weft.screen import Screen
 from weft.types import SCOPES, Actor, Event, NodeVersion, Viewer
 
@@ -135,8 +135,21 @@ def append(
         approval.used()
     if batch.commit is not None and embedding is not None and viewer is not None:
         note = UNFIT if len(batch.vectors) < len(vectors) else note
-        note = embedding.catch_up(store, viewer, texts, batch.vectors) or note
+        note = _caught_up(embedding, store, viewer, texts, vectors) or note
     return Appended(events=batch.events, repeated=batch.commit is None, note=note)
+
+
+def _caught_up(
+    embedding: Embedding, store: Store, viewer: Viewer, texts: Sequence[LexedText], made: Sequence[Vector]
+) -> str:
+    """What is written stays written: whatever its vectors meet afterwards is a note. `made` are those of the commit.
+
+    Also those that the commit passed over: made again they would fit as little.
+    """
+    try:
+        return embedding.catch_up(store, viewer, texts, made)
+    except WeftError as problem:
+        return f"saved without all of its vectors, `weft reindex` adds them: {problem.message}"
 
 
 def _sentry(

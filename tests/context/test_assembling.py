@@ -12,6 +12,7 @@ from tests.retrieval.views_world import NOW_US
 import weft
 from weft.context.tokens import count_tokens
 from weft.errors import NotFound, OverBudget
+from weft.operations import previous
 from weft.testing.clock import DAY_US, ManualClock
 
 from .harbour import TALK, WHY, call
@@ -54,12 +55,29 @@ def test_a_replay_that_is_cut_keeps_the_latest_and_says_so(memory: weft.Memory) 
     memory.record_turns("night", [f"Ines: crossing {number} left the pier on time" for number in range(30)])
     answer = assembled(memory, "crossing 3 left", session="night", max_tokens=300)
     assert answer.truncated
-    assert "newest last (earlier is left out)" in answer.context
+    assert "(earlier is left out)" in answer.context
     assert "crossing 29 left" in answer.context
     assert answer.tokens <= 300
     few = assembled(memory, "crossing 3 left", session="night", replay=5)
     assert (few.replayed, few.truncated) == (5, True)
     assert not any(UNSUPPORTED in warning for warning in few.warnings)
+
+
+def test_the_answer_is_not_cut_away_with_the_replay(memory: weft.Memory) -> None:
+    memory.record_turns(
+        "night",
+        ["Ines: the spare anchor lies in locker nine"]
+        + [
+            f"Ines: crossing {number} left the pier on time and nothing else was to be told of it"
+            for number in range(15)
+        ],
+    )
+    answer = assembled(memory, "where does the spare anchor lie?", session="night", max_tokens=300)
+    assert answer.truncated
+    assert answer.context.count("locker nine") == 1
+    assert answer.recalled > 0
+    assert not any(UNSUPPORTED in warning for warning in answer.warnings)
+    assert "without what is recalled below" in answer.context
 
 
 def test_a_cut_replay_that_nothing_supports_is_warned_about(memory: weft.Memory) -> None:
@@ -80,6 +98,15 @@ def test_without_a_session_the_project_is_replayed_without_what_was_only_read_ou
     assert "[Cause]" not in answer.context
 
 
+def test_kinds_are_kept_in_the_replay_of_a_project(memory: weft.Memory) -> None:
+    memory.remember("The ramp opens at six.")
+    memory.add_fact("ramp", "opens at", "six")
+    answer = assembled(memory, "the lighthouse", kinds=["Fact"])
+    assert "[Fact]" in answer.context
+    assert "[Memory]" not in answer.context
+    assert "[Memory]" in assembled(memory, "the lighthouse").context
+
+
 def test_a_session_that_is_not_there_is_said(memory: weft.Memory) -> None:
     with pytest.raises(NotFound, match="no conversation 'nowhere'"):
         assembled(memory, "anything", session="nowhere")
@@ -95,7 +122,10 @@ def test_a_budget_for_no_line_is_an_error(memory: weft.Memory) -> None:
     memory.remember("The ferry " + "leaves the pier of the old harbour in time, " * 10)
     with pytest.raises(OverBudget, match="not one line fits into 50 tokens") as caught:
         assembled(memory, "ferry", max_tokens=50)
-    assert "max_tokens 300" in caught.value.hint
+    least = int(caught.value.hint.split()[2])
+    assert assembled(memory, "ferry", max_tokens=least).context
+    with pytest.raises(OverBudget):
+        assembled(memory, "ferry", max_tokens=least - 1)
 
 
 # ---- where things stand
@@ -131,6 +161,20 @@ def test_where_things_stand(memory: weft.Memory, clock: ManualClock) -> None:
     assert any("3 open tasks" in note for note in few.notes)
     clock.step(2 * DAY_US)
     assert call(memory, "previous_context").alerts == ()
+
+
+def test_open_work_is_found_behind_what_is_finished(memory: weft.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previous, "PAGE", 3)
+    call(memory, "work_create", kind="chore", title="Mend the ramp")
+    for number in range(8):
+        call(memory, "work_complete", id=call(memory, "work_create", kind="chore", title=f"Chore {number}").id)
+    answer = call(memory, "previous_context")
+    assert [task.name for task in answer.tasks] == ["Mend the ramp"]
+    assert not any("newest" in note for note in answer.notes)
+    monkeypatch.setattr(previous, "MAX_TASKS", 6)
+    bounded = call(memory, "previous_context")
+    assert not bounded.tasks
+    assert any("only the newest 6 tasks were looked through" in note for note in bounded.notes)
 
 
 def test_nothing_to_come_back_to_is_said(memory: weft.Memory) -> None:

@@ -50,6 +50,7 @@ REPEATED = [
     ">", "- ", "- a\n", "- a\n* b\n", "- a\n\n", "1. a\n", "# a\n", "a\n=\n", "=\nA\n=\n\n", "====\n", "```\n", "<a\n",
     "<?\n\n", "|a|b|\n", "a::\n\n  b\n\n", ".. \n", "..\n a\n", ":a: b\n", "-a b\n", "__ a\n", "ABCD\n\nx\n\n",
     "1.2 Ab\n\nx\n\n", "`a` ", ":func:`a` ", "a/", "a/b.py ", "A b. ",
+    "..\n\n", ".. a\n", ".. _a:\n\n", "[a]: x\n\n", "a:\n\n- b\n\n",
     "日本。", "\t", "\\", "a\r", "a\r\n\r\n", "+--+\n", "== ==\na  b\n",
 ]  # fmt: skip
 
@@ -57,7 +58,7 @@ REPEATED = [
 @pytest.mark.parametrize("form", ["markdown", "rst", "text"])
 @pytest.mark.parametrize("piece", REPEATED)
 def test_repetition_takes_no_longer_than_its_size(piece: str, form: str) -> None:
-    """An eighth of a megabyte in under an eighth of the bound: what grows with the square would pass it."""
+    """An eighth of the size in a quarter of the time: what grows with the square would pass it."""
     text = piece * (SIZE // 8 // len(piece))
     before = time.process_time()
     outlined(text, form)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import time
 
 import pytest
 from pypdf import PdfReader, PdfWriter
 from tests.documents.files import docx, paragraph, pdf, table
 from tests.documents.outlines import FORM, check_passages, outlined, passages, sections, titles
 
+from weft.documents import pdf as extractor
 from weft.documents.forms import HTML, PDF
 from weft.documents.outline import Outline
 from weft.documents.reading import read_outline, read_text
@@ -95,6 +97,48 @@ def test_pages_that_draw_too_much_together_are_refused() -> None:
         text_of(raw, "pdf")
 
 
+def test_a_small_pdf_whose_pages_share_a_heavy_one_is_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractor, "MAX_OPERATIONS", 50_000)
+    raw = pdf([["x"]] * 900, content=b"BT /F1 12 Tf (Good words.) Tj " + b"0 0 Td " * 15_000 + b"ET", shared=True)
+    before = time.process_time()
+    outline = page_outline(raw)
+    assert time.process_time() - before < 10
+    assert outline.notes == ("pages 4 to 900 were not read: too much is drawn",)
+    assert [p.page for part in outline.parts for p in part.passages] == [1, 2, 3]
+
+
+def test_a_pdf_is_given_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractor, "MAX_READING_S", 0.2)
+    raw = pdf([["Good words."], *[["x"]] * 900], content=None)
+    heavy = pdf([["x"]] * 900, content=b"BT /F1 12 Tf (x) Tj " + b"0 0 Td " * 25_000 + b"ET", shared=True)
+    assert "Good words." in text_of(raw, "pdf")
+    before = time.process_time()
+    with pytest.raises(TooLarge, match="takes too long"):
+        text_of(heavy, "pdf")
+    assert time.process_time() - before < 5
+
+
+def test_many_damaged_pages_end_the_reading_and_what_was_read_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractor, "MAX_PAGE_OPERATIONS", 1_000)
+    raw = pdf([["x"]] * 40, content=b"BT /F1 9 Tf " + b"(abc) Tj " * 2_000, shared=True)
+    with pytest.raises(Invalid, match="no page can be read"):
+        text_of(raw, "pdf")
+    outline = page_outline(with_damage([1, 3, *range(5, 30)], 40))
+    assert outline.notes[:2] == ("page 1 could not be read", "page 3 could not be read")
+    assert outline.notes[-1] == "pages 10 to 40 were not read: too many pages before are damaged"
+    assert [p.page for part in outline.parts for p in part.passages] == [2, 4]
+
+
+def with_damage(damaged: list[int], count: int) -> bytes:
+    """Of these pages each draws what the first does, which is too much."""
+    pages = [[f"Words of {number}."] for number in range(1, count + 1)]
+    raw = pdf(pages, content=b"BT /F1 9 Tf " + b"(abc) Tj " * 2_000)
+    for number in damaged:
+        own = b"/Contents %d 0 R>>" % (3 + 2 * number)
+        raw = raw.replace(own, b"/Contents 5 0 R>>".ljust(len(own)))
+    return raw
+
+
 def test_too_many_pages_are_refused() -> None:
     with pytest.raises(TooLarge, match="1,001 pages"):
         text_of(pdf([["x"]] * 1_001), "pdf")
@@ -143,6 +187,28 @@ def test_a_broken_docx_is_refused(raw: bytes) -> None:
         text_of(raw, "docx")
 
 
+def test_a_docx_in_an_encoding_of_its_own_is_refused() -> None:
+    for name in ("x-user-defined", "undefined", "unicode_escape"):
+        with pytest.raises(Invalid, match=f"says that it is {name}"):
+            text_of(docx(paragraph("x"), head=f'<?xml version="1.0" encoding="{name}"?>'), "docx")
+    assert text_of(docx(paragraph("x"), head='<?xml version="1.0" encoding="UTF-8"?>'), "docx") == "x\n"
+
+
+@pytest.mark.parametrize("body", [paragraph("a") * 400_000, "<w:p/>" * 1_600_000])
+def test_a_docx_of_very_many_paragraphs_is_refused_soon(body: str) -> None:
+    raw = docx(body)
+    assert len(raw) < 512 * 1024
+    before = time.process_time()
+    with pytest.raises(TooLarge):
+        text_of(raw, "docx")
+    assert time.process_time() - before < 12
+
+
+def test_words_of_a_docx_that_look_like_front_matter_are_kept() -> None:
+    body = paragraph("+++") + paragraph("title = 'x'") + paragraph("+++")
+    assert [p.text for p in passages(text_of(docx(body), "docx"), "docx")] == ["\\+++\n\ntitle = 'x'\n\n\\+++"]
+
+
 # HTML
 
 
@@ -177,6 +243,30 @@ def test_html_in_the_encoding_it_names() -> None:
         text_of("<p>Grüße".encode("latin-1"), "html")
 
 
+@pytest.mark.parametrize(
+    "name", ["undefined", "unicode_escape", "raw_unicode_escape", "rot13", "zlib", "idna", "no-such"]
+)
+def test_html_in_what_is_no_encoding_is_refused(name: str) -> None:
+    with pytest.raises(Invalid, match=f"says that it is {name}, and is not"):
+        text_of(f"<meta charset={name}><p>Grüße \\x41".encode("latin-1"), "html")
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<ol><li>one<ul hidden><li>h</li></ul></li><li>two</li></ol><p>after", "1. one\n2. two\n\nafter\n"),
+        ("<table><tr><td>a<table hidden><tr><td>z</table><td>b<tr><td>c<td>d</table>after",
+         "| a | b |\n| --- | --- |\n| c | d |\n\nafter\n"),
+        ("<table><tr><td>a<td hidden>z<td>c<tr hidden><td>x</table>", "| a | c |\n| --- | --- |\n"),
+        ("<p>use <code>a<code hidden>b</code>c</code> now", "use `ac` now\n"),
+        ("<blockquote>one <blockquote hidden>x</blockquote>two</blockquote>", "> one two\n"),
+        ("<pre>a<pre hidden>b</pre>\nc</pre>", "```\na\nc\n```\n"),
+    ],
+)  # fmt: skip
+def test_what_is_hidden_leaves_what_is_around_it_alone(page: str, text: str) -> None:
+    assert text_of(page.encode(), "html") == text
+
+
 def test_html_without_text_is_refused() -> None:
     with pytest.raises(Invalid, match="holds no text"):
         text_of(b"<html><body><div id=app></div><script>render()</script>", "html")
@@ -185,7 +275,10 @@ def test_html_without_text_is_refused() -> None:
 @pytest.mark.parametrize(
     "page",
     ["<div>" * 100_000, "<form><div>" * 40_000, "<a " + " ".join(f"x{n}" for n in range(60_000)) + ">words",
-     "<x>" * 60_000 + "</y>" * 60_000, "<b><i><p>x" * 40_000],
+     "<x>" * 60_000 + "</y>" * 60_000, "<b><i><p>x" * 40_000, "<i></b>" * 71_000, "<rt>" * 100_000, "<rp>" * 100_000,
+     "<optgroup>" * 50_000, "<span><div></span></div>" * 20_000, "<span><p></span></p>" * 25_000,
+     "<i><!--</i>-->" * 35_000, "<!-->" + "<rt>" * 90_000, "<i><!</i>" * 50_000, "<i></ </i>" * 50_000,
+     "<!--x--!>" + "<rt>" * 90_000, "<!-- " * 90_000 + "--><p>words" + "<i></b>" * 9_000],
 )  # fmt: skip
 def test_html_that_would_take_minutes_is_refused_at_once(page: str) -> None:
     with pytest.raises(TooLarge):
@@ -194,6 +287,8 @@ def test_html_that_would_take_minutes_is_refused_at_once(page: str) -> None:
 
 @pytest.mark.parametrize(
     "page", ["<p>word " * 20_000, "<li>x" * 30_000, "<" * 500_000 + "p>x", "<td>x" * 50_000, "&amp;" * 100_000,
+             "<ul>" + "<li><p>x</li>" * 9_000, "<table>" + "<tr><td><p>x</td></tr>" * 9_000, "<h2><p>x</h2>y" * 9_000,
+             "<p>a<!-- <i> --><br>" * 9_000,
              "<img src='data:" + "A" * 400_000 + "'>words", "<ul><li>x" * 900, "<table><td>x" * 900]
 )  # fmt: skip
 def test_html_that_is_odd_is_read(page: str) -> None:

@@ -54,13 +54,59 @@ def test_a_document_that_begins_with_a_rule_has_no_front_matter() -> None:
 
 
 @pytest.mark.parametrize("end", ["---", "..."])
-def test_front_matter_is_neither_heading_nor_text(end: str) -> None:
-    text = f'---\ntitle: "The guide"\ntags:\n  - a\n# a comment\ndescription: How it works.\n{end}\n# First\n\nbody\n'
+def test_front_matter_is_a_passage_before_the_first_heading(end: str) -> None:
+    front = f'---\ntitle: "The guide"\ntags:\n  - jaguar\n# a comment\ndescription: How it works.\n{end}'
+    text = f"{front}\n# First\n\nbody\n"
     outline = outlined(text)
     assert outline.title == "The guide"
     assert outline.summary == "How it works.\nFirst"
-    assert sections(text) == [("First", 1, 8, 10)]
-    assert [passage.text for passage in passages(text)] == ["body"]
+    assert sections(text) == [("", 0, 1, 7), ("First", 1, 8, 10)]
+    assert [passage.text for passage in passages(text)] == [front, "body"]
+
+
+def test_front_matter_and_the_words_after_it_are_passages_of_their_own() -> None:
+    text = "---\ntags: [jaguar]\n---\nShort words.\n"
+    assert [(p.line, p.end_line) for p in passages(text)] == [(1, 3), (4, 4)]
+    assert outlined(text).parts[0].summary == "Short words."
+
+
+def test_a_file_of_front_matter_alone_can_be_found() -> None:
+    assert [p.text for p in passages("---\ncaracal: puma\n---\n")] == ["---\ncaracal: puma\n---"]
+
+
+def test_front_matter_in_toml() -> None:
+    front = (
+        "+++\ntitle = 'Serval' # its name\ndescription = \"A cat.\"\ntags = [\n  'wild',\n]\n[extra]\ntitle = 'x'\n+++"
+    )
+    outline = outlined(f"{front}\n\nBody.\n")
+    assert (outline.title, outline.summary) == ("Serval", "A cat.")
+    assert [p.text for part in outline.parts for p in part.passages] == [front, "Body."]
+    assert outlined("+++\nno keys\n+++\n\nBody.\n").title == ""
+    assert outlined('+++\ntitle = """\nlong\n"""\n+++\n# Real\n').title == "Real"
+
+
+@pytest.mark.parametrize("more", ["tags: [\n  a\n]", '"quoted": x', "map: {\n  a: b\n}"])
+def test_front_matter_as_people_write_it(more: str) -> None:
+    assert outlined(f"---\n{more}\ntitle: T\n---\n# First\n").title == "T"
+
+
+@pytest.mark.parametrize(
+    ("top", "title"),
+    [
+        ('<h1 align="center">Margay &amp; co</h1>', "Margay & co"),
+        ('<div align="center">\n<img src="x.png">\n<h1>\n  <b>Margay</b>\n</h1>\n<p>A cat.</p>\n</div>', "Margay"),
+        ('<p align="center"><img></p>\n\n<H2>Margay</H2>', "Margay"),
+        ('<h1><img alt="x"></h1>', ""),
+        ("<h3>Margay</h3>", ""),
+        ("<header>Margay</header>", ""),
+        ("", ""),
+    ],
+)
+def test_a_heading_in_html_at_the_top_is_the_title(top: str, title: str) -> None:
+    text = f"{top}\n\nBody.\n\n## Two\n\nx\n\n<h1>Late</h1>\n"
+    assert outlined(text).title == (title or "Two")
+    assert titles(text) == ["Two"]
+    assert not top or passages(text)[0].text.startswith(top)
 
 
 @pytest.mark.parametrize("value", ["|\n  block", "[a, b]", "&anchor x", "{a: b}", ""])

@@ -23,6 +23,8 @@ def named(text: str, form: str = "markdown") -> tuple[str, ...]:
         ("``two`` ", "two"),
         ("`weft.toml`", "weft.toml"),
         ("`WEFT_HOME`", "WEFT_HOME"),
+        ("`delete()`", "delete"),
+        ("`self.run`", "self.run"),
     ],
 )
 def test_markdown_code(written: str, name: str) -> None:
@@ -31,8 +33,9 @@ def test_markdown_code(written: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["`weft recall x`", "`--json`", "`-v`", "`x`", "`a + b`", "`{}`", "`1.2.3`", "\\`no\\`", "`unclosed", "``"],
-)
+    ["`weft recall x`", "`--json`", "`-v`", "`x`", "`a + b`", "`{}`", "`1.2.3`", "\\`no\\`", "`unclosed", "``",
+     "`None`", "`True`", "`self`", "`null`", "`import`", "`function`"],
+)  # fmt: skip
 def test_what_is_no_name(written: str) -> None:
     assert named(f"See {written} for it.\n") == ()
 

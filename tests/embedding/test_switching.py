@@ -12,11 +12,13 @@ from tests.stand_ins import EmbeddingServer, embedding_server
 
 import weft
 from weft.backends.sqlite import spaces
-from weft.errors import StoreError
+from weft.backends.sqlite.store import SqliteStore
+from weft.errors import ModelError, StoreError
 from weft.operations import operation
 from weft.operations.indexing import Reindexed
 from weft.queries import Space
 from weft.testing.clock import ManualClock
+from weft.vector_spaces import Spaces
 
 from .conftest import Open, fill
 
@@ -184,6 +186,29 @@ def test_the_same_server_gets_its_key(opened: Open, server: EmbeddingServer) -> 
     assert b"sk-two" not in raw
 
 
+def test_another_server_of_this_machine_does_not_get_the_key(opened: Open, server: EmbeddingServer) -> None:
+    filled(opened("openai:old", f"{server.url}/v1"))
+    with embedding_server() as other:
+        memory = opened("openai:new", f"{other.url}/v1", WEFT_EMBEDDER_KEY="sk-new")
+        memory.recall("when does the ferry leave")
+        assert asked_of(server, "old", "when does the ferry leave")
+        assert not any("sk-new" in key for key in server.keys)
+
+
+def test_one_call_asks_in_one_space(opened: Open, server: EmbeddingServer) -> None:
+    filled(opened("ollama:old", server.url))
+    loom = opened("ollama:new", server.url).loom
+    spaces_set = loom.embedding.wanted
+    assert isinstance(spaces_set, Spaces)
+    call = spaces_set.serving(loom.store, loom.viewer)
+    assert call.query("when does the ferry leave")[0] is not None
+    used, _ = spaces_set.used(loom.store, loom.viewer)
+    assert used is not None
+    used.query = lambda text: (None, "it went away")  # type: ignore[method-assign]
+    assert call.query("who decided it") == (None, "it went away")
+    assert not asked_of(server, "new", "who decided it")
+
+
 def test_an_old_server_that_is_gone_leaves_the_new_space_and_words(opened: Open, clock: ManualClock) -> None:
     with embedding_server() as gone:
         filled(opened("ollama:old", gone.url))
@@ -344,6 +369,28 @@ def test_a_store_from_before_there_was_a_record(opened: Open, server: EmbeddingS
     assert not told(memory.recall("when does the ferry leave"))
 
 
+def test_vectors_that_another_process_makes_now_are_not_dropped(opened: Open, server: EmbeddingServer) -> None:
+    memory, other = opened("ollama:old", server.url), opened("ollama:new", server.url)
+    filled(memory)
+    reindex(other, limit=2)
+    loom = other.loom
+    with loom.store.embedding_turn(loom.operator("embed"), "ollama:new"):
+        kept = reindex(memory, drop_old=True)
+    assert not kept.dropped
+    assert any("vectors of ollama:new stay: another process makes them now" in note for note in kept.notes)
+    assert models(memory)["ollama:new"] == 2
+    assert reindex(memory, drop_old=True).dropped == {"ollama:new": 2}
+
+
+def test_a_reindex_that_fails_does_not_say_that_anything_was_saved(opened: Open, server: EmbeddingServer) -> None:
+    filled(opened("ollama:old", server.url))
+    with pytest.raises(ModelError) as caught:
+        reindex(opened("ollama:new", "http://127.0.0.1:9"))
+    assert "cannot be reached" in caught.value.message
+    assert "saved" not in caught.value.message
+    assert caught.value.hint.startswith("0 texts were embedded")
+
+
 def test_a_write_is_done_although_the_space_in_use_takes_its_vector_no_more(
     opened: Open, server: EmbeddingServer
 ) -> None:
@@ -359,24 +406,22 @@ def test_a_write_is_done_although_the_space_in_use_takes_its_vector_no_more(
 def test_a_store_that_fails_after_the_commit_costs_a_note(
     opened: Open, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = opened("ollama:old", server.url)
-    filled(before)
-    after = opened("ollama:new", server.url)
-    other = opened("builtin")
-    store = before.loom.store.store if hasattr(before.loom.store, "store") else before.loom.store
+    stale = opened("ollama:old", server.url)
+    filled(stale)
+    other = opened("ollama:new", server.url)
+    embedding = stale.loom.embedding
+    make = embedding.of_texts
 
-    def refuse(*_: Any) -> None:
+    def full(*_: Any) -> None:
         raise StoreError("the disk is full", hint="make room")
 
-    commit = SqliteStore.commit
+    def swapped_meanwhile(*given: Any) -> Any:
+        made = make(*given)
+        assert reindex(other).switched_from == "ollama:old"
+        monkeypatch.setattr(SqliteStore, "put_vectors", full)
+        return made
 
-    def swap_before(store: SqliteStore, account: str, plan: Any) -> Any:
-        monkeypatch.setattr(SqliteStore, "commit", commit)
-        reindex(after)  # another space comes into use between the vectors and the commit
-        monkeypatch.setattr(SqliteStore, "put_vectors", refuse)
-        return commit(store, account, plan)
-
-    monkeypatch.setattr(SqliteStore, "commit", swap_before)
-    written = other.remember("The anchor is in locker 9.")
+    embedding.of_texts = swapped_meanwhile  # type: ignore[method-assign]
+    written = stale.remember("Herons nest on the old pier.")
     assert any("the disk is full" in note for note in written.notes)
-    assert other.recall("anchor locker").hits[0].node.text == "The anchor is in locker 9."
+    assert stale.recall("herons pier").hits[0].node.text == "Herons nest on the old pier."

@@ -10,20 +10,24 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.unit.conftest import Place
 
 import weft
-from tests.unit.conftest import Place
 from weft.operations.ignoring import read_patterns
 from weft.operations.walking import walk
 
 FILES = [
-    "a", "b", "ab", "abc", "a.md", "b.md", "x-y", "a/b", "a/b.md", "a/a/b", "a/a/a/b.md", "a/c/b", "b/a/b", "d/a", "d/ab/c",
-    "d/e/f/a.md", "B/A", "d/[a]", "d/a b", "d/!x", "d/#x", "d/a\\b", "d/x*", "d/-", "d/]", "d/^", "d/1", "c/ ",
+    "a", "b", "ab", "abc", "a.md", "b.md", "x-y", "a/b", "a/b.md", "a/a/b", "a/a/a/b.md", "a/c/b", "b/a/b", "d/a",
+    "d/ab/c", "d/e/f/a.md", "B/A", "d/[a]", "d/a b", "d/!x", "d/#x", "d/a\\b", "d/x*", "d/-", "d/]", "d/^", "d/1",
+    "c/ ",
 ]  # fmt: skip
-PIECES = ["a", "b", "c", "d", "x", "*", "**", "?", "/", "/", "**/", "/**", "*.md", "[ab]", "[!a]", "[^a-c]", "[a-", "[]a]",
-          "[a-c-e]", "[[:alpha:]]", "[[:digit:]x]", "[z-a]", "[!z-a]", "\\", "\\*", "\\ ", " ", "!", "#", "[", "]", "-", ".", "[\\]]",
-          "[--a]", "***", "[[:x:]]", "[a"]  # fmt: skip
-GLUED = re.compile(r"[^/*]\*\*+/")  # `a**/b`: git reads it against its own manual
+PIECES = [
+    "a", "b", "c", "d", "x", "*", "**", "?", "/", "/", "**/", "/**", "*.md", "[ab]", "[!a]", "[^a-c]", "[a-", "[]a]",
+    "[a-c-e]", "[[:alpha:]]", "[[:digit:]x]", "[z-a]", "[!z-a]", "\\", "\\*", "\\ ", " ", "!", "#", "[", "]", "-", ".",
+    "[\\]]", "[--a]", "***", "[[:x:]]", "[a",
+]  # fmt: skip
+# `a**/b`, which git reads against its own manual, and a slash in brackets, which we call no pattern.
+ODD = re.compile(r"[^/*]\*\*+/|\[.*/")
 PATTERNS = st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map("".join), min_size=1, max_size=4)
 
 
@@ -49,7 +53,7 @@ def test_what_git_would_list_is_read(tree: Path) -> None:
     @example(["[a-[[:digit:]x]"])
     @example(["d/[[:alpha:]]", "d/\\#x", "\\!x", "#x"])
     def compare(lines: list[str]) -> None:
-        if any(GLUED.search(line) for line in lines):
+        if any(ODD.search(line) for line in lines):
             return
         (tree / ".gitignore").write_text("\n".join(lines) + "\n")
         listed = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from .conftest import Cli
 from .test_cli_terminal import shown
@@ -43,7 +44,7 @@ def test_what_cannot_be_meant_is_told_with_what_can(cli: Cli) -> None:
     assert "choose one of coding, review, release, security, research, coordinate" in wrong.output
     small = cli("memory-checkout", "sessions", "--max-tokens", "50")
     assert small.exit_code != 0
-    assert "give max_tokens 300 or more" in small.output
+    assert re.search(r"give max_tokens \d+ or more", small.output)
     risky = cli("memory-checkout", "sessions", "--task-profile", "risk=huge")
     assert risky.exit_code == 2
     assert "low | medium | high" in risky.output

@@ -180,9 +180,8 @@ def test_tools_are_the_core_operations_and_their_schemas_are_reviewed(bench: Ben
         offered = offer(("core",), network=False)
         for tool in found[:-1]:
             operation = offered.listed[tool["name"]]
-            assert set(tool["inputSchema"]["properties"]) == set(operation.input.__struct_fields__) - set(
-                operation.rare
-            )
+            own = set(operation.input.__struct_fields__) - set(operation.rare)
+            assert set(tool["inputSchema"]["properties"]) == {*own, "profile"}
             assert tool["annotations"]["readOnlyHint"] == (operation.effect == "read")
             assert tool["annotations"]["destructiveHint"] is False
             assert tool["_meta"] == {"anthropic/alwaysLoad": True}

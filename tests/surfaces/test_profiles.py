@@ -465,3 +465,18 @@ def test_tokens_are_counted_by_a_real_tokenizer_where_there_is_one(tmp_path: Pat
         quarter, longer = counted(tmp_path / other)
         assert quarter == 5  # 18 characters
         assert longer > estimate
+
+
+@pytest.mark.parametrize(("name", "field"), [("memory_checkout", "prompt"), ("assemble_context", "context")])
+@pytest.mark.parametrize("profile", [None, "debug", "balanced"])
+def test_the_words_of_a_context_are_in_the_data(
+    harbour: weft.Memory, name: str, field: str, profile: Profile | None
+) -> None:
+    given = {"query": "why are the quays repaired?", "max_tokens": 1_000}
+    output = run(harbour, name, **given)
+    answer = success(output, wording=str, profile=profile, operation=operation(name))
+    words = getattr(output, field)
+    assert words
+    assert isinstance(answer.envelope.data, dict)
+    assert answer.envelope.data[field] == words
+    assert words in answer.text

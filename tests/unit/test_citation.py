@@ -31,7 +31,11 @@ def test_lines_of_files() -> None:
 )
 def test_any_path_survives_being_cited(path: str) -> None:
     assert parse_citation(file_citation(path, 3)) == FileCitation(path=path, line=3, end_line=None)
-    assert "\n" not in file_citation(path, 3)
+    assert not any(sign.isspace() for sign in file_citation(path, 3)), "a path stands outside of quotes"
+
+
+def test_a_path_that_was_cited_with_its_blanks_reads_back() -> None:
+    assert parse_citation("file://docs/a b.md:7") == parse_citation("file://docs/a%20b.md:7")
 
 
 @pytest.mark.parametrize(

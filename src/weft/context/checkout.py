@@ -16,7 +16,9 @@ from weft.context.arrange import Group, Line, arrange, by_worth, order_of
 from weft.context.briefing import PARTS
 from weft.context.budget import SHARES, Slot, fill
 from weft.context.linearise import (
+    MOST_PER_TOKEN,
     ORDERS,
+    STEP,
     Body,
     Telling,
     Written,
@@ -164,12 +166,12 @@ class _Writing:
         """Room for words, by id: by rank within the share of the slot, and little where that has none left."""
         needs = self._told.needs
         rooms = {each: min(need, WHOLE_CHARACTERS) for each, need in needs.items()}
-        shares = {"briefing": BRIEFING_SHARE, **SHARES}
-        lines = {"briefing": self._wanted.briefing, **self._wanted.slots}
-        whole = sum(shares[name] for name, own in lines.items() if own) or 1.0
+        slots = self._wanted.slots
+        shared = [(BRIEFING_SHARE, self._wanted.briefing), *((SHARES[slot], lines) for slot, lines in slots.items())]
+        whole = sum(share for share, own in shared if own) or 1.0
         left = 0.0
-        for name, own in lines.items():
-            left += characters * shares[name] / whole if own else 0.0
+        for share, own in shared:
+            left += characters * share / whole if own else 0.0
             given = rooms_of({line.node.id: needs[line.node.id] for line in own}, int(left))
             left -= sum(given.values()) + AROUND_WORDS * len(given)
             rooms |= given
@@ -193,6 +195,8 @@ class _Writing:
 
     def one_line(self) -> Prompt:
         """The first line that fits alone. Raises OverBudget, which names the least with which one does."""
+        # As short as lines get, whatever the budget, so that what is named here does fit.
+        self._rooms = {each: min(need, WHOLE_CHARACTERS) for each, need in self._told.needs.items()}
         alone = [self.made([line], {}) for line in self._wanted.briefing]
         alone += [self.made([], {slot: [line]}) for slot, lines in self._wanted.slots.items() for line in lines]
         least = min((made.tokens for made in alone), default=self.made([], {}).tokens)
@@ -206,19 +210,23 @@ class _Writing:
 
     def widened(self, made: Prompt, briefed: list[Line], kept: dict[Slot, list[Line]]) -> Prompt:
         """With more lines where there is room left, those that answer first, and then with more words of them."""
-        for slot in ("briefing", *SHARES):
-            own = self._wanted.briefing if slot == "briefing" else self._wanted.slots.get(slot, ())
-            for line in own:
-                if line in (briefed if slot == "briefing" else kept.get(slot, ())):
-                    continue
-                if self.price[line.node.id] - SOURCE_TOKENS > self._budget - made.tokens:
-                    continue
-                brief = [*briefed, line] if slot == "briefing" else briefed
-                more = kept if slot == "briefing" else {**kept, slot: [*kept.get(slot, ()), line]}
-                wider = self.made(brief, more)
+        for line in self._wanted.briefing:
+            if line not in briefed and self._may_fit(line, made):
+                wider = self.made([*briefed, line], kept)
                 if wider.tokens <= self._budget:
-                    made, kept, briefed = wider, more, brief
+                    made, briefed = wider, [*briefed, line]
+        for slot in SHARES:
+            for line in self._wanted.slots.get(slot, ()):
+                if line in kept.get(slot, ()) or not self._may_fit(line, made):
+                    continue
+                more = {**kept, slot: [*kept.get(slot, ()), line]}
+                wider = self.made(briefed, more)
+                if wider.tokens <= self._budget:
+                    made, kept = wider, more
         return self._longer(made, briefed, kept)
+
+    def _may_fit(self, line: Line, made: Prompt) -> bool:
+        return self.price[line.node.id] - SOURCE_TOKENS <= self._budget - made.tokens
 
     def _longer(self, made: Prompt, briefed: Sequence[Line], kept: dict[Slot, list[Line]]) -> Prompt:
         shown = [*briefed, *(line for slot in SHARES for line in kept.get(slot, ()))]
@@ -227,7 +235,8 @@ class _Writing:
         wider = widest(
             lambda characters: self.made(briefed, kept, longer(rooms, self._told.needs, characters)),
             lambda made: made.tokens <= self._budget,
-            more,
+            min(more, MOST_PER_TOKEN * self._budget),
+            STEP,
         )
         return wider or made
 
@@ -304,8 +313,9 @@ def _text(wanted: Wanted, body: Body, left_out: int, budget_tokens: int) -> str:
         blocks.append(f"({lines} left out{spent(budget_tokens)})")
     elif not body.lines:
         blocks.append("(no lines: nothing is there to show)")
-    if wanted.guidance and budget_tokens >= FEW_TOKENS:
-        blocks.append("\n".join(wanted.guidance))
+    # The first says in general how to use the lines; what follows is of this very task.
+    if guidance := wanted.guidance[1 if budget_tokens < FEW_TOKENS else 0 :]:
+        blocks.append("\n".join(guidance))
     if body.sources:
         blocks.append(sources_of(body.sources))
     return "\n\n".join(blocks)

@@ -55,7 +55,8 @@ class Excerpts:
         worth = [
             each + FOLLOWING * first + LEADING * last for each, first, last in zip(own, before, behind, strict=True)
         ]
-        self._ranked = sorted(range(len(worth)), key=lambda at: (-worth[at], at))
+        best = worth.index(max(worth))  # what is worth nothing is at least told near to it
+        self._ranked = sorted(range(len(worth)), key=lambda at: (-worth[at], abs(at - best), at))
 
     def _worth(self) -> list[float]:
         """Of each piece, from 0 to 1."""
@@ -81,8 +82,9 @@ class Excerpts:
             cost = len(self._pieces[at]) + 1 + len(DOTS) * (1 - joins)
             if cost > left:
                 room = left - 2 * len(DOTS)
-                if not kept or room >= LEAST_PIECE:
-                    kept[at] = cut(self._pieces[at], max(room, 1))
+                if kept and (room < LEAST_PIECE or at - 1 not in kept or at + 1 in kept):
+                    continue  # only what goes on is shown in part, and no hole of a few words is left
+                kept[at] = cut(self._pieces[at], max(room, 1))
                 break
             kept[at] = ""
             left -= cost

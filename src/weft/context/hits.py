@@ -127,9 +127,9 @@ def _near(answer: Answer, candidate: Candidate, words: str, parts: Mapping[str, 
         return known.parts if known else ()
     found: list[Span] = []
     for place in candidate.best:
-        node = parts.get(place.id)
-        known = nearness.get(node.content_hash) if node else None
-        for start, end, cosine in known.parts if node and known else ():
+        if (node := parts.get(place.id)) is None or (known := nearness.get(node.content_hash)) is None:
+            continue
+        for start, end, cosine in known.parts:
             said = node.text[start:end]
             if (at := words.find(said)) >= 0:
                 found.append((at, at + len(said), cosine))

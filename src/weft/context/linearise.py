@@ -25,8 +25,10 @@ from weft.retrieval.views.ground import flat
 
 BUDGET_TOKENS: Final = 3_500  # leaves room for summary and notes where an answer may cost 4,000
 MOST_CHARACTERS: Final = 4_000  # of one line's words
+MOST_PER_TOKEN: Final = 8  # characters: more than texts have
+STEP: Final = 8  # characters, in which room is tried
 SMALL_TOKENS: Final = 400  # a budget in which weft's own words are few
-BEFORE_CHARACTERS: Final = 80  # of the turn that a turn answers, at least
+BEFORE_CHARACTERS: Final = 160  # of the turn that a turn answers, at least
 NAMES_SHOWN: Final = 4
 RELATIONS_SHOWN: Final = 6
 ORDERS: Final[Mapping[Intent, str]] = {
@@ -83,12 +85,14 @@ def linearise(lines: Sequence[Line], *, intent: Intent, ties: Ties, budget_token
     def fits(made: tuple[Mapping[str, int], Linearised]) -> bool:
         return made[1].tokens <= budget_tokens
 
-    found = widest(lambda characters: write(rooms_of(told.needs, characters)), fits, told.characters)
+    found = widest(
+        lambda characters: write(rooms_of(told.needs, characters)), fits, told.characters(budget_tokens), STEP
+    )
     if found is None:
         return write({})[1]
     rooms, best = found
-    more = sum(told.needs[each] - room for each, room in rooms.items())
-    wider = widest(lambda characters: write(longer(rooms, told.needs, characters)), fits, more) if more else None
+    more = min(sum(told.needs[each] - room for each, room in rooms.items()), MOST_PER_TOKEN * budget_tokens)
+    wider = widest(lambda characters: write(longer(rooms, told.needs, characters)), fits, more, STEP) if more else None
     return wider[1] if wider else best
 
 
@@ -100,14 +104,12 @@ class Telling:
             line.node.id: Excerpts(line.words or line.node.text or line.node.summary, line.asked, line.near)
             for line in lines
         }
-        self.needs = {
-            line.node.id: min(len(self._excerpts[line.node.id].whole), MOST_CHARACTERS) for line in lines
-        }
+        self.needs = {line.node.id: min(len(self._excerpts[line.node.id].whole), MOST_CHARACTERS) for line in lines}
 
-    @property
-    def characters(self) -> int:
-        """With which all of them are told in full."""
-        return 3 * sum(self.needs.values()) + 2 * AROUND_WORDS * len(self.needs)
+    def characters(self, budget_tokens: int) -> int:
+        """With which all of them are told in full, or more than the budget can hold."""
+        full = 3 * sum(self.needs.values()) + 2 * AROUND_WORDS * len(self.needs)
+        return min(full, MOST_PER_TOKEN * budget_tokens)
 
     def within(self, rooms: Mapping[str, int]) -> Said:
         """What is said of each line: all its words, and as much of them as it has room for."""

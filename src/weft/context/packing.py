@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.context.arrange import Group, Line
-from weft.context.linearise import Said, Telling, Written, body_of, flagged, sources_of, spent
+from weft.context.linearise import MOST_PER_TOKEN, STEP, Said, Telling, Written, body_of, flagged, sources_of, spent
 from weft.context.rooms import WHOLE_CHARACTERS, longer, rooms_of, widest
 from weft.context.ties import Ties
 from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
@@ -62,13 +62,15 @@ def pack(sections: Sequence[Section], ties: Ties, head: str, budget_tokens: int)
         kept[longest.name].pop()
         packed = write(kept, rooms)
     if packed.tokens > budget_tokens or (every and not any(kept.values())):
-        return _one_line(sections, lambda kept: write(kept, rooms), budget_tokens)
+        least = {each: min(need, WHOLE_CHARACTERS) for each, need in told.needs.items()}
+        return _one_line(sections, lambda kept: write(kept, least), budget_tokens)
     shown = {line.node.id: rooms[line.node.id] for lines in kept.values() for line in lines}
     more = sum(told.needs[each] - room for each, room in shown.items())
     wider = widest(
         lambda characters: write(kept, longer(shown, told.needs, characters)),
         lambda made: made.tokens <= budget_tokens,
-        more,
+        min(more, MOST_PER_TOKEN * budget_tokens),
+        STEP,
     )
     return wider or packed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-FIRST_SHARE: Final = 0.45  # of what is left, for the next line: 45 %, 25 %, 14 % …
+FIRST_SHARE: Final = 0.4  # of what is left, for the next line: 40 %, 24 %, 14 % …
 FULL_CHARACTERS: Final = 900  # that one line may take before the others had an equal share
 WHOLE_CHARACTERS: Final = 120  # a text that is no longer is shown whole or not at all
 LEAST_CHARACTERS: Final = 60  # of a longer one; with less it says nothing
@@ -57,4 +57,3 @@ def widest(write: Callable[[int], Made], fits: Callable[[Made], bool], most: int
         else:
             high = middle
     return best
-

@@ -27,8 +27,8 @@ _HINT = "open it in a word processor and save it again, or leave it out"
 
 # What zipfile lets through from a damaged file, besides its own errors.
 _BROKEN = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, LookupError, ValueError,
-    OSError,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, LookupError,
+    ValueError, OSError,
 )  # fmt: skip
 
 

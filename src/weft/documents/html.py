@@ -20,14 +20,17 @@ MAX_MISNESTED = 3_000  # elements that a closing tag of another closes, or not: 
 MAX_TAG_CHARACTERS = 20_000  # of one tag, without the values of its attributes
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
-# Python knows codecs that are no encodings of text ("unicode_escape", "undefined"): only those that pages are written in.
-_CHARSETS = frozenset("""
-ascii utf-8 utf-16-le utf-16-be iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9
-iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp866
-cp874 koi8-r koi8-u mac-roman mac-cyrillic gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949
-tis-620
-""".split())
-_TAG = re.compile(r"<!--(?:.*?-->|.*)|<(/?)([a-zA-Z][a-zA-Z0-9-]*)", re.DOTALL)
+# Python also knows codecs that are no encodings of text ("unicode_escape", "undefined"): these are what pages name.
+_CHARSET_NAMES = """
+ascii utf-8 utf-16-le utf-16-be iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8
+iso8859-9 iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256
+cp1257 cp1258 cp866 cp874 koi8-r koi8-u mac-roman mac-cyrillic gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp
+shift_jis cp932 euc_kr cp949 tis-620
+"""
+_CHARSETS = frozenset(_CHARSET_NAMES.split())
+# A comment ends where a browser ends it: also at once, or where none was meant to begin.
+_COMMENT = r"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*|</[^a-zA-Z>][^>]*"
+_TAG = re.compile(rf"{_COMMENT}|<(/?)([a-zA-Z][a-zA-Z0-9-]*)", re.DOTALL)
 _LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{MAX_TAG_CHARACTERS}}}[^<>]*")
 _VALUE = re.compile(r"\"[^\"]*\"|'[^']*'")
 _VOID_TAGS = "area base br col embed hr img input link meta source track wbr"
@@ -44,6 +47,7 @@ _OPTIONAL_END = frozenset(_OPTIONAL_END_TAGS.split())
 _LEFT_OUT = frozenset(_LEFT_OUT_TAGS.split())
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
+_CLOSES_OTHERS = frozenset([*_BLOCKS, *_OPTIONAL_END, *_HEADINGS, "pre"])
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -103,7 +107,7 @@ def _check(source: str) -> None:
             above = 0
             while (last := names.pop()) != tag:
                 opened[last] -= 1
-                above += last not in _OPTIONAL_END or tag not in _BLOCKS
+                above += last not in _OPTIONAL_END or tag not in _CLOSES_OTHERS
                 depth -= last not in _OPTIONAL_END
             opened[tag] -= 1
             depth -= tag not in _OPTIONAL_END
@@ -111,7 +115,9 @@ def _check(source: str) -> None:
         if depth > MAX_DEPTH:
             raise TooLarge(f"nests more than {MAX_DEPTH:,} elements", hint="leave it out, or save its text")
         if misnested > MAX_MISNESTED:
-            raise TooLarge(f"has more than {MAX_MISNESTED:,} tags that do not match", hint="leave it out, or save its text")
+            raise TooLarge(
+                f"has more than {MAX_MISNESTED:,} tags that do not match", hint="leave it out, or save its text"
+            )
     for long in _LONG_TAG.findall(source):
         if len(_VALUE.sub("", long)) > MAX_TAG_CHARACTERS:
             raise TooLarge("has a tag with too many attributes", hint="leave it out, or save its text")

@@ -116,7 +116,9 @@ def _html_title(lines: Sequence[str], blocks: Sequence[Block]) -> str:
         if block.kind != "directive":
             continue
         looked_at += 1
-        for level, inner in _HTML_HEADING.findall("\n".join(lines[block.start : block.end])[:MAX_TITLE_BLOCK_CHARACTERS]):
+        for level, inner in _HTML_HEADING.findall(
+            "\n".join(lines[block.start : block.end])[:MAX_TITLE_BLOCK_CHARACTERS]
+        ):
             words = title_of(html.unescape(_HTML_TAG.sub(" ", inner)))
             if words and int(level) <= top:
                 return words

@@ -81,7 +81,7 @@ def _opened(reader: PdfReader) -> PdfReader:
     return reader
 
 
-class _Spent(Exception):  # noqa: N818 - no fault of anyone: the work that a file may cost is done
+class _Spent(Exception):
     """Raised from inside the reading of a page."""
 
 

@@ -47,5 +47,5 @@ def is_event_citation(text: object) -> bool:
 
 
 def file_citation(path: str, line: int) -> str:
-    """Cites a line of a file."""
-    return f"file://{quote(path, safe='/@+,=~ ')}:{line}"
+    """Cites a line of a file. Without blanks: a path stands outside of quotes, and is no sentence there."""
+    return f"file://{quote(path, safe='/@+,=~')}:{line}"

@@ -69,33 +69,26 @@ def assemble_context(loom: Loom, given: AssembleContext) -> Assembled:
     """
     answer = run(recipes.DEFAULT, loom, read_ask(loom, given, as_of=given.as_of is not None))
     replay, more, unread = _replay(loom, given, answer)
-    told = {line.node.id for line in replay}
-    ranked = tuple(each for each in answer.ranked or () if each.node.id not in told)
+    ranked = answer.ranked or ()
     citations, uncited = _citations(loom, answer, [each.node for each in ranked])
     recalled, unserved = lines_of(loom, answer, ranked, citations)
     ties, untied = ties_among(loom, answer, ranked)
-    sections = (
-        Section(
-            name="the replay",
-            lines=replay[::-1],
-            share=REPLAY_SHARE,
-            groups=lambda lines: [
-                Group(heading=_replayed(given, truncated=more or len(lines) < len(replay)), lines=tuple(lines[::-1]))
-            ],
-        ),
-        Section(
-            name="what was recalled",
-            lines=by_worth(recalled, answer.intent, ties),
-            share=1.0 - REPLAY_SHARE,
-            groups=lambda lines: _recalled(lines, answer, ties),
-        ),
-    )
     where = "all projects" if given.everywhere else f"project {plain(given.project or loom.settings.project)}"
-    packed = pack(sections, ties, f"Context from memory, {where}. {QUOTED}", given.max_tokens)
+    head = f"Context from memory, {where}. {QUOTED}"
+    told, hits = {line.node.id for line in replay}, {line.node.id for line in recalled}
+    others = [line for line in recalled if line.node.id not in told]
+    sections = _sections(given, answer, ties, replay, others, more=more, elsewhere=False)
+    packed = pack(sections, ties, head, given.max_tokens)
+    if (told & hits) - {line.id for line in packed.lines["the replay"]}:
+        # What answers is not cut with the replay: then it is told among what is recalled, and there only.
+        rest = [line for line in replay if line.node.id not in hits]
+        sections = _sections(given, answer, ties, rest, recalled, more=more, elsewhere=True)
+        packed = pack(sections, ties, head, given.max_tokens)
     replayed, found = (len(packed.lines[each.name]) for each in sections)
     truncated = more or bool(packed.left_out.get("the replay"))
-    warnings = unsourced([*replay, *recalled])
-    if truncated and not found:
+    shown = {line.id for lines in packed.lines.values() for line in lines}
+    warnings = unsourced([line for line in (*replay, *recalled) if line.node.id in shown])
+    if truncated and not ranked:
         warnings.append(UNSUPPORTED)
     notes = (
         *notes_of(loom, answer, answer.ranked or (), then=asks_of_then(given)),
@@ -119,9 +112,42 @@ def assemble_context(loom: Loom, given: AssembleContext) -> Assembled:
     )
 
 
-def _replayed(given: AssembleContext, *, truncated: bool) -> str:
+def _sections(
+    given: AssembleContext,
+    answer: Answer,
+    ties: Ties,
+    replay: Sequence[Line],
+    recalled: Sequence[Line],
+    *,
+    more: bool,
+    elsewhere: bool,
+) -> tuple[Section, Section]:
+    """`more` says that there is more to replay, `elsewhere` that some of it stands among what is recalled."""
+    return (
+        Section(
+            name="the replay",
+            lines=replay[::-1],
+            share=REPLAY_SHARE,
+            groups=lambda lines: [
+                Group(
+                    heading=_replayed(given, truncated=more or len(lines) < len(replay), elsewhere=elsewhere),
+                    lines=tuple(lines[::-1]),
+                )
+            ],
+        ),
+        Section(
+            name="what was recalled",
+            lines=by_worth(recalled, answer.intent, ties),
+            share=1.0 - REPLAY_SHARE,
+            groups=lambda lines: _recalled(lines, answer, ties),
+        ),
+    )
+
+
+def _replayed(given: AssembleContext, *, truncated: bool, elsewhere: bool) -> str:
     what = "What was said last" if given.session else "What was written last"
-    return f"{what}, newest last{' (earlier is left out)' if truncated else ''}"
+    but = ", without what is recalled below" if elsewhere else ""
+    return f"{what}, newest last{but}{' (earlier is left out)' if truncated else ''}"
 
 
 def _recalled(lines: Sequence[Line], answer: Answer, ties: Ties) -> list[Group]:
@@ -163,7 +189,8 @@ def _last(loom: Loom, given: AssembleContext, when: When) -> tuple[NodeVersion, 
         when = LATEST if given.as_of is None and given.known_at is None else when
     else:
         projects = None if given.everywhere else (given.project or loom.settings.project, None)
-        find = Find(projects=projects, without_kinds=tuple(each for each in NOT_SAID if each != "Message"))
+        unsaid = tuple(each for each in NOT_SAID if each != "Message")
+        find = Find(projects=projects, kinds=given.kinds, without_kinds=unsaid)
     found = loom.store.find(loom.viewer, when, find, limit=SPARE * given.replay + 1).nodes
     # What was read out of a memory says nothing that the memory does not.
     return tuple(node for node in found if DERIVED_FROM not in node.props)[: given.replay + 1]

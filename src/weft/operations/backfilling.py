@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.embedding import Embedding
+from weft.embedding import WITHOUT_VECTORS, Embedding
 from weft.errors import ModelError
 from weft.loom import Loom
 from weft.queries import Vector
@@ -75,6 +75,7 @@ def _made(embedding: Embedding, texts: Sequence[Text], refused: dict[bytes, str]
     if not problem:
         return vectors
     if not embedding.of_pairs([_PROBE])[0]:
+        problem = problem.removesuffix(f"; {WITHOUT_VECTORS}")  # which is for writes
         raise ModelError(problem, hint=f"{saved} texts were embedded and saved; run `weft reindex` again to go on")
     if len(texts) > 1:
         middle = len(texts) // 2

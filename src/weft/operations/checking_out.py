@@ -5,6 +5,8 @@ Coordination between agents (claims on work, hand-overs) is to come: `claims` is
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -38,6 +40,8 @@ from weft.retrieval.profiles import PROFILES
 from weft.retrieval.purposes import PURPOSES, Purpose, purpose_of
 from weft.retrieval.recipes import CANDIDATES, Plan, compose
 from weft.types import SCOPES
+
+WARNED: Final = 4  # times at most that a prompt is written: its warnings tell of its lines, and take room from them
 
 
 class Checkout(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -105,6 +109,12 @@ def memory_checkout(loom: Loom, given: MemoryCheckout) -> Checkout:
         guidance=guidance_of(policy, profile) if chosen.count or briefing else (),
     )
     prompt = write_prompt(wanted, given.max_tokens)
+    for _ in range(WARNED):
+        warnings = warnings_of(reader, found, chosen, prompt)
+        if warnings == wanted.warnings:
+            break
+        wanted = replace(wanted, warnings=warnings)
+        prompt = write_prompt(wanted, given.max_tokens)
     notes = (*notes_of(reader, answer, chosen.ranked, then=asks_of_then(given)), *chosen.notes, *untied, *beside.notes)
     told, untold = told_of(reader, found, chosen, prompt)
     pinned = answer.ask.when
@@ -135,12 +145,15 @@ def _purpose(name: str) -> Purpose:
 
 
 def _narrowed(loom: Loom, profile: TaskProfile) -> Loom:
-    """The caller with no more scopes than the task needs: never with one that it does not hold."""
+    """The caller with no more scopes than the task needs: never with one that it does not hold.
+
+    Only scopes narrow: what is sensitive is shown to whom it is shown otherwise.
+    """
     if profile.permission is None:
         return loom
     allowed = frozenset(SCOPES[: SCOPES.index(profile.permission) + 1])
     held = loom.viewer.scopes & allowed
-    return replace(loom, viewer=replace(loom.viewer, scopes=held, sensitive=False))
+    return replace(loom, viewer=replace(loom.viewer, scopes=held))
 
 
 def _briefing(loom: Loom, given: MemoryCheckout, answer: Answer) -> tuple[tuple[Line, ...], str, tuple[str, ...]]:

@@ -36,6 +36,8 @@ STEPS_OF_ONE: Final = 6
 AROUND: Final = 8  # joined nodes at most
 STARTS: Final = 8  # hits whose neighbours are read
 CONFLICTS: Final = "CONFLICTS_WITH"
+CONTRADICTED: Final = "what contradicts what"
+REPLACED: Final = "what was replaced"
 COMPACTED: Final = 5  # lines that a compaction adds
 CHANGES_READ: Final = 40  # for provenance
 # What stands around a hit and says nothing by itself.
@@ -50,7 +52,8 @@ class Around(Struct, frozen=True, kw_only=True):
 
     `bound` are the ids of tasks that have to do with the hits, the session or the profile; `truncated` says that there
     is more than `lately` shows; `conflicts` are pairs of ids; `compacted` is what a compaction for the purpose marked
-    as not to be lost and has to do with the question, be it among the hits or not.
+    as not to be lost and has to do with the question, be it among the hits or not. `unchecked` says that what
+    contradicts or replaces what could not be read.
     """
 
     joined: tuple[tuple[NodeVersion, tuple[Step, ...]], ...] = ()
@@ -60,6 +63,7 @@ class Around(Struct, frozen=True, kw_only=True):
     truncated: bool = False
     conflicts: tuple[tuple[str, str], ...] = ()
     compacted: tuple[NodeVersion, ...] = ()
+    unchecked: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -80,17 +84,19 @@ class _Reads:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.failed: set[str] = set()
 
     def read(self, what: str, ask: Callable[[], tuple[Read, ...]]) -> tuple[Read, ...]:
         try:
             return ask()
         except StoreError as problem:
+            self.failed.add(what)
             self.notes.append(f"{what} cannot be told: {problem.message}")
             return ()
 
 
 def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Around:
-    """What is beside the hits of an answer, in the projects that it was asked of; nothing of one from the log."""
+    """What is beside the hits of an answer, of the projects and kinds asked for; nothing of one from the log."""
     if answer.degraded:
         return Around()
     when, reads = answer.ask.when, _Reads()
@@ -104,7 +110,7 @@ def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Aro
     tasks: dict[str, NodeVersion] = {}
     for step in steps:
         node, rel = step.node, step.edge.rel
-        if not _is_here(answer, node) or node.id in starts:
+        if not (_is_here(answer, node) and _is_wanted(answer, node)) or node.id in starts:
             continue
         if node.kind == TASK and rel in PROVENANCE_RELATIONS:
             tasks[node.id] = node  # it made what was found, or was raised where that was said
@@ -113,12 +119,15 @@ def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Aro
             joined.setdefault(node.id, (node, []))[1].append(way)
     lately = reads.read("the session", lambda: _turns(loom, session, when) if session else ())
     lately = lately or reads.read("what happened lately", lambda: _newest(loom, answer, when))
-    tasks |= {node.id: node for node in reads.read("tasks", lambda: _tasks(loom, when, session, task))}
+    lately = tuple(node for node in lately if _is_wanted(answer, node))
+    own = reads.read("tasks", lambda: _tasks(loom, when, session, task))
+    tasks |= {node.id: node for node in own if _is_here(answer, node)}
     bound = frozenset(tasks)
     tasks |= {node.id: node for node in reads.read("open tasks", lambda: _open(loom, answer, when))}
-    pairs = reads.read("what contradicts what", lambda: _conflicts(loom, when, [node.id for node in hits]))
+    pairs = reads.read(CONTRADICTED, lambda: _conflicts(loom, when, [node.id for node in hits]))
+    tasks = {each: node for each, node in tasks.items() if _is_wanted(answer, node)}
     ids = [*joined, *tasks, *(node.id for node in lately)]
-    gone = set(reads.read("what was replaced", lambda: _replaced(loom, when, ids)))
+    gone = set(reads.read(REPLACED, lambda: _replaced(loom, when, ids)))
     found = {node.id for node in hits} | gone
     marked = reads.read("what was compacted", lambda: _compacted(loom, answer))
     return Around(
@@ -129,6 +138,7 @@ def around(loom: Loom, answer: Answer, *, session: str | None, task: str) -> Aro
         truncated=len(lately) > LATELY,
         conflicts=pairs,
         compacted=marked,
+        unchecked=bool(reads.failed & {CONTRADICTED, REPLACED}),
         notes=tuple(reads.notes),
     )
 
@@ -142,6 +152,10 @@ def _is_here(answer: Answer, node: NodeVersion) -> bool:
     return answer.ask.projects is None or node.guard.project in answer.ask.projects
 
 
+def _is_wanted(answer: Answer, node: NodeVersion) -> bool:
+    return answer.ask.kinds is None or node.kind in answer.ask.kinds
+
+
 def _compacted(loom: Loom, answer: Answer) -> tuple[NodeVersion, ...]:
     """Of today only: a compaction says nothing of other moments."""
     if answer.ask.purpose is None or answer.ask.as_of:
@@ -149,7 +163,7 @@ def _compacted(loom: Loom, answer: Answer) -> tuple[NodeVersion, ...]:
     from weft.operations.projections import compacted_nodes
 
     nodes = compacted_nodes(loom, answer.ask.purpose, answer.ask.query, limit=COMPACTED)
-    return tuple(node for node in nodes if _is_here(answer, node))
+    return tuple(node for node in nodes if _is_here(answer, node) and _is_wanted(answer, node))
 
 
 def _newest(loom: Loom, answer: Answer, when: When) -> tuple[NodeVersion, ...]:

@@ -29,6 +29,7 @@ from weft.types import NodeVersion
 # Against the evidence that it takes to answer at all: what is less is weak, and from when on it is called so.
 ENOUGH, FAIR, STRONG = 1.0, 1.5, 2.0
 BESIDE_BEST: Final = 0.35  # of the best evidence: a line with less is no answer beside it
+SAID_HERE: Final = "said in this conversation"
 BOUND_SCORE: Final = 0.001  # of a task that has to do with the hits: more than one that is only open
 
 
@@ -98,7 +99,7 @@ def _unwanted(loom: Loom, found: Found, candidate: Candidate, strength: Mapping[
         return "before the horizon"
     home = node.id.partition("#")[0].removesuffix(":briefing")  # what a session left is told before all
     if found.given.session and home == conversation_key(loom, found.given.session):
-        return "said in this conversation"  # who asks knows it
+        return SAID_HERE  # who asks knows it
     led_to = any(seen.view != "semantic" for seen in candidate.seen)
     weak = found.policy.evidence != "any" and not led_to and _is_weak(node.id, strength)
     return "low evidence" if weak else ""

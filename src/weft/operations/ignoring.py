@@ -77,7 +77,7 @@ def read_patterns(base: str, lines: Iterable[str]) -> Patterns:
 
 
 def _matches(wanted: Segments, names: Sequence[str]) -> bool:
-    """Whether the names are those wanted. After a `**` the first place that fits is the best: the rest has most room."""
+    """Whether the names are those wanted. After a `**` the first place that fits is best: the rest has most room."""
     at = name = 0
     after: tuple[int, int] | None = None  # the last `**`, and the first name that it does not stand for
     while name < len(names):

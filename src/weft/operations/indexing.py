@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -66,7 +67,8 @@ def reindex(loom: Loom, given: Reindex) -> Reindexed:
     if given.drop_old and held.in_use != embedding.model:
         notes += (f"nothing was dropped: {held_line(held)}",)
     elif given.drop_old:
-        dropped = {each: _drop(loom, viewer, each) for each in sorted(held.by_model) if each != held.in_use}
+        dropped, kept = _drop_all(loom, viewer, [each for each in sorted(held.by_model) if each != held.in_use])
+        notes += kept
     return Reindexed(
         model=embedding.model,
         embedded=done.made,
@@ -120,6 +122,19 @@ def _in_use(loom: Loom, viewer: Viewer, embedding: Embedding, refused: tuple[byt
 
 def _publish(loom: Loom, viewer: Viewer) -> tuple[str, ...]:
     return loom.store.reindex(viewer, progress=lambda done, total: loom.progress("indexing", done, total))
+
+
+def _drop_all(loom: Loom, viewer: Viewer, models: Sequence[str]) -> tuple[dict[str, int], tuple[str, ...]]:
+    """How many vectors of each model went; a note on each that another process is making, which stays."""
+    dropped: dict[str, int] = {}
+    notes = []
+    for model in models:
+        with loom.store.embedding_turn(viewer, model) as mine:
+            if mine:
+                dropped[model] = _drop(loom, viewer, model)
+            else:
+                notes.append(f"vectors of {model} stay: another process makes them now")
+    return dropped, tuple(notes)
 
 
 def _drop(loom: Loom, viewer: Viewer, model: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.context.arrange import Group, Line
 from weft.context.linearise import QUOTED
@@ -26,7 +27,8 @@ from weft.operations.task_order import by_priority
 from weft.types import NOW, Find, NodeVersion
 
 ALERTS_SHOWN: Final = 5
-MAX_TASKS: Final = 1_000  # that are looked through
+PAGE: Final = 1_000  # tasks that are read at once
+MAX_TASKS: Final = 20_000  # that are looked through, finished ones among them
 
 
 class PreviousContextInput(Struct, frozen=True, kw_only=True):
@@ -57,8 +59,7 @@ def previous_context(loom: Loom, given: PreviousContextInput) -> PreviousContext
     """Tells where things stand: the last digest, open tasks by priority, and up to 5 alerts of the last 24 hours."""
     projects = (given.project or loom.settings.project, None)
     digests = loom.store.find(loom.viewer, NOW, Find(kinds=(DIGEST,), projects=projects), limit=1).nodes
-    found = loom.store.find(loom.viewer, NOW, Find(kinds=(TASK,), projects=projects), limit=MAX_TASKS).nodes
-    going = sorted((node for node in found if status_of(node) not in DONE), key=by_priority)
+    going, unread = _open_tasks(loom, projects)
     tasks, alerts = going[: given.limit], active_alerts(loom, projects)[:ALERTS_SHOWN]
     lines = _lines(loom, [*digests, *tasks, *alerts])
     sections = (
@@ -79,9 +80,24 @@ def previous_context(loom: Loom, given: PreviousContextInput) -> PreviousContext
         alerts=tuple(by_id[node.id] for node in alerts),
         open_tasks=len(going),
         tokens=packed.tokens if shown else 0,
-        notes=(*_empty(digests, going, alerts), *more, *unsourced(list(lines.values())), *flagged(shown)),
+        notes=(*_empty(digests, going, alerts), *more, *unread, *unsourced(list(lines.values())), *flagged(shown)),
     )
     return bounded(told, "tasks")
+
+
+def _open_tasks(loom: Loom, projects: tuple[str | None, ...]) -> tuple[list[NodeVersion], tuple[str, ...]]:
+    """By priority, however much was finished since; a note where there are more than are looked through."""
+    when, find = loom.store.pin(loom.viewer, NOW), Find(kinds=(TASK,), projects=projects)
+    going: list[NodeVersion] = []
+    read = 0
+    while read < MAX_TASKS:
+        page = loom.store.find(loom.viewer, when, find, limit=PAGE).nodes
+        going += [node for node in page if status_of(node) not in DONE]
+        read += len(page)
+        if len(page) < PAGE:
+            return sorted(going, key=by_priority), ()
+        find = replace(find, before=page[-1].row)
+    return sorted(going, key=by_priority), (f"only the newest {read:,} tasks were looked through",)
 
 
 def _lines(loom: Loom, nodes: Sequence[NodeVersion]) -> dict[str, Line]:

@@ -287,7 +287,8 @@ def _check_log(loom: Loom, viewer: Viewer) -> Check:
         return Check(name="log", ok=False, detail=found.problem, hint="restore a backup from before the damage")
     detail = f"{found.events} events in {found.commits} commits, every hash fits"
     if found.erased:
-        detail += f"; {found.erased} payloads were replaced, as the log itself says"
+        some = "1 payload was" if found.erased == 1 else f"{found.erased:,} payloads were"
+        detail += f"; {some} replaced, as the log itself says"
     return Check(name="log", ok=True, detail=detail)
 
 

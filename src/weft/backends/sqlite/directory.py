@@ -56,10 +56,10 @@ def make_file(path: Path) -> None:
 
 
 def _is_other(entry: Path) -> bool:
-    """Whether it is something else than tokens, the count of starts and the projects' directories: those may be there
-    before a memory is.
+    """Whether it is something else than tokens, the count of starts, the projects' directories and the list of files
+    that weft wrote: those may be there before a memory is.
     """
-    return not entry.name.removeprefix(".").startswith(("tokens.json", "serving.json", "roots.json"))
+    return not entry.name.removeprefix(".").startswith(("tokens.json", "serving.json", "roots.json", "written.json"))
 
 
 def _sync(entry: Path) -> None:

@@ -32,9 +32,11 @@ def ingested_lines(answer: Ingested) -> None:
     else:
         click.echo(f"{read}; {answer.unchanged:,} unchanged; {skipped:,} skipped{ignored}")
     if answer.revived:
-        click.echo(f"{answer.revived:,} of them had been deleted, and are back")
+        back = "had been deleted, and is back" if answer.revived == 1 else "had been deleted, and are back"
+        click.echo(f"{answer.revived:,} of them {back}")
     if answer.ended:
-        click.echo(f"{answer.ended:,} whose files are gone were ended; their history stays")
+        gone = "whose file is gone was ended; its" if answer.ended == 1 else "whose files are gone were ended; their"
+        click.echo(f"{answer.ended:,} {gone} history stays")
     for line in skipped_lines(answer):
         click.echo(dim(f"  {one_line(line)}"))
     notes_below(answer.notes)

@@ -107,12 +107,16 @@ def _failure(message: str, hint: str, code: str, profile: Profile | None) -> Ans
 
 def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile | None) -> Answer:
     """Within a bound that few answers reach: what is longer is cut."""
-    texts = {name: whole.pop(name) for name in TEXTS if name in whole}  # the data says the same by itself
+    rows = "hits" in whole
+    texts = {name: whole.pop(name) for name in TEXTS if name in whole}
     notes = _few(notes, NOTES_CHARACTERS)
     tokens = _tokens(profile)
     most = tokens * CHARACTERS_PER_TOKEN
     within = f"{tokens:,} tokens" if profile is None else f"{most:,} characters"
     room = most - ENVELOPE_CHARACTERS
+    # Hits say by themselves what a context says of them; elsewhere the words are the answer, and stay whole.
+    kept = {} if rows or size(texts) > room - ENVELOPE_CHARACTERS else texts
+    room -= size(kept)
     for _ in range(MAX_ROUNDS):
         data, cuts = fit(whole, room, within)
         text, summary = _words(msgspec.convert(data | texts, type(output)), notes + cuts)
@@ -121,7 +125,7 @@ def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profi
             summary=summary,
             profile=profile or UNSAID,
             token_estimate=ROOM_FOR_COUNT,
-            data=data,
+            data=data | kept,
             notes=notes + cuts,
         )
         if max(len(text), size(envelope)) <= most and (profile or count_tokens(text) <= tokens):
