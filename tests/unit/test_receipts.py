@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from tests.retrieval import broken_store as broken
 from tests.retrieval.small_worlds import WordEmbedder
-from tests.retrieval.test_synthesis import Writer
+from tests.retrieval.test_synthesis import Writer, writer  # noqa: F401 - a fixture
 from tests.retrieval.views_world import story
 
 import weft
@@ -444,22 +444,21 @@ def test_parts_that_the_store_cannot_serve_are_not_called_deleted(place: Place, 
         assert not any("deleted since" in note for note in notes)
 
 
-def test_what_a_model_wrote_is_kept_and_withheld_with_what_it_was_written_from(place: Place) -> None:
-    writer = Writer()
-    try:
-        writer.said = "The gauge is in the shed [1]."
-        memory = place.open(model="openai:small", model_url=writer.url)
-        shed = memory.remember("The tide gauge is in the shed.")
-        memory.remember("The tide gauge is heavy.")
-        before, receipt = recall(memory, "where is the tide gauge?", synthesize=True)
-        asked = len(writer.asked)
-        assert (before.answer, bool(before.written_by)) == (writer.said, True)
-        assert memory.answer(receipt) == before
-        assert len(writer.asked) == asked  # told again, not written again
-        delete(memory, shed.id)
-        after = memory.answer(receipt)
-    finally:
-        writer.close()
+def test_what_a_model_wrote_is_kept_and_withheld_with_what_it_was_written_from(
+    place: Place,
+    writer: Writer,  # noqa: F811
+) -> None:
+    writer.said = "The gauge is in the shed [1]."
+    memory = place.open(model="openai:small", model_url=writer.url)
+    shed = memory.remember("The tide gauge is in the shed.")
+    memory.remember("The tide gauge is heavy.")
+    before, receipt = recall(memory, "where is the tide gauge?", synthesize=True)
+    asked = len(writer.asked)
+    assert (before.answer, bool(before.written_by)) == (writer.said, True)
+    assert memory.answer(receipt) == before
+    assert len(writer.asked) == asked  # told again, not written again
+    delete(memory, shed.id)
+    after = memory.answer(receipt)
     assert (after.answer, after.written_by, "in the shed" in after.context) == ("", "", False)
     assert any("language model" in note for note in after.notes)
     assert [hit.node.text for hit in after.hits] == ["The tide gauge is heavy."]

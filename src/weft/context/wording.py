@@ -20,6 +20,7 @@ REMARK_CHARACTERS: Final = 200
 TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept", "Document", "Section", "Chunk"}
 SHAPING: Final = "\t\u200c\u200d"  # tabs, and joiners, with which some scripts are spelt
 SPEAKER_CHARACTERS: Final = 40
+TASK_STATES: Final = frozenset({"open", "running", "blocked", "succeeded", "failed", "cancelled"})
 HEADING_CHARACTERS: Final = 48
 PATH_CHARACTERS: Final = 110
 HEADINGS_MARK: Final = " › "  # between the headings above a chunk
@@ -67,7 +68,8 @@ def spoken(kind: str, props: Mapping[str, Any], text: str, summary: str = "") ->
     if kind == "Chunk" and (place := headings(summary)):
         return f"{kind}, {place}"
     by = props.get("speaker") or props.get("role") if kind == "Message" else None
-    by = props.get("status") if kind == "Task" else by
+    if kind == "Task":  # anybody may write a task: of its status only the words that weft knows stand outside of quotes
+        by = props.get("status") if props.get("status") in TASK_STATES else None
     if not isinstance(by, str) or text.startswith(f"{by}:"):
         return plain(kind)
     name = " ".join(_NO_NAME.sub(" ", flat(by)).split())[:SPEAKER_CHARACTERS].strip()
