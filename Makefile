@@ -22,11 +22,11 @@ $(VENV)/made-dev: $(VENV)/made
 demo: $(VENV)/made ## load a small workspace and answer questions about it
 	@$(BIN)/python examples/demo.py
 
-# What races, crashes or counts on its turn runs alone; the rest on two cores.
+# What races, crashes or counts on its turn runs alone; the rest three at a time: tests wait for disks and processes.
 ALONE := tests/concurrency tests/crash
 
 test: $(VENV)/made-dev ## all tests
-	$(BIN)/python -m pytest --numprocesses 2 $(addprefix --ignore=,$(ALONE))
+	$(BIN)/python -m pytest --numprocesses 3 $(addprefix --ignore=,$(ALONE))
 	$(BIN)/python -m pytest $(ALONE)
 
 lint: $(VENV)/made-dev ## style, types, layers
