@@ -46,6 +46,7 @@ bench-quality: $(VENV)/made-dev ## answer quality on outside data; DATA=director
 	$(BIN)/python -m benchmarks.quality.run $(if $(DATA),--data $(DATA))
 
 chaos: $(VENV)/made-dev ## long reliability runs
+	WEFT_MACHINES=1 $(BIN)/python -m pytest tests/properties
 	$(BIN)/python benchmarks/chaos/kill.py --rounds 1000
 	$(BIN)/python benchmarks/chaos/races.py --rounds 1000
 	$(BIN)/python benchmarks/chaos/many.py --minutes 10

@@ -93,7 +93,7 @@ def test_a_history_is_found_and_taken_in_once(machine: Machine, client: str) -> 
     again = answer(machine, "import-history", client)
     assert (again["conversations"], again["written"], again["unchanged"]) == (1, 0, 2 if client != "gemini" else 3)
     shown = machine.run("import-history", client).out
-    assert "1 conversations" in shown
+    assert "1 conversation," in shown
     assert "0 written" in shown
     assert f"{again['unchanged']} already known" in shown
 

@@ -45,7 +45,7 @@ def reader_of(memory: weft.Memory) -> Cite:
 
 def check_context(text: str, cite: Cite) -> int:
     """Raises Untraceable for the first line that is not cited, or whose source does not say it; else counts lines."""
-    body, sources = _parted(text)
+    body, sources = parted(text)
     checked = 0
     for line in body:
         if _NUMBERED.match(line):
@@ -59,7 +59,7 @@ def check_context(text: str, cite: Cite) -> int:
     return checked
 
 
-def _parted(text: str) -> tuple[list[str], dict[int, str]]:
+def parted(text: str) -> tuple[list[str], dict[int, str]]:
     """The lines before the footer, and the citations of the footer by number."""
     lines = text.split("\n")
     at = len(lines) - 1 - lines[::-1].index("Sources") if "Sources" in lines else len(lines)

@@ -18,7 +18,7 @@ from weft.projection.weave import weave
 
 from .make_golden import ACCOUNT, OPERATOR, FixedClock, Mixer
 
-EVENTS = 10_000
+EVENTS = 5_000
 
 FRESH_PROCESS = """
 import sys

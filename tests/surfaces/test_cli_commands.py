@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 import pytest
-from tests.retrieval.test_synthesis import Writer
+from tests.retrieval.test_synthesis import Writer, writer  # noqa: F401 - a fixture
 
 from .conftest import Cli
 
@@ -87,19 +87,19 @@ def test_ask_without_a_model_shows_the_cited_lines(cli: Cli) -> None:
     assert (empty.exit_code, "nothing that you may see matches" in empty.stdout) == (0, True)
 
 
-def test_ask_with_a_model_shows_what_it_wrote_and_from_which_lines(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ask_with_a_model_shows_what_it_wrote_and_from_which_lines(
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    writer: Writer,  # noqa: F811
+) -> None:
     kept = answer(cli, "remember", "Deploys freeze on Fridays.")
-    writer = Writer()
     writer.said = "They freeze on Fridays [1]."
-    try:
-        monkeypatch.setenv("WEFT_MODEL", "openai:stand-in")
-        monkeypatch.setenv("WEFT_MODEL_URL", writer.url)
-        shown = cli("ask", "when do deploys freeze?").stdout
-        assert shown.index("> They freeze on Fridays [1].") < shown.index("written by openai:stand-in")
-        assert shown.index("written by openai:stand-in") < shown.index(kept["citation"])
-        assert answer(cli, "ask", "when do deploys freeze?")["answer"] == writer.said
-    finally:
-        writer.close()
+    monkeypatch.setenv("WEFT_MODEL", "openai:stand-in")
+    monkeypatch.setenv("WEFT_MODEL_URL", writer.url)
+    shown = cli("ask", "when do deploys freeze?").stdout
+    assert shown.index("> They freeze on Fridays [1].") < shown.index("written by openai:stand-in")
+    assert shown.index("written by openai:stand-in") < shown.index(kept["citation"])
+    assert answer(cli, "ask", "when do deploys freeze?")["answer"] == writer.said
 
 
 # ---- migrate

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from mcp import ClientSession
+from tests.context.cited_lines import parted
 from tests.retrieval.views_world import CAUSES, CHAIN, ENTITIES, EVENTS, story
 
 import weft
@@ -22,7 +23,6 @@ from weft.log.kinds import graph
 from .test_mcp import Bench, refused, text_of
 
 LINE = re.compile(r'^(\d+)\. \[(\w+)\] "(.*?)".* \[(\d+)\]$', re.MULTILINE)
-SOURCE = re.compile(r"^\[(\d+)\] (weft://\S+)$", re.MULTILINE)
 TOOLS = (
     "semantic_search",
     "entity_lookup",
@@ -78,11 +78,11 @@ async def follow(session: ClientSession, question: str, intent: str, *expansions
 
 async def check_sources(session: ClientSession, text: str) -> None:
     """Every line has a source, and every source says what the line says."""
-    lines, sources = LINE.findall(text), dict(SOURCE.findall(text))
+    lines, (_, sources) = LINE.findall(text), parted(text)
     assert lines
     assert len(lines) == len(re.findall(r"^\d+\. ", text, re.MULTILINE))
     for _, kind, words, source in lines:
-        cited = await call(session, "cite", citation=sources[source])
+        cited = await call(session, "cite", citation=sources[int(source)])
         assert cited["matches"] is True
         assert any(node["kind"] == kind and words in (node["text"], node["name"]) for node in cited["nodes"]), (
             words,
