@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("weft.testing")
 _SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 settings.register_profile(
-    "quick", max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=_SLOW, print_blob=True
+    "quick", max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=_SLOW, print_blob=True
 )
 settings.register_profile(
     "thorough", max_examples=1_000, stateful_step_count=60, deadline=None, suppress_health_check=_SLOW, print_blob=True

@@ -82,19 +82,19 @@ def assert_kept_once(text: str, source: SourceFile) -> None:
         assert lines[symbol.end_line - 1].strip(), "it ends with a line that says something"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(MODULES, st.sampled_from(("\n", "\r\n", "\r")))
 def test_no_line_of_a_module_is_lost_or_kept_twice(text: str, line_end: str) -> None:
     assert_kept_once(text.replace("\n", line_end), read_source(text.replace("\n", line_end), "a.py"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(GARBAGE)
 def test_no_line_of_garbage_is_lost_or_kept_twice(text: str) -> None:
     assert_kept_once(text, read_source(text, "a.py"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(MODULES)
 def test_symbols_are_those_that_python_sees(text: str) -> None:
     try:

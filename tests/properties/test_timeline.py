@@ -49,7 +49,7 @@ def _holds(interval: Interval, at: int) -> bool:
     return interval.valid_from <= at and (interval.valid_to is None or at < interval.valid_to)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(STEPS)
 def test_a_slot_stays_disjoint_and_follows_the_rules(steps: list[tuple[int, int | None] | int]) -> None:
     live: list[Held] = []
