@@ -1,4 +1,4 @@
-"""The right to change a file that several processes share: a lock beside it, which dies with who holds it."""
+"""Changing a file that several processes share: a lock that dies with who holds it, and a whole new file."""
 
 from __future__ import annotations
 
@@ -35,3 +35,27 @@ def locked(path: Path, *, wait_s: float) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def locked_if_possible(path: Path, *, wait_s: float) -> Iterator[None]:
+    """The same; where the system has no such locks (Windows), of two who change it at once the last counts."""
+    try:
+        import fcntl  # noqa: F401 - only whether it is there
+    except ImportError:
+        yield
+        return
+    with locked(path, wait_s=wait_s):
+        yield
+
+
+def replace_whole(path: Path, raw: bytes) -> None:
+    """Puts these bytes in a file's place, for its owner alone. Who dies over it leaves the old file or the new one."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(raw)
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

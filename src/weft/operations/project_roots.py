@@ -11,7 +11,6 @@ all clones and worktrees are one; without a remote, by its path.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,7 @@ from msgspec import Struct
 from weft import git
 from weft.config import TOML_NAME, Settings, user_data
 from weft.errors import Corrupt, Forbidden, StoreError, TooLarge, WeftError
-from weft.file_lock import locked
+from weft.file_lock import locked_if_possible, replace_whole
 
 FILE: Final = "roots.json"
 FORMAT: Final = 1
@@ -159,28 +158,10 @@ def _add(bound: list[str], identity: str) -> None:
 @contextlib.contextmanager
 def _changing(place: Path) -> Iterator[Names]:
     """All names, to be changed by one at a time. A process that dies leaves the old file or the new one."""
-    with _locked(place):
+    with locked_if_possible(place, wait_s=LOCK_WAIT_S):
         names = _read(place)
         yield names
         raw = msgspec.json.format(msgspec.json.encode(_Kept(format=FORMAT, roots=names)), indent=1)
         if len(raw) > MAX_FILE_BYTES or sum(map(len, names.values())) > MAX_NAMES:
             raise TooLarge(f"{place} is full", hint="remove the projects that are gone from it")
-        draft = place.with_name(f".{FILE}.{os.getpid()}")
-        try:
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
-                file.write(raw)
-                os.fsync(file.fileno())
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _locked(place: Path) -> Iterator[None]:
-    try:
-        import fcntl  # noqa: F401 - only whether it is there
-    except ImportError:  # Windows: of two at once, the last counts
-        yield
-        return
-    with locked(place, wait_s=LOCK_WAIT_S):
-        yield
+        replace_whole(place, raw)

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from weft.config import Settings
 from weft.errors import Conflict, Corrupt, Forbidden, StoreError, TooLarge
-from weft.file_lock import locked
+from weft.file_lock import locked_if_possible, replace_whole
 from weft.projection.name_search import NameSearch
 
 FILE: Final = "written.json"
@@ -323,7 +323,7 @@ def _changing(settings: Settings) -> Iterator[tuple[Files, Callable[[], None]]]:
         yield {}, lambda: None
         return
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(place):
+    with locked_if_possible(place, wait_s=LOCK_WAIT_S):
         files = _read(place)
 
         def save() -> None:
@@ -339,22 +339,4 @@ def _save(place: Path, files: Files) -> None:
     raw = msgspec.json.encode(_Kept(format=FORMAT, files=files))
     if len(raw) > MAX_FILE_BYTES:
         raise TooLarge(f"{place} is full", hint="bake and compact into fewer files")
-    draft = place.with_name(f".{FILE}.{os.getpid()}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
-            file.write(raw)
-            os.fsync(file.fileno())
-        draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _locked(place: Path) -> Iterator[None]:
-    try:
-        import fcntl  # noqa: F401 - only whether it is there
-    except ImportError:  # Windows: of two at once, the last counts
-        yield
-        return
-    with locked(place, wait_s=LOCK_WAIT_S):
-        yield
+    replace_whole(place, raw)
