@@ -7,10 +7,11 @@ from textwrap import dedent
 
 import pytest
 
+from weft.code.definitions import MAX_CLASS_DEPTH
 from weft.code.languages import LANGUAGES, QUERIES, language_of
 from weft.code.parsing import MAX_SOURCE_BYTES
 from weft.code.snippets import Snippet, python_snippet
-from weft.code.symbols import MAX_CLASS_DEPTH, MAX_SYMBOLS, SourceFile, Symbol, read_source
+from weft.code.symbols import MAX_SYMBOLS, SourceFile, Symbol, read_source
 from weft.errors import Invalid, TooLarge
 
 
@@ -294,7 +295,7 @@ def test_a_language_is_known_by_its_suffix() -> None:
 
 
 def test_every_language_has_its_query() -> None:
-    assert {file.stem for file in QUERIES.iterdir()} == {language.name for language in LANGUAGES}
+    assert {file.stem for file in QUERIES.iterdir()} == {language.query_name for language in LANGUAGES}
 
 
 # ---- pieces of code

@@ -1,6 +1,7 @@
-"""The languages weft reads: a suffix, a grammar, and a query that says what a symbol is.
+"""The languages weft reads: suffixes, a grammar, and a query that says what stands where.
 
-A language is added by one line here, its grammar among the dependencies, and a file in `queries`.
+A language is added by one line here, its grammar among the dependencies, a file in `queries`, a module in `readers`
+and one in `resolving`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,28 @@ QUERIES: Final = Path(__file__).parent / "queries"
 
 
 class Language(Struct, frozen=True, kw_only=True):
-    """One language. `grammar` is the package of its grammar; the query is `queries/<name>.scm`."""
+    """One language: `grammar` is the package of its grammar, `entry` the function in it.
+
+    The query is `queries/<query>.scm`; the modules `readers.<reader>` and `resolving.<reader>` know the rest. Dialects
+    that differ in their grammar alone share them.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     grammar: str
+    entry: str = "language"
+    query: str = ""
+    reader: str = ""
+
+    @property
+    def query_name(self) -> str:
+        """The name of its query's file."""
+        return self.query or self.name
+
+    @property
+    def reader_name(self) -> str:
+        """The name of the modules that read and resolve it."""
+        return self.reader or self.name
 
 
 LANGUAGES: Final[tuple[Language, ...]] = (
@@ -36,7 +54,12 @@ SUFFIXES: Final[frozenset[str]] = frozenset(suffix for language in LANGUAGES for
 def language_of(path: str) -> Language | None:
     """The language of a file by its suffix, or None if weft does not read it as code."""
     suffix = PurePosixPath(path).suffix.lower()
-    return next((language for language in LANGUAGES if suffix in language.suffixes), None)
+    return _by_suffix().get(suffix)
+
+
+@cache
+def _by_suffix() -> dict[str, Language]:
+    return {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 
 
 @cache
@@ -45,5 +68,5 @@ def grammar_of(language: Language) -> tuple[Grammar, Query]:
     from tree_sitter import Language as Grammar
     from tree_sitter import Query
 
-    grammar = Grammar(importlib.import_module(language.grammar).language())
-    return grammar, Query(grammar, (QUERIES / f"{language.name}.scm").read_text(encoding="utf-8"))
+    grammar = Grammar(getattr(importlib.import_module(language.grammar), language.entry)())
+    return grammar, Query(grammar, (QUERIES / f"{language.query_name}.scm").read_text(encoding="utf-8"))

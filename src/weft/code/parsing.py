@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MAX_SOURCE_BYTES: Final = 524_288
 # An error node with more children than this is not searched as a whole: a query takes quadratic time over it.
 MAX_ERROR_WIDTH: Final = 2_000
+MAX_BROKEN: Final = 20  # places of errors that are told
 
 _LINE_END = re.compile(r"\r\n?")
 # The Python grammar takes quadratic time over line ends that are escaped and have nothing between them.
@@ -53,3 +54,19 @@ class Parsed:
             elif node.child_count:
                 sound.append(node)
         return sound if too_wide else [self.root]
+
+    def broken(self) -> tuple[tuple[int, int], ...]:
+        """The lines (from 1, both in) of what does not parse, the first of them; all of them if nothing was parsed."""
+        if self.root is None:
+            return ((1, self.text.count("\n") + 1),)
+        if not self.root.has_error:
+            return ()
+        found: list[tuple[int, int]] = []
+        waiting = [self.root]
+        while waiting and len(found) < MAX_BROKEN:
+            node = waiting.pop()
+            if node.is_error or node.is_missing:
+                found.append((node.start_point[0] + 1, node.end_point[0] + 1))
+            elif node.has_error:
+                waiting.extend(reversed(node.children))
+        return tuple(found)

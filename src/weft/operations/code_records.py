@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -22,8 +21,8 @@ from weft.operations.conversations import LATEST
 from weft.queries import Which
 from weft.types import Find, Guard, NodeVersion
 
-SYMBOL_KINDS: Final = ("Class", "Function")
-MAX_KEY_CHARACTERS: Final = 900
+SYMBOL_KINDS: Final = ("Class", "Function", "Test")
+MAX_SIGNATURE_CHARACTERS: Final = 500
 _ESCAPED: Final = {"#": "%23", CHUNK_MARK: "%C2%B6"}
 _MARKS: Final = re.compile(f"[#{CHUNK_MARK}]|%(?=23|25|C2%B6)")
 
@@ -100,7 +99,7 @@ def index(loom: Loom, guard: Guard, source: Source) -> Indexing | None:
     found = loom.store.find(loom.viewer, LATEST, below, limit=MAX_SYMBOLS).nodes
     standing = {node.id: node for node in found if node.props.get("part_of") == node_id}
     keys = _keys(read.symbols, _kinds_known(loom, node_id, standing))
-    made = [_symbol_text(keys, place, symbol) for place, symbol in enumerate(read.symbols)]
+    made = [_symbol_text(keys, place, symbol, sensitive=guard.sensitive) for place, symbol in enumerate(read.symbols)]
     gone = set(standing) - {f"{node_id}::{key}" for key in keys}
     # What is told of a later time would hold again from then on: it is taken back, and told anew.
     later = known is not None and source.at is not None and known.interval.asserted_from > source.at
@@ -151,26 +150,20 @@ def _kinds_known(loom: Loom, node_id: str, standing: Mapping[str, NodeVersion]) 
 
 
 def _keys(symbols: tuple[Symbol, ...], kind_of: Callable[[str], str | None]) -> list[str]:
-    """A key for each symbol: its qualified name, numbered where a name comes again or was of another kind."""
+    """A key for each symbol: its own, numbered on where a node of that key is of another kind, for a node keeps it."""
     keys: list[str] = []
-    used: set[str] = set()
-    counts: Counter[str] = Counter()
+    used = {symbol.key for symbol in symbols}
     for symbol in symbols:
-        base = symbol.name
-        if symbol.parent is not None:  # methods of a class that comes again go with it
-            base = f"{keys[symbol.parent]}.{symbol.name.rpartition('.')[2]}"
-        base = base[:MAX_KEY_CHARACTERS]
-        key = base if not counts[base] else f"{base}~{counts[base] + 1}"
-        while key in used or kind_of(key) not in (None, symbol.kind):
-            counts[base] += 1
-            key = f"{base}~{counts[base] + 1}"
-        counts[base] += 1
+        key, number = symbol.key, 1
+        while (number > 1 and key in used) or kind_of(key) not in (None, symbol.kind):
+            number += 1
+            key = f"{symbol.key}~{number}"
         used.add(key)
         keys.append(key)
     return keys
 
 
-def _symbol_text(keys: list[str], place: int, symbol: Symbol) -> code.SymbolText:
+def _symbol_text(keys: list[str], place: int, symbol: Symbol, *, sensitive: bool) -> code.SymbolText:
     key = keys[place]
     whole = symbol.spans == ((symbol.line, symbol.end_line),)
     return code.SymbolText(
@@ -180,6 +173,8 @@ def _symbol_text(keys: list[str], place: int, symbol: Symbol) -> code.SymbolText
         text=symbol.text,
         kind=symbol.kind,
         name="" if symbol.name == key else symbol.name,
+        sort=symbol.sort,
+        signature="" if sensitive else symbol.signature[:MAX_SIGNATURE_CHARACTERS],
         parent="" if symbol.parent is None else keys[symbol.parent],
         spans=() if whole else symbol.spans,
     )

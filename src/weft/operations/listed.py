@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 INDEX: Final = Path(__file__).with_name("index.json")
 # Names that begin with one of these are commands of a group: `log_show` is `weft log show`.
-FAMILIES: Final = ("log", "bench", "report", "hygiene", "token")
+FAMILIES: Final = ("log", "bench", "report", "hygiene", "token", "graph")
 # Commands that are named otherwise than their operations.
 RENAMED: Final = {"run_hygiene": ("hygiene", "run"), "memory_checkout": ("checkout",)}
 

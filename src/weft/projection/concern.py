@@ -303,7 +303,7 @@ def _path(payload: Any) -> str:
     match payload:
         case document.Ingested():
             return payload.source
-        case code.Indexed():
+        case code.Indexed() | code.Linked():
             return payload.path
         case _:
             return ""

@@ -71,12 +71,14 @@ def _put_edge(event: Event, edge: graph.EdgeAssertion) -> PutEdge:
     )
 
 
-def _plain_edge(src: str, rel: str, dst: str, guard: Guard, valid_from: int) -> PutEdge:
+def _plain_edge(
+    src: str, rel: str, dst: str, guard: Guard, valid_from: int, props: Mapping[str, Any] | None = None
+) -> PutEdge:
     return PutEdge(
         src=src,
         rel=rel,
         dst=dst,
-        props={},
+        props=props or {},
         weight=1.0,
         slot=edge_slot(src, rel, dst),
         guard=guard,
@@ -258,26 +260,57 @@ def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
         kind="File",
         name=payload.path,
         text=payload.text,
-        props={**place, **about, "spans": [list(span) for span in payload.spans]},
+        props={**place, **about, "spans": [list(span) for span in payload.spans], **_read_by(payload)},
         focus=payload.focus,
         **asdict(guard),
     )
     yield _put_node(event, file_node)
     for symbol in payload.symbols:
-        node = graph.NodeAssertion(
-            id=_symbol_id(payload.id, symbol.key),
-            kind=symbol.kind,
-            name=symbol.name or symbol.key,
-            summary=payload.path,
-            text=symbol.text,
-            props={**place, "part_of": payload.id, "line": symbol.line, "end_line": symbol.end_line}
-            | ({"spans": [list(span) for span in symbol.spans]} if symbol.spans else {}),
-            focus=payload.focus,
-            **asdict(guard),
-        )
-        yield _put_node(event, node)
+        yield _put_node(event, _symbol_node(payload, symbol, place, guard))
+    for symbol in payload.symbols:  # a class may come after its members
         around = _symbol_id(payload.id, symbol.parent) if symbol.parent else payload.id
-        yield _plain_edge(around, "CONTAINS", node.id, guard, begin)
+        yield _plain_edge(around, "CONTAINS", _symbol_id(payload.id, symbol.key), guard, begin)
+
+
+def _read_by(payload: code.Indexed) -> dict[str, Any]:
+    """Properties of files that only newer events tell."""
+    told: dict[str, Any] = {"reader": payload.reader} if payload.reader else {}
+    told |= {"blob": payload.blob} if payload.blob else {}
+    told |= {"size": payload.size} if payload.size else {}
+    told |= {"imports": list(payload.imports)} if payload.imports else {}
+    return told | ({"broken": [list(span) for span in payload.broken]} if payload.broken else {})
+
+
+def _symbol_node(
+    payload: code.Indexed, symbol: code.SymbolText, place: Mapping[str, Any], guard: Guard
+) -> graph.NodeAssertion:
+    props = {**place, "part_of": payload.id, "line": symbol.line, "end_line": symbol.end_line}
+    props |= {"spans": [list(span) for span in symbol.spans]} if symbol.spans else {}
+    props |= {"sort": symbol.sort, "signature": symbol.signature} if symbol.sort else {}
+    props |= {"calls": list(symbol.calls)} if symbol.calls else {}
+    return graph.NodeAssertion(
+        id=_symbol_id(payload.id, symbol.key),
+        kind=symbol.kind,
+        name=symbol.name or symbol.key,
+        summary=symbol.summary or payload.path,
+        text=symbol.text,
+        props=props,
+        focus=payload.focus,
+        **asdict(guard),
+    )
+
+
+def _linked(event: Event, payload: code.Linked) -> Iterator[Move]:
+    guard, begin = _guard(payload), own_time(event)
+    for each in payload.outside:
+        outside = graph.NodeAssertion(id=each.id, kind="Import", name=each.name, **asdict(guard))
+        yield _put_node(event, outside)
+    for over in payload.parted:
+        src = _symbol_id(payload.id, over.key) if over.key else payload.id
+        yield EndEdge(src=src, rel=over.relation, dst=over.target, at=begin)
+    for new in payload.joined:
+        src = _symbol_id(payload.id, new.key) if new.key else payload.id
+        yield _plain_edge(src, new.relation, new.target, guard, begin, {"line": new.line} if new.line else {})
 
 
 FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
@@ -289,5 +322,6 @@ FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
     "document.ingested": _ingested,
     "conversation.recorded": _recorded,
     "code.indexed": _indexed,
+    "code.linked": _linked,
     "log.rewritten": _rewritten,
 }

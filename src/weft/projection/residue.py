@@ -253,6 +253,8 @@ def _indexed(payload: code.Indexed, tokens: Tokens) -> code.Indexed:
         ended=_ids(payload.ended, tokens),
         withdrawn=_ids(payload.withdrawn, tokens),
         record=None if whole else payload.record,
+        blob="" if any_gone else payload.blob,
+        imports=() if whole else tuple(map(tokens.clean, payload.imports)),
     )
 
 
@@ -264,7 +266,28 @@ def _symbol(file: str, symbol: code.SymbolText, tokens: Tokens) -> code.SymbolTe
         name="" if gone else symbol.name,
         text="" if gone else tokens.clean(symbol.text),
         parent=_key(file, symbol.parent, tokens) if symbol.parent else "",
+        signature="" if gone else tokens.clean(symbol.signature),
+        summary="" if gone else tokens.clean(symbol.summary),
+        calls=() if gone else tuple(map(tokens.clean, symbol.calls)),
     )
+
+
+def _linked(payload: code.Linked, tokens: Tokens) -> code.Linked:
+    return replace(
+        payload,
+        id=tokens.id(payload.id),
+        path="" if tokens.gone(payload.id) else payload.path,
+        joined=tuple(_joined(payload.id, each, tokens) for each in payload.joined),
+        parted=tuple(_joined(payload.id, each, tokens) for each in payload.parted),
+        outside=tuple(
+            code.Outside(id=tokens.id(each.id), name="" if tokens.gone(each.id) else tokens.clean(each.name))
+            for each in payload.outside
+        ),
+    )
+
+
+def _joined(file: str, joined: code.Joined, tokens: Tokens) -> code.Joined:
+    return replace(joined, key=_key(file, joined.key, tokens) if joined.key else "", target=tokens.id(joined.target))
 
 
 def _key(file: str, key: str, tokens: Tokens) -> str:
@@ -297,6 +320,7 @@ RESIDUES: Final[Mapping[str, Callable[[Any, Tokens], Struct]]] = {
     "document.ingested": _ingested,
     "conversation.recorded": _recorded,
     "code.indexed": _indexed,
+    "code.linked": _linked,
     "tx.noted": _with_files,
     "tx.opened": _with_files,
     "tx.continued": _continued,

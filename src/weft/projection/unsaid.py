@@ -166,4 +166,5 @@ _CHANGES: Final[Mapping[type, Callable[[Any, _At], Any]]] = {
     document.Ingested: _ingested,
     conversation.Recorded: _recorded,
     code.Indexed: _indexed,
+    code.Linked: _as_it_is,
 }

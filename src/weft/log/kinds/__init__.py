@@ -33,6 +33,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("document.ingested", document.Ingested, "one version of a document with its sections"),
     Kind("conversation.recorded", conversation.Recorded, "turns of a conversation, each a node of its own"),
     Kind("code.indexed", code.Indexed, "one version of a source file with its symbols"),
+    Kind("code.linked", code.Linked, "what a source file refers to: imports, calls, bases, tests"),
     Kind("tx.noted", transaction.Noted, "says what this commit was: kind, git commit, files, duration"),
     Kind("tx.opened", transaction.Opened, "a change that spans several commits begins"),
     Kind("tx.continued", transaction.Continued, "this commit belongs to an open change"),
