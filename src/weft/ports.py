@@ -174,6 +174,22 @@ class Store(VectorStore, Protocol):
         """
         ...
 
+    def relations(
+        self,
+        viewer: Viewer,
+        when: When,
+        rels: Sequence[str],
+        *,
+        projects: tuple[str | None, ...] | None = None,
+        after: int = 0,
+        limit: int,
+    ) -> tuple[EdgeVersion, ...]:
+        """All edges of some relations whose ends both hold too, by row, from those past a row on.
+
+        Both ends and the edge pass the guards. With `projects`, edges from nodes of these projects.
+        """
+        ...
+
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         """How many other nodes point at each of these, counted up to `most`; those with none are left out.
 

@@ -15,6 +15,7 @@ from weft.testing.guards_contract import GuardsContract
 from weft.testing.log_contract import LogContract
 from weft.testing.names_contract import NamesContract
 from weft.testing.reading_contract import ReadingContract
+from weft.testing.relations_contract import RelationsContract
 from weft.testing.sealed_contract import SealedContract
 from weft.testing.spaces_contract import SpacesContract
 from weft.testing.survey_contract import SurveyContract
@@ -41,6 +42,7 @@ class StoreContract(
     FenceContract,
     DeletionsContract,
     WhenceContract,
+    RelationsContract,
     SealedContract,
     ErasureContract,
     SurveyContract,

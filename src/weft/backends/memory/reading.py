@@ -232,6 +232,28 @@ def edges(
     return tuple(sorted(found, key=lambda edge: -edge.row)[:limit])
 
 
+def relations(
+    sight: Sight,
+    moment: Moment,
+    rels: Sequence[str],
+    projects: tuple[str | None, ...] | None,
+    after: int,
+    limit: int,
+) -> tuple[EdgeVersion, ...]:
+    """Edges of some relations that hold between nodes that hold, by row."""
+    there = {row.id: row.guard.project for row in sight.nodes_at(moment)}
+    found = [
+        edge
+        for edge in sight.edges_at(moment)
+        if edge.rel in rels
+        and edge.row > after
+        and edge.src in there
+        and edge.dst in there
+        and (projects is None or there[edge.src] in projects)
+    ]
+    return tuple(sorted(found, key=lambda edge: edge.row)[:limit])
+
+
 def backlinks(sight: Sight, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:
     """How many visible nodes point at each, itself apart."""
     there = {row.id for row in sight.nodes_at(moment)}

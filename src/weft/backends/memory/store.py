@@ -173,6 +173,19 @@ class MemoryStore(VectorSpaces):
         with self._seeing(viewer, when) as (sight, moment):
             return reading.edges(sight, moment, node_id, rel, direction, before, limit)
 
+    def relations(
+        self,
+        viewer: Viewer,
+        when: When,
+        rels: Sequence[str],
+        *,
+        projects: tuple[str | None, ...] | None = None,
+        after: int = 0,
+        limit: int,
+    ) -> tuple[EdgeVersion, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            return reading.relations(sight, moment, rels, projects, after, limit)
+
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.backlinks(sight, moment, ids, most)

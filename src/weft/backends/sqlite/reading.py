@@ -220,6 +220,24 @@ def edges(
     return tuple(rows.edge_of(row) for row in db.execute(query, (*seen.params, limit)))
 
 
+def relations(
+    db: apsw.Connection,
+    viewer: Viewer,
+    moment: Moment,
+    rels: Sequence[str],
+    projects: tuple[str | None, ...] | None,
+    after: int,
+    limit: int,
+) -> tuple[EdgeVersion, ...]:
+    """Edges of some relations that hold between nodes that hold, by row."""
+    seen = Sql(f"v.row > ? AND e.rel IN ({marks(rels)})", (after, *rels))
+    seen &= guards.findable(viewer, projects, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
+    seen &= guards.known(moment) & guards.holds(moment)
+    seen &= _stands("node_version", "node", "a", moment) & _stands("node_version", "node", "b", moment)
+    query = f"{rows.select_edges()} WHERE {seen.text} ORDER BY v.row LIMIT ?"
+    return tuple(rows.edge_of(row) for row in db.execute(query, (*seen.params, limit)))
+
+
 def backlinks(db: apsw.Connection, viewer: Viewer, moment: Moment, ids: Sequence[str], most: int) -> dict[str, int]:
     """How many visible nodes point at each, itself apart."""
     linked = _joined(db, ids, TRUE, "in")

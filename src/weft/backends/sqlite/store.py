@@ -205,6 +205,21 @@ class SqliteStore(VectorSpaces):
                 return ()
             return reading.edges(db, viewer, self._moment(db, when), node_id, rel, direction, before, limit)
 
+    def relations(
+        self,
+        viewer: Viewer,
+        when: When,
+        rels: Sequence[str],
+        *,
+        projects: tuple[str | None, ...] | None = None,
+        after: int = 0,
+        limit: int,
+    ) -> tuple[EdgeVersion, ...]:
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            return reading.relations(db, viewer, self._moment(db, when), rels, projects, after, limit)
+
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._reading(viewer) as db:
             return {} if db is None else reading.backlinks(db, viewer, self._moment(db, when), ids, most)

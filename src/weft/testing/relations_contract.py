@@ -1,0 +1,70 @@
+"""All edges of some relations, page by page: what holds between what holds, behind the guards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.testing.case import StoreCase
+from weft.testing.clock import day
+from weft.testing.scribe import Scribe, closed, deleted, edge, edge_ended, ended, node
+from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, STRANGER
+from weft.types import NOW, Viewer, When
+
+
+def joined(scribe: Scribe, *rels: str, viewer: Viewer = OPERATOR, when: When = NOW, **options: Any) -> list[str]:
+    """Edges as they are given, written short."""
+    found = scribe.store.relations(viewer, when, rels or ("CALLS",), **{"limit": 100} | options)
+    return [f"{each.src} {each.rel} {each.dst}" for each in found]
+
+
+class RelationsContract(StoreCase):
+    """relations."""
+
+    def test_they_come_by_row_and_are_paged(self, scribe: Scribe) -> None:
+        scribe.write(*(node(each) for each in "abc"))
+        scribe.write(
+            edge("a", "CALLS", "b"), edge("a", "IMPORTS", "c"), edge("b", "CALLS", "c"), edge("a", "LIKES", "b")
+        )
+        assert joined(scribe) == ["a CALLS b", "b CALLS c"]
+        assert joined(scribe, "IMPORTS", "CALLS") == ["a CALLS b", "a IMPORTS c", "b CALLS c"]
+        (first,) = scribe.store.relations(OPERATOR, NOW, ("CALLS", "IMPORTS"), limit=1)
+        assert joined(scribe, "IMPORTS", "CALLS", after=first.row) == ["a IMPORTS c", "b CALLS c"]
+        assert joined(scribe, "NOTHING") == []
+
+    def test_edge_and_both_ends_hold(self, scribe: Scribe) -> None:
+        scribe.write(node("a"), node("b"), node("past", at=day(1), until=day(2)))
+        scribe.write(*(edge("a", "CALLS", each) for each in ("b", "past")), edge("b", "CALLS", "a"))
+        then = scribe.write(edge("b", "CALLS", "b")).events[-1].known_at
+        assert joined(scribe) == ["a CALLS b", "b CALLS a", "b CALLS b"]
+        scribe.clock.step()
+        scribe.write(edge_ended("b", "CALLS", "a"))
+        assert joined(scribe) == ["a CALLS b", "b CALLS b"]
+        scribe.write(ended("b"))
+        assert joined(scribe) == []
+        assert joined(scribe, when=When(known_at=then)) == ["a CALLS b", "b CALLS a", "b CALLS b"]
+
+    def test_projects_are_those_of_the_source(self, scribe: Scribe) -> None:
+        scribe.write(node("a", project="one"), node("b", project="two"), node("c"))
+        scribe.write(edge("a", "CALLS", "b"), edge("b", "CALLS", "c"), edge("c", "CALLS", "a"))
+        assert joined(scribe, projects=("one",)) == ["a CALLS b"]
+        assert joined(scribe, projects=("two", None)) == ["b CALLS c", "c CALLS a"]
+
+    def test_ends_and_edges_pass_the_guards(self, scribe: Scribe) -> None:
+        tagged: dict[str, Any] = {"agents": ("ann",)}
+        scribe.write(node("t", **tagged), node("a", **tagged), node("b", scope="admin", **tagged))
+        scribe.write(node("c", sensitive=True, **tagged), node("d"))
+        scribe.write(*(edge("t", "CALLS", each) for each in "abcd"))
+        assert joined(scribe) == ["t CALLS a", "t CALLS b", "t CALLS c", "t CALLS d"]
+        assert joined(scribe, viewer=STAFF) == ["t CALLS a", "t CALLS b", "t CALLS d"]
+        assert joined(scribe, viewer=PUBLIC) == ["t CALLS a", "t CALLS d"]
+        assert joined(scribe, viewer=ANN) == ["t CALLS a", "t CALLS b", "t CALLS c"]
+        assert joined(scribe, viewer=STRANGER) == []
+        scribe.write(deleted("a"))
+        assert joined(scribe, viewer=PUBLIC) == ["t CALLS d"]
+
+    def test_a_change_that_is_not_complete_has_joined_nothing(self, scribe: Scribe) -> None:
+        scribe.write(node("a"), node("b"))
+        change = scribe.open_change(edge("a", "CALLS", "b"))
+        assert joined(scribe) == []
+        scribe.write(closed(change))
+        assert joined(scribe) == ["a CALLS b"]
