@@ -60,6 +60,8 @@ MODULES: Final = (
     "projects",
     "ingesting",
     "text_documents",
+    "graph_edges",
+    "code_docs",
     "recording",
     "receiving",
     "transcripts",

@@ -104,6 +104,21 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
     return run.told(walked)
 
 
+def ingest_documents(loom: Loom, path: str) -> Ingested:
+    """Reads the documents at a path of the project, and no source code; joins them to the code that they name."""
+    root = loom.settings.root.resolve()
+    start, notes = _start(path, root)
+    walked = walk(start, root, wanted=_is_document, ignore=loom.settings.ignore)
+    run = _Run(loom, rights_asked(loom, scope=None, agents=()), (*notes, *walked.notes))
+    run.read(root, walked)
+    run.link()
+    return run.told(walked)
+
+
+def _is_document(name: str) -> bool:
+    return languages.language_of(name) is None and form_of(name) is not None
+
+
 def _is_read(name: str) -> bool:
     return languages.language_of(name) is not None or form_of(name) is not None
 

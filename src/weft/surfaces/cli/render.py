@@ -49,6 +49,8 @@ RENDERERS: Final[dict[str, str]] = {
     "Deleted": "deletion_lines.deleted_lines",
     "DeletionList": "deletion_lines.deletions_lines",
     "Diagnosis": "upkeep_lines.diagnosis_lines",
+    "DocsFound": "doc_lines.docs_lines",
+    "EdgesListed": "edge_lines.edges_lines",
     "Erasure": "deletion_lines.erasure_lines",
     "Events": "log_lines.events_lines",
     "Explained": "found.explained_lines",

@@ -20,6 +20,7 @@ from weft.operations.registry import Operation
 from weft.surfaces.cli.commands import ASKED_FIRST
 from weft.surfaces.cli.progress import shown_progress
 
+ONE_A_LINE = "graph_edges"  # may be very many: printed as they are read
 REFUSED = ("failed", "blocked_scope")  # an answer that says that nothing was done
 
 
@@ -40,6 +41,11 @@ def run(operation: Operation, values: dict[str, Any], *, as_json: bool, text_onl
         yes = values.pop("yes", False) if operation.name == ASKED_FIRST else False
         given = given_arguments(operation.input, values)
         with open() as memory:
+            if operation.name == ONE_A_LINE:
+                from weft.surfaces.cli.edge_lines import print_edges
+
+                print_edges(memory, operation, given, as_json=as_json)
+                return
             answer = _answer(memory, operation, given, as_json=as_json, yes=yes)
             if not (operation.name == "log_export" and values.get("path") == "-"):  # standard output holds the log
                 _show(

@@ -72,8 +72,19 @@ SECTIONS: Final = (
     ),
     Section(
         "Documents, conversations and code",
-        ("record-turns", "ingest-transcript", "import-history", "extract-memories", "compact", "bake", "publish"),
         (
+            "graph",
+            "search-docs",
+            "record-turns",
+            "ingest-transcript",
+            "import-history",
+            "extract-memories",
+            "compact",
+            "bake",
+            "publish",
+        ),
+        (
+            "index-docs",
             "conversation-list",
             "session-archive",
             "receive-message",
@@ -130,6 +141,7 @@ GROUPS: Final = {
     "log": "the log itself: show, verify, head, export, import",
     "bench": "measurements, each in a store of its own",
     "report": "what workflows report: write, read-latest, list",
+    "graph": "the graph of this workspace's code",
     "hygiene": "what should be mended in a project: run, apply",
     "token": "tokens of those who call over the network: create, list, revoke",
 }

@@ -15,6 +15,7 @@ from msgspec import Struct
 from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp import (
     checkout_text,
+    code_text,
     compact_text,
     conversation_text,
     deed_text,
@@ -263,6 +264,8 @@ RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
     "HeadShown": store_text.head,
     "HygieneApplied": work_text.hygiene_applied,
     "HygieneReport": work_text.hygiene,
+    "DocsFound": code_text.docs,
+    "EdgesListed": code_text.edges,
     "Ingested": upkeep_text.ingested,
     "Initialised": store_text.initialised,
     "KeyMade": store_text.key_made,

@@ -1,0 +1,96 @@
+"""The relations of a workspace's code, one by one: for comparing with other tools, and for looking at."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from weft.errors import Invalid
+from weft.loom import Loom
+from weft.operations.finding import AsOf, KnownAt
+from weft.operations.moments import read_when
+from weft.operations.registry import Operation
+from weft.types import EdgeVersion
+
+RELATIONS: Final = ("CONTAINS", "IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS")
+DEFAULT_LIMIT: Final = 200
+MOST: Final = 10_000
+
+
+class GraphEdges(Struct, frozen=True, kw_only=True):
+    """Input of `graph_edges`."""
+
+    rel: Annotated[
+        str, Meta(min_length=1, max_length=200, description="relations, with commas between: CALLS,IMPORTS")
+    ] = ",".join(RELATIONS)
+    limit: Annotated[int, Meta(ge=1, le=MOST, description="how many of them")] = DEFAULT_LIMIT
+    after: Annotated[int, Meta(ge=0, description="where to go on: `next` of the answer before")] = 0
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class EdgeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A relation: from which symbol or file to which, and the line that says so first."""
+
+    src: str
+    rel: str
+    dst: str
+    line: int = 0
+
+
+class EdgesListed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Relations, oldest first. `next` is where the rest goes on, if there is more."""
+
+    summary: str
+    edges: tuple[EdgeShown, ...]
+    next: int | None = None
+
+
+def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
+    """Lists the relations of the code of this workspace: imports, calls, what extends, implements, contains and tests.
+
+    Ids are written as path::Class::method, without the workspace, as there is one only. On the command line all of them
+    are printed unless `--limit` says otherwise; with `--json`, one object a line.
+    """
+    asked = tuple(dict.fromkeys(name.strip().upper() for name in given.rel.split(",") if name.strip()))
+    if not asked or (unknown := [name for name in asked if name not in RELATIONS]):
+        named = f"there is no relation {', '.join(unknown)[:80]} between code" if asked else "no relation is named"
+        raise Invalid(named, hint=f"known ones: {', '.join(RELATIONS)}")
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
+    project = loom.settings.project
+    rows = loom.store.relations(loom.viewer, when, asked, projects=(project,), after=given.after, limit=given.limit + 1)
+    more = len(rows) > given.limit
+    rows = rows[: given.limit]
+    prefix = "" if project is None else f"{project}/"
+    # Documents contain their sections by the same relation; only code is told of here.
+    edges = tuple(_shown(row, prefix) for row in rows if row.rel != "CONTAINS" or "#" not in row.dst)
+    return EdgesListed(
+        summary=f"{len(edges):,} relations" + (", and more" if more else ""),
+        edges=edges,
+        next=rows[-1].row if more else None,
+    )
+
+
+def _shown(row: EdgeVersion, prefix: str) -> EdgeShown:
+    line = row.props.get("line")
+    return EdgeShown(
+        src=row.src.removeprefix(prefix),
+        rel=row.rel,
+        dst=row.dst.removeprefix(prefix),
+        line=line if isinstance(line, int) else 0,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="graph_edges",
+        summary="list the relations of this workspace's code: imports, calls, what extends, contains and tests",
+        input=GraphEdges,
+        output=EdgesListed,
+        effect="read",
+        toolset="code",
+        run=graph_edges,
+        rare=("known_at",),
+    ),
+)

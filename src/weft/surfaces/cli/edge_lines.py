@@ -1,0 +1,49 @@
+"""`weft graph edges`: every relation on a line, however many there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from weft.surfaces.cli.lines import dim
+
+if TYPE_CHECKING:
+    from weft.memory import Memory
+    from weft.operations.graph_edges import EdgeShown, EdgesListed
+    from weft.operations.registry import Operation
+
+PAGE = 10_000
+
+
+def edges_lines(answer: EdgesListed) -> None:
+    """Relations, one a line."""
+    for edge in answer.edges:
+        click.echo(f"{edge.src}  {dim(edge.rel)}  {edge.dst}")
+    if answer.next is not None:
+        click.echo(dim(f"and more: --after {answer.next}"))
+
+
+def print_edges(memory: Memory, operation: Operation, given: dict[str, Any], *, as_json: bool) -> None:
+    """All of them, page by page; with a limit, so many. As JSON, one object of src, rel and dst a line."""
+    if "limit" in given:
+        _print(memory.run(operation, given, surface="cli"), as_json=as_json)
+        return
+    after: int | None = given.get("after", 0)
+    while after is not None:
+        page: Any = memory.run(operation, {**given, "limit": PAGE, "after": after}, surface="cli")
+        after = page.next
+        _print(msgspec.structs.replace(page, next=None), as_json=as_json)
+
+
+def _print(page: Any, *, as_json: bool) -> None:
+    if not as_json:
+        edges_lines(page)
+        return
+    for edge in page.edges:
+        click.echo(msgspec.json.encode(_bare(edge)))
+
+
+def _bare(edge: EdgeShown) -> dict[str, str]:
+    return {"src": edge.src, "rel": edge.rel, "dst": edge.dst}
