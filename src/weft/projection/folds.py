@@ -72,7 +72,14 @@ def _put_edge(event: Event, edge: graph.EdgeAssertion) -> PutEdge:
 
 
 def _plain_edge(
-    src: str, rel: str, dst: str, guard: Guard, valid_from: int, props: Mapping[str, Any] | None = None
+    src: str,
+    rel: str,
+    dst: str,
+    guard: Guard,
+    valid_from: int,
+    props: Mapping[str, Any] | None = None,
+    *,
+    until: int | None = None,
 ) -> PutEdge:
     return PutEdge(
         src=src,
@@ -83,7 +90,7 @@ def _plain_edge(
         slot=edge_slot(src, rel, dst),
         guard=guard,
         valid_from=valid_from,
-        valid_to=None,
+        valid_to=until,
     )
 
 
@@ -247,13 +254,13 @@ def _symbol_id(file: str, key: str) -> str:
 
 
 def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
-    guard, begin = _guard(payload), own_time(event)
+    guard, begin, until = _guard(payload), own_time(event), _instant(payload.until, None)
     made_from = {} if payload.record is None else {"record": payload.record}
     place = {"path": payload.path, "source": payload.path, **made_from}
     for never in payload.withdrawn:
         yield EndNode(id=never, at=MIN_INSTANT_US)
     for gone in payload.ended:
-        yield EndNode(id=gone, at=begin)
+        yield EndNode(id=gone, at=begin, until=until)
     about = {"language": payload.language, "sha256": payload.sha256, "line": 1, "end_line": payload.end_line}
     file_node = graph.NodeAssertion(
         id=payload.id,
@@ -262,6 +269,7 @@ def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
         text=payload.text,
         props={**place, **about, "spans": [list(span) for span in payload.spans], **_read_by(payload)},
         focus=payload.focus,
+        valid_to=payload.until,
         **asdict(guard),
     )
     yield _put_node(event, file_node)
@@ -269,7 +277,7 @@ def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
         yield _put_node(event, _symbol_node(payload, symbol, place, guard))
     for symbol in payload.symbols:  # a class may come after its members
         around = _symbol_id(payload.id, symbol.parent) if symbol.parent else payload.id
-        yield _plain_edge(around, "CONTAINS", _symbol_id(payload.id, symbol.key), guard, begin)
+        yield _plain_edge(around, "CONTAINS", _symbol_id(payload.id, symbol.key), guard, begin, until=until)
 
 
 def _read_by(payload: code.Indexed) -> dict[str, Any]:
@@ -296,21 +304,23 @@ def _symbol_node(
         text=symbol.text,
         props=props,
         focus=payload.focus,
+        valid_to=payload.until,
         **asdict(guard),
     )
 
 
 def _linked(event: Event, payload: code.Linked) -> Iterator[Move]:
-    guard, begin = _guard(payload), own_time(event)
+    guard, begin, until = _guard(payload), own_time(event), _instant(payload.until, None)
     for each in payload.outside:
         outside = graph.NodeAssertion(id=each.id, kind="Import", name=each.name, **asdict(guard))
         yield _put_node(event, outside)
     for over in payload.parted:
         src = _symbol_id(payload.id, over.key) if over.key else payload.id
-        yield EndEdge(src=src, rel=over.relation, dst=over.target, at=begin)
+        yield EndEdge(src=src, rel=over.relation, dst=over.target, at=begin, until=until)
     for new in payload.joined:
         src = _symbol_id(payload.id, new.key) if new.key else payload.id
-        yield _plain_edge(src, new.relation, new.target, guard, begin, {"line": new.line} if new.line else {})
+        where = {"line": new.line} if new.line else {}
+        yield _plain_edge(src, new.relation, new.target, guard, begin, where, until=until)
 
 
 FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {

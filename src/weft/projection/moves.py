@@ -42,19 +42,21 @@ class PutEdge(Struct, frozen=True, kw_only=True):
 
 
 class EndNode(Struct, frozen=True, kw_only=True):
-    """A node stops holding at `at`."""
+    """A node stops holding at `at`: for good, or until what is told of it from `until` on."""
 
     id: str
     at: int
+    until: int | None = None
 
 
 class EndEdge(Struct, frozen=True, kw_only=True):
-    """A relation stops holding at `at`."""
+    """A relation stops holding at `at`: for good, or until what is told of it from `until` on."""
 
     src: str
     rel: str
     dst: str
     at: int
+    until: int | None = None
 
 
 class SetDeleted(Struct, frozen=True, kw_only=True):

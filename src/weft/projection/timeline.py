@@ -64,12 +64,10 @@ def take(live: Sequence[R], valid_from: int, valid_to: int | None) -> Takeover[R
     return Takeover(cuts, _gaps(valid_from, standing))
 
 
-def end(live: Sequence[R], at: int) -> tuple[Cut[R], ...]:
-    """The versions that lose moments when everything here stops holding at `at`."""
-    from_then_on = Span(at, None)
-    return tuple(
-        Cut(row, _outside(row.interval, from_then_on)) for row in live if _overlaps(row.interval, from_then_on)
-    )
+def end(live: Sequence[R], at: int, until: int | None = None) -> tuple[Cut[R], ...]:
+    """The versions that lose moments when everything here stops holding at `at`; what is told from `until` on stays."""
+    over = Span(at, until)
+    return tuple(Cut(row, _outside(row.interval, over)) for row in live if _overlaps(row.interval, over))
 
 
 def _yields(standing: Interval, valid_from: int) -> bool:

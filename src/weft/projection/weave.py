@@ -281,7 +281,7 @@ class _Weaver:
         for slot in sorted(slots):
             self._check_node_slot(slot)
             own = [row for row in self._nodes.live(slot, move.at) if row.id == move.id]
-            self._nodes.cut(timeline.end(own, move.at), event, self._tx)
+            self._nodes.cut(timeline.end(own, move.at, move.until), event, self._tx)
 
     def _end_edge(self, event: Event, move: EndEdge) -> None:
         name = (move.src, move.rel, move.dst)
@@ -290,7 +290,7 @@ class _Weaver:
         for slot in sorted(standing | {edge_slot(*name)}):
             self._check_edge_slot(slot)
             own = [row for row in self._edges.live(slot, move.at) if (row.src, row.rel, row.dst) == name]
-            self._edges.cut(timeline.end(own, move.at), event, self._tx)
+            self._edges.cut(timeline.end(own, move.at, move.until), event, self._tx)
 
     def _check_node_slot(self, slot: str) -> None:
         if self._others and (change := self._view.toucher_of_nodes(slot, self._others)):

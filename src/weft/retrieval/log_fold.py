@@ -111,13 +111,13 @@ class _Folding:
                 if self._covers(move) and self._takes_over(move):
                     self._holds[move.slot] = Standing(put=move, event=event, tx=tx)
                     self._slots.setdefault(move.id, set()).add(move.slot)
-            case EndNode() if move.at <= self._at:
+            case EndNode() if move.at <= self._at and (move.until is None or move.until > self._at):
                 for slot in self._slots.pop(move.id, ()):
                     if slot in self._holds and self._holds[slot].put.id == move.id:
                         del self._holds[slot]
             case PutEdge(rel="SUPERSEDES") if self._covers(move):
                 self._supersedes[move.src, move.dst] = move.guard
-            case EndEdge(rel="SUPERSEDES") if move.at <= self._at:
+            case EndEdge(rel="SUPERSEDES") if move.at <= self._at:  # never for a while only
                 self._supersedes.pop((move.src, move.dst), None)
 
     def _covers(self, move: PutNode | PutEdge) -> bool:

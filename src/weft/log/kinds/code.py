@@ -42,6 +42,7 @@ class Indexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `reader` is the version of what read it, `blob` git's id of the content, `size` its bytes; `imports` are the modules
     that it names, as written, `broken` the lines that do not parse. A file in no known language has no text here.
+    `until` is when the next version begins that is told already: of a version that is read late, out of history.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Indexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int = 0
     imports: tuple[str, ...] = ()
     broken: tuple[Span, ...] = ()
+    until: str | None = None
 
 
 class Outside(Struct, frozen=True, array_like=True):
@@ -87,7 +89,7 @@ class Linked(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a file refers to, as resolved when it was last looked at: relations that are new, and those that are over.
 
     `outside` are the nodes that new relations lead to and that no file makes. `unresolved` counts the references that
-    could not be told, of all that the file holds.
+    could not be told, of all that the file holds. `until` is as for the version.
     """
 
     id: str
@@ -96,6 +98,7 @@ class Linked(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parted: tuple[Joined, ...] = ()
     outside: tuple[Outside, ...] = ()
     unresolved: int = 0
+    until: str | None = None
     project: str | None = None
     scope: Scope = "admin"
     agents: tuple[str, ...] = ()
