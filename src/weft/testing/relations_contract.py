@@ -20,7 +20,7 @@ def joined(scribe: Scribe, *rels: str, viewer: Viewer = OPERATOR, when: When = N
 class RelationsContract(StoreCase):
     """relations."""
 
-    def test_they_come_by_row_and_are_paged(self, scribe: Scribe) -> None:
+    def test_relations_come_by_row_and_are_paged(self, scribe: Scribe) -> None:
         scribe.write(*(node(each) for each in "abc"))
         scribe.write(
             edge("a", "CALLS", "b"), edge("a", "IMPORTS", "c"), edge("b", "CALLS", "c"), edge("a", "LIKES", "b")
@@ -31,7 +31,7 @@ class RelationsContract(StoreCase):
         assert joined(scribe, "IMPORTS", "CALLS", after=first.row) == ["a IMPORTS c", "b CALLS c"]
         assert joined(scribe, "NOTHING") == []
 
-    def test_edge_and_both_ends_hold(self, scribe: Scribe) -> None:
+    def test_relations_hold_and_so_do_both_ends(self, scribe: Scribe) -> None:
         scribe.write(node("a"), node("b"), node("past", at=day(1), until=day(2)))
         scribe.write(*(edge("a", "CALLS", each) for each in ("b", "past")), edge("b", "CALLS", "a"))
         then = scribe.write(edge("b", "CALLS", "b")).events[-1].known_at
@@ -43,13 +43,13 @@ class RelationsContract(StoreCase):
         assert joined(scribe) == []
         assert joined(scribe, when=When(known_at=then)) == ["a CALLS b", "b CALLS a", "b CALLS b"]
 
-    def test_projects_are_those_of_the_source(self, scribe: Scribe) -> None:
+    def test_relations_are_of_the_project_of_their_source(self, scribe: Scribe) -> None:
         scribe.write(node("a", project="one"), node("b", project="two"), node("c"))
         scribe.write(edge("a", "CALLS", "b"), edge("b", "CALLS", "c"), edge("c", "CALLS", "a"))
         assert joined(scribe, projects=("one",)) == ["a CALLS b"]
         assert joined(scribe, projects=("two", None)) == ["b CALLS c", "c CALLS a"]
 
-    def test_ends_and_edges_pass_the_guards(self, scribe: Scribe) -> None:
+    def test_relations_and_their_ends_pass_the_guards(self, scribe: Scribe) -> None:
         tagged: dict[str, Any] = {"agents": ("ann",)}
         scribe.write(node("t", **tagged), node("a", **tagged), node("b", scope="admin", **tagged))
         scribe.write(node("c", sensitive=True, **tagged), node("d"))
@@ -62,7 +62,7 @@ class RelationsContract(StoreCase):
         scribe.write(deleted("a"))
         assert joined(scribe, viewer=PUBLIC) == ["t CALLS d"]
 
-    def test_a_change_that_is_not_complete_has_joined_nothing(self, scribe: Scribe) -> None:
+    def test_relations_of_a_change_that_is_not_complete_are_not_told(self, scribe: Scribe) -> None:
         scribe.write(node("a"), node("b"))
         change = scribe.open_change(edge("a", "CALLS", "b"))
         assert joined(scribe) == []
