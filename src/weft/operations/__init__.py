@@ -62,6 +62,7 @@ MODULES: Final = (
     "text_documents",
     "graph_edges",
     "code_docs",
+    "code_diff",
     "recording",
     "receiving",
     "transcripts",

@@ -1,4 +1,4 @@
-"""`weft graph edges`: every relation on a line, however many there are."""
+"""Relations between code, a line each however many there are; and what changed in it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from weft.surfaces.cli.lines import dim
+from weft.surfaces.cli.lines import dim, notes_below
 
 if TYPE_CHECKING:
     from weft.memory import Memory
+    from weft.operations.code_diff import CodeChanged
     from weft.operations.graph_edges import EdgeShown, EdgesListed
     from weft.operations.registry import Operation
 
@@ -23,6 +24,17 @@ def edges_lines(answer: EdgesListed) -> None:
         click.echo(f"{edge.src}  {dim(edge.rel)}  {edge.dst}")
     if answer.next is not None:
         click.echo(dim(f"and more: --after {answer.next}"))
+
+
+def changed_lines(answer: CodeChanged) -> None:
+    """What came, went and is another now: a sign, the kind, and where."""
+    click.echo(answer.summary)
+    sides = (("+", "green", answer.added), ("-", "red", answer.removed), ("~", "yellow", answer.modified))
+    for sign, colour, deltas in sides:
+        for each in deltas:
+            place = f"{each.path}:{each.line}" if each.line else each.path
+            click.echo(f"{click.style(sign, fg=colour)} {each.type:<8} {each.symbol or each.path}  {dim(place)}")
+    notes_below(answer.notes)
 
 
 def print_edges(memory: Memory, operation: Operation, given: dict[str, Any], *, as_json: bool) -> None:

@@ -42,6 +42,7 @@ RENDERERS: Final[dict[str, str]] = {
     "Assembled": "checkout_lines.assembled_lines",
     "Checkout": "checkout_lines.checkout_lines",
     "Cited": "node_lines.cited_lines",
+    "CodeChanged": "edge_lines.changed_lines",
     "Compacted": "compact_lines.compacted_lines",
     "ConfigShown": "upkeep_lines.config_lines",
     "ConversationsShown": "conversation_lines.conversations_lines",

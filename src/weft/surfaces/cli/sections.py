@@ -74,6 +74,7 @@ SECTIONS: Final = (
         "Documents, conversations and code",
         (
             "graph",
+            "diff-since",
             "search-docs",
             "record-turns",
             "ingest-transcript",

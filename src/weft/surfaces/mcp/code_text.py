@@ -8,6 +8,7 @@ from weft.retrieval.views.ground import flat
 from weft.surfaces.mcp.words import QUOTED, Rendered, block, counted, facts, flag, node_id, said
 
 if TYPE_CHECKING:
+    from weft.operations.code_diff import CodeChanged, NodeDelta
     from weft.operations.code_docs import DocsFound
     from weft.operations.graph_edges import EdgesListed
 
@@ -32,3 +33,19 @@ def docs(answer: DocsFound) -> Rendered:
     ]
     count = counted(len(answer.passages), "passage")
     return Rendered(summary=f"{count} of this workspace's documents. {QUOTED}", blocks=tuple(blocks))
+
+
+def changed(answer: CodeChanged) -> Rendered:
+    """What came, went and is another now."""
+    sides = (("added", answer.added), ("removed", answer.removed), ("modified", answer.modified))
+    blocks = ["\n".join([f"{word}:", *map(_delta, side)]) for word, side in sides if side]
+    return Rendered(summary=f"{answer.summary[:1].upper()}{answer.summary[1:]}.", blocks=tuple(blocks))
+
+
+def _delta(delta: NodeDelta) -> str:
+    place = f"{delta.path}:{delta.line}" if delta.line else delta.path
+    return (
+        f"  {delta.type} {node_id(delta.symbol)} · {node_id(place)}"
+        if delta.symbol
+        else f"  {delta.type} {node_id(place)}"
+    )

@@ -249,6 +249,7 @@ RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
     "Changed": upkeep_text.changed,
     "Checkout": checkout_text.checkout,
     "Cited": _cited,
+    "CodeChanged": code_text.changed,
     "Compacted": compact_text.compacted,
     "ConfigShown": store_text.config,
     "ConversationsShown": conversation_text.conversations,

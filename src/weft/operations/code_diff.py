@@ -1,0 +1,300 @@
+"""What changed in a workspace's code, symbol by symbol: since a commit, a moment, a transaction, an agent's change.
+
+Since a commit: git's own tree against what is indexed, whether or not that commit ever was. Since anything else: what
+weft knew then against what it knows now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta, Struct
+
+from weft import git
+from weft.code.languages import language_of
+from weft.code.symbols import read_source
+from weft.errors import Forbidden, Invalid, NotFound, WeftError
+from weft.instants import parse_instant, to_iso
+from weft.loom import Loom
+from weft.operations.code_records import SYMBOL_KINDS
+from weft.operations.moments import looks_like_sha, looks_like_tx
+from weft.operations.registry import Operation
+from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, Tx
+
+CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
+MOST_FILES: Final = 1_000_000
+MOST_READ: Final = 400  # files of a commit that are read symbol by symbol; the rest is told as files
+MOST_SYMBOLS: Final = 10_000  # of one file
+MOST_CHANGES: Final = 5_000
+MOST_TRANSACTIONS: Final = 50
+LOOKED_THROUGH: Final = 1_000  # of the latest transactions, for an agent's last
+
+
+class DiffSince(Struct, frozen=True, kw_only=True):
+    """Input of `diff_since`."""
+
+    since: Annotated[
+        str, Meta(min_length=1, max_length=128, description="a git commit, a moment, a Tx id, or an agent's name")
+    ]
+    types: Annotated[
+        tuple[str, ...], Meta(max_length=8, description="File, Class, Function or Test; all of them if unset")
+    ] = ()
+    limit: Annotated[int, Meta(ge=1, le=1_000, description="how many of each to list")] = 100
+
+
+class NodeDelta(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file or symbol that came, went or is another now."""
+
+    id: str
+    type: str
+    path: str
+    symbol: str = ""
+    line: int = 0
+
+
+class CodeChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What changed: files and symbols, by path. `tx_ids` are the transactions in between, the latest first."""
+
+    summary: str
+    since: str
+    added: tuple[NodeDelta, ...]
+    removed: tuple[NodeDelta, ...]
+    modified: tuple[NodeDelta, ...]
+    tx_ids: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    since: str
+    pos: int
+    added: list[NodeDelta]
+    removed: list[NodeDelta]
+    modified: list[NodeDelta]
+    notes: list[str]
+
+
+def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
+    """Tells which files, classes, functions and tests were added, removed and modified.
+
+    Since a git commit (any that git knows, indexed or not), a moment such as 2026-05-08, a transaction (tx-…), or the
+    last change of an agent by its name. It compares with what is indexed: `weft index` first, if files changed.
+    """
+    kinds = _kinds(given.types)
+    found = _since_commit(loom, given.since) if looks_like_sha(given.since) else None
+    if found is None:
+        found = _since_known(loom, given.since)
+    sides = [
+        sorted((each for each in side if each.type in kinds), key=lambda each: (each.path, each.line, each.id))
+        for side in (found.added, found.removed, found.modified)
+    ]
+    added, removed, modified = (tuple(side[: given.limit]) for side in sides)
+    if any(len(side) > given.limit for side in sides):
+        found.notes.append("there is more than the limit shows: raise limit")
+    counts = [len(side) for side in sides]
+    return CodeChanged(
+        summary=f"{_counted(sides)} since {found.since}" if any(counts) else f"nothing changed since {found.since}",
+        since=found.since,
+        added=added,
+        removed=removed,
+        modified=modified,
+        tx_ids=_later(loom, found.pos),
+        notes=tuple(found.notes),
+    )
+
+
+def _kinds(asked: tuple[str, ...]) -> tuple[str, ...]:
+    known = {kind.lower(): kind for kind in CODE_KINDS}
+    if unknown := [each for each in asked if each.lower() not in known]:
+        raise Invalid(f"there is no type {unknown[0][:40]!r}", hint=f"types are {', '.join(CODE_KINDS)}")
+    return tuple(known[each.lower()] for each in asked) or CODE_KINDS
+
+
+def _counted(sides: list[list[NodeDelta]]) -> str:
+    """In words: 1 file, 3 functions added; 2 functions modified."""
+    told = []
+    for side, word in zip(sides, ("added", "removed", "modified"), strict=True):
+        counts = [(sum(each.type == kind for each in side), kind) for kind in CODE_KINDS]
+        some = [f"{n:,} {_plural(kind) if n != 1 else kind.lower()}" for n, kind in counts if n]
+        if some:
+            told.append(f"{', '.join(some)} {word}")
+    return "; ".join(told)
+
+
+def _plural(kind: str) -> str:
+    return "classes" if kind == "Class" else f"{kind.lower()}s"
+
+
+# ---- since a commit
+
+
+def _since_commit(loom: Loom, written: str) -> _Found | None:
+    """Against git's tree of that commit; None where git does not know it."""
+    root = loom.settings.root
+    tree = git.tree_of(root, written)
+    if tree is None:
+        return None
+    then = {entry.path: entry.blob for entry in tree}
+    prefix = f"{loom.settings.project}/" if loom.settings.project else ""
+    files = loom.store.find(
+        loom.viewer, NOW, Find(kinds=("File",), projects=(loom.settings.project,)), limit=MOST_FILES
+    ).nodes
+    now = {str(node.props.get("path", "")): node for node in files}
+    found = _Found(f"commit {written[:12]}", 0, [], [], [], [])
+    if not now:
+        found.notes.append("nothing is indexed here yet: `weft index`")
+    changed = [path for path, node in now.items() if path in then and node.props.get("blob") not in (None, then[path])]
+    gone = [path for path in then if path not in now and language_of(path) is not None]
+    came = [path for path in now if path not in then]
+    old = dict(_symbols_then(loom, {path: then[path] for path in (*changed, *gone)[:MOST_READ]}, prefix, found.notes))
+    for path in came:
+        found.added.append(_of_node(now[path]))
+        found.added.extend(_of_node(node) for node in _symbols_now(loom, now[path]))
+    for path in gone:
+        found.removed.append(NodeDelta(id=f"{prefix}{path}", type="File", path=path))
+        found.removed.extend(delta for delta, _ in old.get(path, {}).values())
+    for path in changed:
+        found.modified.append(_of_node(now[path]))
+        if path in old:
+            _compare(old[path], _symbols_now(loom, now[path]), found)
+    if len(changed) + len(gone) > MOST_READ:
+        found.notes.append(f"{len(changed) + len(gone):,} files differ: symbols of the first {MOST_READ} are compared")
+    return found
+
+
+Old = Mapping[str, tuple[NodeDelta, str]]
+
+
+def _symbols_then(loom: Loom, blobs: Mapping[str, str], prefix: str, notes: list[str]) -> Iterator[tuple[str, Old]]:
+    """What files held at a commit, by id, with the words of each symbol as they would have been kept."""
+    by_blob: dict[str, list[str]] = {}
+    for path, blob in blobs.items():
+        if language_of(path) is not None:
+            by_blob.setdefault(blob, []).append(path)
+    for blob, raw in git.blobs_of(loom.settings.root, tuple(by_blob)):
+        for path in by_blob[blob]:
+            try:
+                read = read_source(loom.screen.redact(raw.decode("utf-8-sig")), path)
+            except (UnicodeDecodeError, WeftError) as problem:
+                notes.append(f"{path} could not be read as it was: {problem}")
+                continue
+            yield (
+                path,
+                {
+                    f"{prefix}{path}::{each.key}": (
+                        NodeDelta(
+                            id=f"{prefix}{path}::{each.key}",
+                            type=each.kind,
+                            path=path,
+                            symbol=each.name,
+                            line=each.line,
+                        ),
+                        each.text,
+                    )
+                    for each in read.symbols
+                },
+            )
+
+
+def _symbols_now(loom: Loom, file: NodeVersion) -> tuple[NodeVersion, ...]:
+    find = Find(kinds=SYMBOL_KINDS, id_prefix=f"{file.id}::")
+    found = loom.store.find(loom.viewer, NOW, find, limit=MOST_SYMBOLS).nodes
+    return tuple(node for node in found if node.props.get("part_of") == file.id)
+
+
+def _compare(old: Old, nodes: Iterable[NodeVersion], found: _Found) -> None:
+    now = {node.id: node for node in nodes}
+    found.added.extend(_of_node(node) for each, node in now.items() if each not in old)
+    found.removed.extend(delta for each, (delta, _) in old.items() if each not in now)
+    found.modified.extend(_of_node(node) for each, node in now.items() if each in old and old[each][1] != node.text)
+
+
+# ---- since what weft knew
+
+
+def _since_known(loom: Loom, written: str) -> _Found:
+    """What was known at a moment, after a transaction, or at an agent's last change, against what is known now."""
+    pos, label = _position(loom, written)
+    diff = loom.store.diff(loom.viewer, since_pos=pos, agent=None, limit=MOST_CHANGES)
+    notes = [f"more than {MOST_CHANGES:,} changes: the rest is not told"] if diff.truncated else []
+    wanted = [[(kind, node) for kind, node in side if kind in CODE_KINDS] for side in (diff.added, diff.modified)]
+    there = _nodes(loom, [node for side in wanted for _, node in side])
+    sides = [[_of_node(there[node]) for _, node in side if node in there] for side in wanted]
+    prefix = f"{loom.settings.project}/" if loom.settings.project else ""
+    gone = [(kind, node) for kind, node in diff.removed if kind in CODE_KINDS and node.startswith(prefix)]
+    removed = [_by_id(kind, node, prefix) for kind, node in gone]
+    return _Found(label, pos, sides[0], removed, sides[1], notes)
+
+
+def _position(loom: Loom, written: str) -> tuple[int, str]:
+    if looks_like_tx(written):
+        tx = loom.store.transaction(loom.viewer, written)
+        if tx is None:
+            raise NotFound(f"there is no transaction {written!r}", hint="`weft diff` lists transactions")
+        return tx.closed_pos or tx.opened_pos, f"{written} ({to_iso(tx.at)})"
+    if looks_like_sha(written):
+        known = loom.store.transactions(loom.viewer, limit=1, git_commit=written)
+        if not known:
+            raise NotFound(f"git commit {written} is not known here", hint="give a moment instead, such as 2026-05-08")
+        return known[0].closed_pos or known[0].opened_pos, f"commit {written[:12]}"
+    if written[:1].isdigit():
+        at = parse_instant(written, field="since")
+        return loom.store.position_at(loom.viewer, at), to_iso(at)
+    own = next((tx for tx in _transactions(loom, LOOKED_THROUGH) if tx.agent == written), None)
+    if own is None:
+        raise NotFound(
+            f"no agent {written[:60]!r} changed anything lately", hint="give a git commit, a moment or a Tx id instead"
+        )
+    return own.closed_pos or own.opened_pos, f"the last change of {written} ({to_iso(own.at)})"
+
+
+def _transactions(loom: Loom, limit: int) -> tuple[Tx, ...]:
+    return loom.store.transactions(loom.viewer, limit=limit)
+
+
+def _later(loom: Loom, pos: int) -> tuple[str, ...]:
+    """The latest transactions past a position; none for who may not know of them."""
+    try:
+        return tuple(tx.id for tx in _transactions(loom, MOST_TRANSACTIONS) if tx.opened_pos > pos) if pos else ()
+    except Forbidden:
+        return ()
+
+
+def _nodes(loom: Loom, ids: list[str]) -> dict[str, NodeVersion]:
+    found: dict[str, NodeVersion] = {}
+    for start in range(0, len(ids), MAX_IDS_PER_READ):
+        nodes = loom.store.nodes(loom.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
+        found.update((node.id, node) for node in nodes)
+    own = loom.settings.project
+    return {each: node for each, node in found.items() if node.guard.project == own}
+
+
+def _of_node(node: NodeVersion) -> NodeDelta:
+    line = node.props.get("line")
+    return NodeDelta(
+        id=node.id,
+        type=node.kind,
+        path=str(node.props.get("path", "")),
+        symbol="" if node.kind == "File" else node.name,
+        line=line if isinstance(line, int) and node.kind != "File" else 0,
+    )
+
+
+def _by_id(kind: str, node_id: str, prefix: str) -> NodeDelta:
+    """Something that is gone: its place follows from its id."""
+    path, _, key = node_id.removeprefix(prefix).partition("::")
+    return NodeDelta(id=node_id, type=kind, path=path, symbol=key.replace("::", "."))
+
+
+OPERATIONS = (
+    Operation(
+        name="diff_since",
+        summary="tell which files and symbols changed since a commit, a moment, a Tx or an agent's last change",
+        input=DiffSince,
+        output=CodeChanged,
+        effect="read",
+        toolset="code",
+        run=diff_since,
+        arguments=("since",),
+    ),
+)
