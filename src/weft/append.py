@@ -277,7 +277,7 @@ def _texts(payload: Struct) -> list[tuple[str, str, str]]:
             head = [(payload.title, "", "")] if payload.opens else []
             return [*head, *(("", "", message.text) for message in payload.messages)]
         case code.Indexed():
-            symbols = ((each.name or each.key, each.summary or payload.path, each.text) for each in payload.symbols)
+            symbols = ((each.name or each.key, payload.path, each.text) for each in payload.symbols)
             return [(payload.path, "", payload.text), *symbols]
         case code.Linked():
             return [(each.name, "", "") for each in payload.outside]

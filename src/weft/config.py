@@ -93,6 +93,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     document_bytes: int
     ignore: tuple[str, ...]
     conversations: Conversations
+    workspaces: tuple[str, ...]
+    watch: bool
+    watch_debounce_ms: int
     root: Path
     origins: Mapping[str, Effective]
 
@@ -269,6 +272,9 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
         "document_bytes": 524_288,
         "ignore": (),
         "conversations": "forensic",
+        "workspaces": (),
+        "watch": False,
+        "watch_debounce_ms": 200,
     }
     return {name: Effective(value=value, origin="default") for name, value in values.items()}
 

@@ -34,8 +34,10 @@ COMPILED_PROPS: Final[frozenset[str]] = frozenset({COMPILED_TRUTH, "compiled_fro
 
 # A thing that some text named, and of which nothing else is known. It leads from text to text, and says nothing itself.
 MENTION: Final = "Mention"
+# Files of a project that work together: what is told of all of them would crowd out what each says.
+COMMUNITY: Final = "Community"
 # Kinds that are looked for by words and meaning only where they are asked for, and do not count for how rare words are.
-UNSEARCHED_KINDS: Final[frozenset[str]] = RECORD_KINDS | {MENTION}
+UNSEARCHED_KINDS: Final[frozenset[str]] = RECORD_KINDS | {MENTION, COMMUNITY}
 
 # Relations that say where a thing stands or what replaced it, not that one thing speaks of another: no backlinks.
 # And those that say where it came from: which task or conversation made it, during which one the task was raised.
@@ -55,7 +57,7 @@ VIEWS: Final[Mapping[str, frozenset[str]]] = {
     "entity": frozenset({"Person", "Organization", "Entity", "Service", "Place", "Product", MENTION}),
     "temporal": frozenset({"Event", "Fact", "Episode", "Message", "Memory"}),
     "causal": frozenset({"Cause"}),
-    "code": frozenset({"File", "Class", "Function", "Import", "Test"}),
+    "code": frozenset({"File", "Class", "Function", "Import", "Test", COMMUNITY}),
     "work": frozenset({"Task", "Feature", "Claim", "Decision", "Pattern", "Learning"}),
 }
 

@@ -24,6 +24,7 @@ from weft.ports import Reranker, Store
 from weft.screen import Screen
 from weft.tally import Tally
 from weft.types import Viewer
+from weft.workshop import Workshop
 
 Progress = Callable[[str, int, int], None]
 _REQUESTS = uuid.UUID("6c1f9d3e-9d52-5d0a-9a55-0e7d6a1c2b4f")
@@ -53,6 +54,7 @@ class Loom(Struct, frozen=True, kw_only=True):
     lines: OperationLog | None = None
     tally: Tally | None = None  # of the call that is running
     approval: Pass | None = None  # with which this call may change what is kept for all projects
+    workshop: Workshop = field(default_factory=Workshop)  # what this process does beside its calls
     task: str | None = None  # the id of the task that what this call writes comes of
 
     @property

@@ -36,6 +36,7 @@ from weft.sealing import Keyring
 from weft.stores import audit_of, open_store, outbox_of, viewer_of
 from weft.types import Actor
 from weft.vector_spaces import spaces_from
+from weft.workshop import Workshop
 
 if TYPE_CHECKING:  # what methods return; each method imports only its own
     from weft.operations import (
@@ -55,6 +56,9 @@ if TYPE_CHECKING:  # what methods return; each method imports only its own
         upkeep,
     )
     from weft.operations.remembered import Remembered
+
+
+WORK_S = 5.0  # for what goes on beside calls to end
 
 
 def open(  # noqa: A001 - the package's front door: weft.open()
@@ -176,6 +180,16 @@ class Memory:
         loom = replace(
             self.loom, settings=settings, viewer=viewer_of(settings), writer=writer, outbox=outbox_of(settings)
         )
+        return Memory(loom)
+
+    def in_workshop(self, workshop: Workshop) -> Memory:
+        """The same memory in a process that goes on after its calls. It watches at once what it is to watch."""
+        loom = replace(self.loom, workshop=workshop)
+        workshop.own = loom
+        if workshop.serves:
+            from weft.operations.watching import begin_watching
+
+            begin_watching(loom)
         return Memory(loom)
 
     def remember(self, text: str, **more: Any) -> Remembered:
@@ -310,6 +324,7 @@ class Memory:
 
     def close(self) -> None:
         """Releases files, after the last calls are in the audit. What was written is safe without it."""
+        self.loom.workshop.close(WORK_S)
         if self.loom.audit is not None:
             self.loom.audit.close()
         if self.loom.lines is not None:

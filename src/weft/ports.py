@@ -22,6 +22,7 @@ from weft.queries import (
     Which,
 )
 from weft.types import (
+    Census,
     Commit,
     Diff,
     Direction,
@@ -277,6 +278,13 @@ class Store(VectorStore, Protocol):
 
     def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
         """The kinds and properties that can be searched, discovered from what is there."""
+        ...
+
+    def census(self, viewer: Viewer, projects: tuple[str | None, ...]) -> Census:
+        """Counts what holds now in these projects: nodes by kind, and edges that begin there by relation.
+
+        Both ends and the edge pass the guards.
+        """
         ...
 
     def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:

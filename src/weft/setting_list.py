@@ -227,4 +227,20 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         read=one_of("lazy", "forensic"),
         summary="lazy: a conversation is kept from its second message on; forensic: every message, at once",
     ),
+    Setting(
+        name="workspaces",
+        read=paths,
+        summary="directories that callers of `weft serve` may choose as their workspace, beside the one it is run in",
+    ),
+    Setting(
+        name="watch",
+        read=flag,
+        summary="whether a server watches its workspaces and indexes what is saved; unset, `weft serve` does and "
+        "`weft mcp` does not",
+    ),
+    Setting(
+        name="watch_debounce_ms",
+        read=whole(20, 10_000),
+        summary="how long no file has to change before a watcher indexes those that did",
+    ),
 )

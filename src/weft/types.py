@@ -330,6 +330,13 @@ class KindStat(Struct, frozen=True, kw_only=True):
     props: tuple[str, ...]
 
 
+class Census(Struct, frozen=True, kw_only=True):
+    """How many nodes of each kind there are, and edges of each relation between them."""
+
+    kinds: Mapping[str, int] = {}
+    relations: Mapping[str, int] = {}
+
+
 class FileSchema(Struct, frozen=True, kw_only=True):
     """The schema that a file of a store has, and the one that this weft writes.
 

@@ -22,16 +22,22 @@ if TYPE_CHECKING:
 MAX_CLASS_DEPTH: Final = 32  # what is nested deeper stays in the text of the class around it
 MAX_KEY_CHARACTERS: Final = 900
 SCOPE: Final = "scope"
+LEADING: Final = "leading"
 _DEFINITION: Final = "definition."
 
 
 class Found(Struct):
-    """A definition or a scope that the query found: all of it, the same without decorators, its name."""
+    """A definition or a scope that the query found: all of it, the same without decorators, its name.
+
+    `start` and `row` are where it begins: at what stands before it and belongs to it (`@leading`), if anything does.
+    """
 
     sort: Sort | None  # None for a scope
     name: bytes
     whole: Node
     bare: Node
+    start: int
+    row: int
     receiver: bytes = b""
 
 
@@ -60,11 +66,18 @@ def find(parsed: Parsed) -> tuple[list[Found], list[Match]]:
     query = grammar_of(parsed.language)[1]
     by_name: dict[int, Found] = {}
     rest: list[Match] = []
+    leading: list[Node] = []
     for root in parsed.searchable():
         for _, captures in QueryCursor(query).matches(root):
+            if "name" not in captures and LEADING not in captures:  # most of them: soon told
+                rest.append(captures)
+                continue
             sort = next((each for each in captures if each.startswith(_DEFINITION)), None)
             if sort is None and SCOPE not in captures:
-                rest.append(captures)
+                if LEADING in captures:
+                    leading.extend(captures[LEADING])
+                else:
+                    rest.append(captures)
                 continue
             node, name = captures[sort or SCOPE][0], captures["name"][0]
             known = by_name.get(name.start_byte)
@@ -76,12 +89,32 @@ def find(parsed: Parsed) -> tuple[list[Found], list[Match]]:
                     parsed.raw[name.start_byte : name.end_byte],
                     node,
                     node,
+                    node.start_byte,
+                    node.start_point[0],
                     parsed.raw[receiver[0].start_byte : receiver[0].end_byte] if receiver else b"",
                 )
             else:  # matches come in the order in which they begin: this one is without the decorators
                 known.bare = node
-    found = sorted(by_name.values(), key=lambda each: (each.whole.start_byte, -each.whole.end_byte))
+    if leading:
+        _lead(parsed.raw, list(by_name.values()), leading)
+    found = sorted(by_name.values(), key=lambda each: (each.start, -each.whole.end_byte))
     return found, rest
+
+
+def _lead(raw: bytes, found: list[Found], leading: list[Node]) -> None:
+    """Definitions begin where what belongs to them begins, if only blanks and more of it stand between."""
+    runs: list[tuple[int, int, int]] = []  # start, row, end
+    for node in sorted(leading, key=lambda each: each.start_byte):
+        start, end = node.start_byte, node.end_byte
+        if runs and not raw[runs[-1][2] : start].strip():
+            runs[-1] = (runs[-1][0], runs[-1][1], end)
+        elif not raw[raw.rfind(b"\n", 0, start) + 1 : start].strip():  # not at the end of a line of code
+            runs.append((start, node.start_point[0], end))
+    ends = [end for _, _, end in runs]
+    for each in found:
+        at = bisect_right(ends, each.start) - 1
+        if at >= 0 and not raw[ends[at] : each.start].strip():
+            each.start, each.row = runs[at][0], runs[at][1]
 
 
 def place(raw: bytes, found: list[Found]) -> list[Placed]:
@@ -90,13 +123,13 @@ def place(raw: bytes, found: list[Found]) -> list[Placed]:
     counts: Counter[str] = Counter()
     around: list[tuple[int, str, int, bool]] = []  # end, key, place in `kept` (of a scope: of the class around), closed
     for each in found:
-        start, end = each.whole.start_byte, each.whole.end_byte
+        start, end = each.start, each.whole.end_byte
         while around and around[-1][0] <= start:
             around.pop()
         _, outer_key, outer, closed = around[-1] if around else (0, "", FILE, False)
         if closed or len(around) >= MAX_CLASS_DEPTH:
             continue
-        own_name = each.name.decode(errors="replace")
+        own_name = " ".join(each.name.decode(errors="replace").split())
         if each.sort is None:
             around.append((end, f"{outer_key}::{own_name}" if outer_key else own_name, outer, False))
             continue
@@ -116,8 +149,8 @@ def place(raw: bytes, found: list[Found]) -> list[Placed]:
 
 
 def _placed(raw: bytes, found: Found, name: str, outer_key: str, outer: int) -> Placed:
-    start, end = found.whole.start_byte, found.whole.end_byte
-    row, to_row = found.whole.start_point[0], found.whole.end_point[0]
+    start, end = found.start, found.whole.end_byte
+    row, to_row = found.row, found.whole.end_point[0]
     while to_row > row and not raw[raw.rfind(b"\n", 0, end) + 1 : end].strip():
         end, to_row = raw.rfind(b"\n", 0, end), to_row - 1
     receiver = found.receiver.decode(errors="replace")

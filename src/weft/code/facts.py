@@ -65,12 +65,16 @@ class Imported(Struct, frozen=True, array_like=True):
 
 
 class Reference(Struct, frozen=True, array_like=True):
-    """A use: a call, a construction, or a name that stands for a definition without being called. See chains above."""
+    """A use: a call, a construction, or a name that stands for a definition without being called. See chains above.
+
+    `arguments` is what a call is given, as chains, where the language has several functions by one name; None elsewhere.
+    """
 
     owner: int
     form: Form
     chain: str
     line: int
+    arguments: tuple[str, ...] | None = None
 
 
 class Binding(Struct, frozen=True, array_like=True):

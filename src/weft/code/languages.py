@@ -47,6 +47,30 @@ class Language(Struct, frozen=True, kw_only=True):
 
 LANGUAGES: Final[tuple[Language, ...]] = (
     Language(name="python", suffixes=(".py", ".pyi"), grammar="tree_sitter_python"),
+    Language(name="go", suffixes=(".go",), grammar="tree_sitter_go"),
+    Language(name="java", suffixes=(".java",), grammar="tree_sitter_java"),
+    Language(name="rust", suffixes=(".rs",), grammar="tree_sitter_rust"),
+    Language(
+        name="javascript",
+        suffixes=(".js", ".mjs", ".cjs", ".jsx"),
+        grammar="tree_sitter_javascript",
+        reader="ecmascript",
+    ),
+    Language(
+        name="typescript",
+        suffixes=(".ts", ".mts", ".cts"),
+        grammar="tree_sitter_typescript",
+        entry="language_typescript",
+        reader="ecmascript",
+    ),
+    Language(
+        name="tsx",
+        suffixes=(".tsx",),
+        grammar="tree_sitter_typescript",
+        entry="language_tsx",
+        query="typescript",
+        reader="ecmascript",
+    ),
 )
 SUFFIXES: Final[frozenset[str]] = frozenset(suffix for language in LANGUAGES for suffix in language.suffixes)
 

@@ -18,7 +18,8 @@ MAX_BROKEN: Final = 20  # places of errors that are told
 
 _LINE_END = re.compile(r"\r\n?")
 # The Python grammar takes quadratic time over line ends that are escaped and have nothing between them.
-_ESCAPED_LINE_ENDS = re.compile(r"(?:\\\n[ \t\f]*){500}")
+_ESCAPES: Final = 500
+_ESCAPED_LINE_ENDS = re.compile(r"(?:\\\n[ \t\f]*){%d}" % _ESCAPES)
 
 
 class Parsed:
@@ -36,7 +37,7 @@ class Parsed:
         if len(self.raw) > MAX_SOURCE_BYTES:
             raise TooLarge(f"larger than {MAX_SOURCE_BYTES:,} bytes", hint="split the file, or leave it out")
         self.root: Node | None = None
-        if "\\\n" not in self.text or not _ESCAPED_LINE_ENDS.search(self.text):
+        if self.text.count("\\\n") < _ESCAPES or not _ESCAPED_LINE_ENDS.search(self.text):
             self.root = Parser(grammar_of(language)[0]).parse(self.raw).root_node
 
     def searchable(self) -> list[Node]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from weft.kinds import ERASED, MENTION
+from weft.kinds import COMMUNITY, ERASED, MENTION
 from weft.loom import Loom
 from weft.operations.outline import SHARED_KINDS, Outline
 from weft.projection.folds import moves_of
@@ -20,6 +20,7 @@ from weft.types import Viewer
 
 SPEAKS_OF: Final = frozenset({"INVOLVES", "REPRESENTS", "AFFECTS"})  # from what happened to the thing it happened to
 MADE_OF: Final = frozenset({"DERIVED_FROM", "ABOUT"})  # from what was made to what it was made of
+MEMBER_OF: Final = "BELONGS_TO"  # from a file to its community, which tells of it: the next rebuild makes it anew
 STEPS: Final = 3
 
 
@@ -88,6 +89,8 @@ class Closing:
                 continue
             if rel in MADE_OF and (not self._records_only or rel == "ABOUT"):
                 self._along.setdefault(dst, []).append(src)
+            if rel == MEMBER_OF and kinds.get(dst) == COMMUNITY:
+                self._along.setdefault(src, []).append(dst)
             if rel == "CONTAINS" and not self._records_only:
                 self._along.setdefault(src, []).append(dst)
             if rel in SPEAKS_OF and dst in subjects:

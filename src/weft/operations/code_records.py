@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct, ValidationError, convert
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from weft.code.facts import FILE, READER_VERSION, FileFacts
+from weft.code.languages import language_of
 from weft.code.snippets import python_snippet
+from weft.code.summary import purpose_of
 from weft.code.symbols import MAX_SYMBOLS, SourceFile, Span, Symbol, read_source
 from weft.extract.records import Record
 from weft.kinds import CHUNK_MARK
@@ -23,25 +26,42 @@ from weft.types import Find, Guard, NodeVersion
 
 SYMBOL_KINDS: Final = ("Class", "Function", "Test")
 MAX_SIGNATURE_CHARACTERS: Final = 500
+MAX_CALLS: Final = 50  # of a symbol that are kept as they are written
+MAX_IMPORTS: Final = 500
+MAX_NAME_CHARACTERS: Final = 200  # of such a call, or of a module
 _ESCAPED: Final = {"#": "%23", CHUNK_MARK: "%C2%B6"}
 _MARKS: Final = re.compile(f"[#{CHUNK_MARK}]|%(?=23|25|C2%B6)")
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """A version of a source file: its text, a hash that tells it from others, when it was written if that is known."""
+    """A version of a file: a hash that tells it from others, when it was written if that is known.
+
+    `read` is what it says where it is source code, and could be read as such; of others nothing but the file is kept.
+    """
 
     path: str
-    text: str
     sha256: str
+    read: SourceFile | None = None
     at: int | None = None
     record: str | None = None
+    size: int = 0
+    blob: str = ""
+
+    @property
+    def language(self) -> str:
+        """The name of the language that it is read in; empty for none."""
+        return "" if self.read is None else self.read.language
 
 
 class Indexing(Struct, frozen=True, kw_only=True):
-    """The event that brings the graph up to a version of a file, and how many symbols that version has."""
+    """The event that brings the graph up to a version of a file, and how many symbols that version has.
+
+    `keys` are those of definitions whose nodes have other keys, and these.
+    """
 
     draft: Draft
     symbols: int
+    keys: Mapping[str, str] = {}
 
 
 def file_id(project: str | None, path: str) -> str:
@@ -63,9 +83,12 @@ def file_draft(loom: Loom, guard: Guard, record: Record) -> Draft | None:
     Raises TooLarge for a file that is too long, Invalid for one that is in no known language.
     """
     digest = hashlib.sha256(record.text.encode()).hexdigest()
-    source = Source(path=record.path, text=record.text, sha256=digest, at=record.at, record=record.id)
-    found = index(loom, guard, source)
-    return None if found is None else found.draft
+    source = Source(path=record.path, sha256=digest, at=record.at, record=record.id)
+    language = language_of(record.path)
+    known = next(iter(loom.store.nodes(loom.viewer, LATEST, [file_id(guard.project, record.path)])), None)
+    if known is not None and language is not None and is_version(known, guard, source, language.name):
+        return None
+    return index(loom, guard, replace(source, read=read_source(record.text, record.path)), known).draft
 
 
 def snippet_draft(node_id: str, guard: Guard, record: Record) -> Draft | None:
@@ -85,47 +108,80 @@ def snippet_draft(node_id: str, guard: Guard, record: Record) -> Draft | None:
     return Draft(kind="memory.remembered", payload=payload, occurred_at=record.at)
 
 
-def index(loom: Loom, guard: Guard, source: Source) -> Indexing | None:
-    """What to write so that the graph shows this version of the file; None where it does.
+def index(
+    loom: Loom,
+    guard: Guard,
+    source: Source,
+    known: NodeVersion | None,
+    *,
+    is_new: bool = False,
+    standing: Mapping[str, NodeVersion] | None = None,
+    until: str | None = None,
+) -> Indexing:
+    """What to write so that the graph shows this version of the file. `known` is its node as it stands in the end.
 
-    Symbols that stand as they are, word for word and line for line, are left alone.
+    Of a version out of history, `standing` are the symbols that hold at its time, `until` is when the next one begins.
+
+    Symbols that stand as they are, word for word and line for line, are left alone. Who knows that the file was never
+    there says so (`is_new`), and saves looking for what is left of it.
     """
     node_id = file_id(guard.project, source.path)
-    known = next(iter(loom.store.nodes(loom.viewer, LATEST, [node_id])), None)
-    if known is not None and is_version(known, guard, source):
-        return None
-    read = read_source(source.text, source.path)
-    below = Find(kinds=SYMBOL_KINDS, id_prefix=symbol_prefix(guard.project, source.path))
-    found = loom.store.find(loom.viewer, LATEST, below, limit=MAX_SYMBOLS).nodes
-    standing = {node.id: node for node in found if node.props.get("part_of") == node_id}
-    keys = _keys(read.symbols, _kinds_known(loom, node_id, standing))
-    made = [_symbol_text(keys, place, symbol, sensitive=guard.sensitive) for place, symbol in enumerate(read.symbols)]
+    if standing is None:
+        standing = {} if is_new else _standing(loom, guard, source.path)
+    symbols = () if source.read is None else source.read.symbols
+    keys = _keys(symbols, (lambda key: None) if is_new else _kinds_known(loom, node_id, standing))
+    made = () if source.read is None else _symbol_texts(source.path, source.read, keys, sensitive=guard.sensitive)
     gone = set(standing) - {f"{node_id}::{key}" for key in keys}
     # What is told of a later time would hold again from then on: it is taken back, and told anew.
     later = known is not None and source.at is not None and known.interval.asserted_from > source.at
     payload = code.Indexed(
         id=node_id,
         path=source.path,
-        language=read.language,
+        language=source.language,
         sha256=source.sha256,
-        text=read.module_text,
-        end_line=_last_line(read),
-        spans=read.module_spans,
+        text="" if source.read is None else source.read.module_text,
+        end_line=1 if source.read is None else _last_line(source.read),
+        spans=() if source.read is None else source.read.module_spans,
         symbols=tuple(
             text for text in made if later or not _stands(text, standing.get(f"{node_id}::{text.key}"), guard, source)
         ),
         ended=() if later else tuple(sorted(gone)),
         withdrawn=(node_id, *sorted(standing)) if later else (),
         record=source.record,
+        reader=READER_VERSION,
+        blob=source.blob,
+        size=source.size,
+        imports=() if source.read is None or guard.sensitive else _imports(source.read.facts),
+        broken=() if source.read is None else source.read.broken,
+        until=until,
         **asdict(guard),
     )
-    draft = Draft(kind="code.indexed", payload=payload, occurred_at=source.at)
-    return Indexing(draft=draft, symbols=len(made))
+    return Indexing(
+        draft=Draft(kind="code.indexed", payload=payload, occurred_at=source.at),
+        symbols=len(made),
+        keys={symbol.key: key for symbol, key in zip(symbols, keys, strict=True) if symbol.key != key},
+    )
 
 
-def is_version(node: NodeVersion, guard: Guard, source: Source) -> bool:
-    """Whether a file's node says what this version of the file does."""
-    return node.props.get("sha256") == source.sha256 and _told(node, guard, source)
+def is_version(node: NodeVersion, guard: Guard, source: Source, language: str) -> bool:
+    """Whether a file's node says what this version of the file does, as it is read today in that language."""
+    props = node.props
+    same = (props.get("sha256"), props.get("language")) == (source.sha256, language)
+    return same and props.get("reader") == READER_VERSION and _told(node, guard, source)
+
+
+def _standing(loom: Loom, guard: Guard, path: str) -> dict[str, NodeVersion]:
+    """The symbols that stand of a file."""
+    node_id = file_id(guard.project, path)
+    below = Find(kinds=SYMBOL_KINDS, id_prefix=f"{node_id}::")
+    found = loom.store.find(loom.viewer, LATEST, below, limit=MAX_SYMBOLS).nodes
+    return {node.id: node for node in found if node.props.get("part_of") == node_id}
+
+
+def _imports(facts: FileFacts) -> tuple[str, ...]:
+    """The modules that a file names, as written, each once."""
+    named = dict.fromkeys("." * each.level + each.module for each in facts.imports)
+    return tuple(each[:MAX_NAME_CHARACTERS] for each in named if each)[:MAX_IMPORTS]
 
 
 def _told(known: NodeVersion, guard: Guard, source: Source) -> bool:
@@ -163,8 +219,20 @@ def _keys(symbols: tuple[Symbol, ...], kind_of: Callable[[str], str | None]) -> 
     return keys
 
 
-def _symbol_text(keys: list[str], place: int, symbol: Symbol, *, sensitive: bool) -> code.SymbolText:
-    key = keys[place]
+def _symbol_texts(path: str, read: SourceFile, keys: list[str], *, sensitive: bool) -> list[code.SymbolText]:
+    calls: list[dict[str, None]] = [{} for _ in keys]
+    for each in () if sensitive else read.facts.references:
+        if each.owner != FILE:
+            calls[each.owner][each.chain] = None
+    return [
+        _symbol_text(path, keys, symbol, keys[place], tuple(calls[place]), sensitive=sensitive)
+        for place, symbol in enumerate(read.symbols)
+    ]
+
+
+def _symbol_text(
+    path: str, keys: list[str], symbol: Symbol, key: str, calls: tuple[str, ...], *, sensitive: bool
+) -> code.SymbolText:
     whole = symbol.spans == ((symbol.line, symbol.end_line),)
     return code.SymbolText(
         key=key,
@@ -175,16 +243,28 @@ def _symbol_text(keys: list[str], place: int, symbol: Symbol, *, sensitive: bool
         name="" if symbol.name == key else symbol.name,
         sort=symbol.sort,
         signature="" if sensitive else symbol.signature[:MAX_SIGNATURE_CHARACTERS],
+        summary="" if sensitive else purpose_of(symbol, calls),
+        calls=tuple(chain[:MAX_NAME_CHARACTERS] for chain in calls[:MAX_CALLS]),
         parent="" if symbol.parent is None else keys[symbol.parent],
         spans=() if whole else symbol.spans,
     )
 
 
 def _stands(made: code.SymbolText, node: NodeVersion | None, guard: Guard, source: Source) -> bool:
-    if node is None or not _told(node, guard, source) or (node.name, node.text) != (made.name or made.key, made.text):
+    if node is None or not _told(node, guard, source):
+        return False
+    if (node.kind, node.name, node.text) != (made.kind, made.name or made.key, made.text):
+        return False
+    if _written(node) != (made.sort, made.signature, made.summary, made.calls):
         return False
     lines = (node.props.get("line"), node.props.get("end_line"), spans_of(node.props))
     return lines == (made.line, made.end_line, made.spans or ((made.line, made.end_line),))
+
+
+def _written(node: NodeVersion) -> tuple[Any, Any, Any, tuple[Any, ...]]:
+    """What a symbol's properties tell of its code."""
+    calls, told = node.props.get("calls"), node.props.get("told", "")
+    return node.props.get("sort"), node.props.get("signature"), told, tuple(calls) if isinstance(calls, list) else ()
 
 
 def spans_of(props: Mapping[str, Any]) -> tuple[Span, ...]:

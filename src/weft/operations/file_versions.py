@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from traceback import extract_tb
 from typing import Final, Protocol
 
 from msgspec import Struct
 
 from weft.code import languages
+from weft.code.symbols import read_source
 from weft.context.baked import MARKER as BAKED
 from weft.documents.forms import TEXT, Form, form_of
 from weft.documents.outline import Outline
-from weft.errors import Invalid, WeftError
+from weft.errors import Invalid
 from weft.log.draft import Draft
 from weft.loom import Loom
 from weft.operations.code_records import Source, file_id, index, is_version
 from weft.operations.document_records import DocumentVersion, Recorded, is_recorded, record
 from weft.operations.file_bytes import read_regular
+from weft.operations.file_faults import faults_told
 from weft.operations.rights import Rights
 from weft.operations.walking import Skipped, printable
 from weft.operations.written_files import known_file
@@ -29,7 +29,6 @@ from weft.queries import Which
 from weft.types import NOW, NodeVersion
 
 MAX_PATH_CHARACTERS: Final = 700  # the ids of its sections begin with it
-MAX_FAULT_CHARACTERS: Final = 200  # of what an unforeseen error says
 MAX_FILE_ID_CHARACTERS: Final = 880  # marks in a path are longer in an id, and a section's has 900 in all
 
 
@@ -81,17 +80,24 @@ class Decision(Struct, frozen=True, kw_only=True):
     returned: int = 0
 
 
-def read_file(loom: Loom, root: Path, source: str) -> FileRead | Skipped:
-    """A file's bytes, or why not."""
+def name_problem(loom: Loom, source: str) -> Skipped | None:
+    """Why a file cannot be kept by this name; None if it can."""
     try:
         source.encode()
     except UnicodeEncodeError:
         return Skipped(path=printable(source), reason="its name is not UTF-8")
     if loom.screen.holds_secret(source):
         return Skipped(path=loom.screen.masked(source), reason="there is a secret in its name: rename it")
-    node_id = file_id(loom.settings.project, source)
-    if len(source) > MAX_PATH_CHARACTERS or len(node_id) > MAX_FILE_ID_CHARACTERS:
+    if len(source) > MAX_PATH_CHARACTERS or len(file_id(loom.settings.project, source)) > MAX_FILE_ID_CHARACTERS:
         return Skipped(path=source, reason=f"its path has more than {MAX_PATH_CHARACTERS} characters")
+    return None
+
+
+def read_file(loom: Loom, root: Path, source: str) -> FileRead | Skipped:
+    """A file's bytes, or why not."""
+    if (problem := name_problem(loom, source)) is not None:
+        return problem
+    node_id = file_id(loom.settings.project, source)
     raw = read_regular(os.path.join(root, source), loom.settings.document_bytes)  # noqa: PTH118
     if isinstance(raw, str):
         larger = raw.startswith("larger") and loom.settings.origins["document_bytes"].origin == "default"
@@ -147,23 +153,24 @@ class FileVersion:
             return Decision(back=seen.gone, revived=True)
         guard, rights = self._rights.of(seen.last), self._rights.change(seen.last)
         if self.is_code:
-            with faults_told(self._loom):
-                indexed = index(self._loom, guard, self._source_code())
-            if indexed is None:
-                return None
+            with faults_told(self._loom.screen):
+                indexed = index(self._loom, guard, self._source_code(), seen.known)
             return Decision(drafts=(indexed.draft,), symbols=indexed.symbols, revived=deleted, rights=rights)
         return document_decision(record(self._loom, guard, self._version(), seen.last), rights, revived=deleted)
 
     def _is_version(self, node: NodeVersion) -> bool:
         guard = self._rights.of(node)
         if self.is_code:
-            return is_version(node, guard, Source(path=self.source, text="", sha256=self._read.sha256))
+            language = languages.language_of(self.source)
+            assert language is not None
+            return is_version(node, guard, Source(path=self.source, sha256=self._read.sha256), language.name)
         return is_recorded(node, guard, self._read.sha256)
 
     def _source_code(self) -> Source:
         if self._code is None:
             text = self._loom.screen.redact(_code_text(self._read.raw))
-            self._code = Source(path=self.source, text=text, sha256=self._read.sha256)
+            read = read_source(text, self.source)
+            self._code = Source(path=self.source, read=read, sha256=self._read.sha256)
         return self._code
 
     def _version(self) -> DocumentVersion:
@@ -171,7 +178,7 @@ class FileVersion:
             from weft.documents.reading import read_text
 
             form = form_of(self.source) or TEXT
-            with faults_told(self._loom):
+            with faults_told(self._loom.screen):
                 text = read_text(self._read.raw, form)
             outline = outline_of(self._loom, text, form)
             self.notes = tuple(f"{self.source}: {note}" for note in outline.notes)
@@ -216,27 +223,9 @@ def outline_of(loom: Loom, text: str, form: Form) -> Outline:
     """What a text holds, without its secrets. Raises Invalid for what cannot be read."""
     from weft.documents.reading import read_outline  # parsers are loaded where something is parsed
 
-    with faults_told(loom):
+    with faults_told(loom.screen):
         # Before it is cut up: an id is made of a heading, and a key may stand in several lines.
         return read_outline(loom.screen.redact(text), form)
-
-
-@contextmanager
-def faults_told(loom: Loom) -> Iterator[None]:
-    """Makes Invalid of whatever a parser lets through: one file is skipped, and said to be a fault of weft's."""
-    try:
-        yield
-    except WeftError:
-        raise
-    except RecursionError as problem:
-        raise Invalid("is nested too deeply to be read") from problem
-    except Exception as fault:
-        frame = extract_tb(fault.__traceback__)[-1]
-        what = loom.screen.redact(" ".join(f"{type(fault).__name__} {fault}".split()))[:MAX_FAULT_CHARACTERS]
-        where = f"{os.path.basename(frame.filename)}:{frame.lineno}"  # noqa: PTH119
-        raise Invalid(
-            f"is a file that weft fails on, a fault of weft's: {what} ({where}); please report it with the file"
-        ) from fault
 
 
 def _code_text(raw: bytes) -> str:

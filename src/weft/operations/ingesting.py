@@ -14,8 +14,10 @@ from weft.code import languages
 from weft.documents.forms import form_of
 from weft.errors import Invalid, NotFound, StoreError
 from weft.loom import Loom
+from weft.operations.code_files import index_files
 from weft.operations.doc_links import link_mentions
 from weft.operations.embedding_ahead import Ahead
+from weft.operations.embedding_symbols import embed_symbols
 from weft.operations.fields import ProducedBy, ScopeKept, Tags
 from weft.operations.file_versions import FileRead, FileVersion, Seen, look_up, parts_deleted, read_file
 from weft.operations.file_writing import Kept, Writing
@@ -24,12 +26,14 @@ from weft.operations.paths import read_path
 from weft.operations.records import RecordsIngested, ingest_file
 from weft.operations.registry import Operation
 from weft.operations.rights import Rights, rights_asked
+from weft.operations.skipped_files import SkippedFiles
 from weft.operations.walking import Skipped, Walked, walk
+from weft.types import NodeVersion
 
 RECORDS_SUFFIX: Final = ".jsonl"
 FILES_AT_ONCE: Final = 256  # read, hashed and looked up together
 BYTES_AT_ONCE: Final = 8_000_000
-MAX_TOLD: Final = 100  # of files skipped, of reasons and of notes
+MAX_TOLD: Final = 100  # of notes
 SECRETS_NAMED: Final = 3  # files of which secrets were taken out
 
 
@@ -97,9 +101,12 @@ def ingest(loom: Loom, given: Ingest) -> Ingested:
         return _records(ingest_file(loom, start, rights.asked), start.relative_to(root).as_posix())
     walked = walk(start, root, wanted=_is_read, ignore=loom.settings.ignore)
     run = _Run(loom, rights, (*notes, *walked.notes))
-    run.read(root, walked)
-    if start.is_dir():
-        run.look_for_gone(root, start, walked, end=given.gone)
+    for each in walked.skipped:
+        run.skipped.add(each)
+    is_code = [languages.language_of(path) is not None for path in walked.files]
+    run.read(root, [path for path, code in zip(walked.files, is_code, strict=True) if not code])
+    gone = run.look_for_gone(root, start, walked, end=given.gone) if start.is_dir() else ()
+    run.index(root, [path for path, code in zip(walked.files, is_code, strict=True) if code], gone)
     run.link()
     return run.told(walked)
 
@@ -110,7 +117,9 @@ def ingest_documents(loom: Loom, path: str) -> Ingested:
     start, notes = _start(path, root)
     walked = walk(start, root, wanted=_is_document, ignore=loom.settings.ignore)
     run = _Run(loom, rights_asked(loom, scope=None, agents=()), (*notes, *walked.notes))
-    run.read(root, walked)
+    for each in walked.skipped:
+        run.skipped.add(each)
+    run.read(root, walked.files)
     run.link()
     return run.told(walked)
 
@@ -129,8 +138,7 @@ class _Run:
     def __init__(self, loom: Loom, rights: Rights, notes: Sequence[str]) -> None:
         self._loom, self._rights = loom, rights
         self._counts: Counter[str] = Counter()
-        self._skipped: list[Skipped] = []
-        self._reasons: Counter[str] = Counter()
+        self.skipped = SkippedFiles()
         self._notes: dict[str, None] = dict.fromkeys(notes)
         self._vector_note = ""
         self._rights_changed: Counter[str] = Counter()
@@ -138,19 +146,17 @@ class _Run:
         self._began = loom.store.head(loom.viewer).at
         self._changed: dict[bool, set[str]] = {False: set(), True: set()}  # ids of files, by whether they are code
 
-    def read(self, root: Path, walked: Walked) -> None:
-        """Reads the files and writes what is new in them."""
-        for each in walked.skipped:
-            self._skip(each)
-        total = len(walked.files)
+    def read(self, root: Path, files: Sequence[str]) -> None:
+        """Reads documents and writes what is new in them."""
+        total = len(files)
         with Ahead(self._loom) as ahead:
             writing = Writing(self._loom, ahead, git.head_commit(root), self._keep)
             done = 0
-            for group in _groups(self._loom, root, walked.files):
+            for group in _groups(self._loom, root, files):
                 seen = look_up(self._loom, [file.id for file in group if isinstance(file, FileRead)])
                 for file in group:
                     if isinstance(file, Skipped):
-                        self._skip(file)
+                        self.skipped.add(file)
                     else:
                         self._take(writing, FileVersion(self._loom, self._rights, file), seen[file.id])
                     done += 1
@@ -173,7 +179,7 @@ class _Run:
 
     def _keep(self, kept: Kept) -> None:
         if kept.problem is not None:
-            self._skip(Skipped(path=kept.file.source, reason=kept.problem.message))
+            self.skipped.add(Skipped(path=kept.file.source, reason=kept.problem.message))
             return
         if kept.decision is None:
             self._counts["unchanged"] += 1
@@ -183,26 +189,44 @@ class _Run:
             self._note(note)
         if kept.decision.rights:
             self._rights_changed[kept.decision.rights] += 1
-        self._changed[kept.file.is_code].add(kept.file.id)
-        self._counts["files" if kept.file.is_code else "documents"] += 1
-        for what in ("sections", "chunks", "symbols", "revived", "left_out", "returned"):
+        self._changed[False].add(kept.file.id)
+        self._counts["documents"] += 1
+        for what in ("sections", "chunks", "revived", "left_out", "returned"):
             self._counts[what] += getattr(kept.decision, what)
 
-    def look_for_gone(self, root: Path, start: Path, walked: Walked, *, end: bool) -> None:
-        """Counts what stands of files that are gone, or ends it."""
+    def look_for_gone(self, root: Path, start: Path, walked: Walked, *, end: bool) -> tuple[NodeVersion, ...]:
+        """Counts what stands of files that are gone; or ends the documents among them, and returns the source files."""
         nodes = find_gone(self._loom, root, start, walked.files)
         if not nodes:
-            return
+            return ()
         if not end:
             self._counts["gone"] = len(nodes)
             some = "1 document of a file that is" if len(nodes) == 1 else f"{len(nodes):,} documents of files that are"
             stand, them = ("stands", "it") if len(nodes) == 1 else ("stand", "them")
             self._note(f"{some} gone still {stand}: `weft ingest --gone` ends {them}")
+            return ()
+        documents = [node for node in nodes if node.kind == "Document"]
+        self._vector_note = self._vector_note or end_gone(self._loom, documents)
+        self._counts["ended"] = len(documents)
+        self._changed[False].update(node.id for node in documents)
+        return tuple(node for node in nodes if node.kind == "File")
+
+    def index(self, root: Path, files: Sequence[str], gone: Sequence[NodeVersion]) -> None:
+        """Reads source files by their symbols, with what these refer to, and embeds what is new; ends what is gone."""
+        if not files and not gone:
             return
-        self._vector_note = self._vector_note or end_gone(self._loom, nodes)
-        self._counts["ended"] = len(nodes)
-        for node in nodes:
-            self._changed[node.kind == "File"].add(node.id)
+        done = index_files(self._loom, self._rights, root, files, gone)
+        outcome = done.outcome
+        self.skipped.take(done.skipped)
+        for note in done.notes:
+            self._note(note)
+        self._with_secrets += done.with_secrets
+        self._rights_changed.update(outcome.rights)
+        self._changed[True] |= outcome.written
+        for what in ("files", "symbols", "unchanged", "revived", "ended"):
+            self._counts[what] += getattr(outcome, what)
+        note = embed_symbols(self._loom, sorted(outcome.written))
+        self._vector_note = self._vector_note or note
 
     def link(self) -> None:
         """Joins what documents name to the code that they name."""
@@ -219,35 +243,22 @@ class _Run:
         if named := self._with_secrets[:SECRETS_NAMED]:
             more = len(self._with_secrets) - len(named)
             notes.append(f"secrets were taken out of {', '.join(named)}" + (f" and {more:,} more" if more else ""))
-        if more := self._reasons.total() - len(self._skipped):
-            notes.append(f"and {more:,} more were skipped")
+        notes += self.skipped.notes
         return Ingested(
             documents=counts["documents"],
             sections=counts["sections"],
             chunks=counts["chunks"],
             unchanged=counts["unchanged"],
-            skipped=tuple(self._skipped),
+            skipped=self.skipped.told,
             files=counts["files"],
             symbols=counts["symbols"],
             revived=counts["revived"],
             gone=counts["gone"],
             ended=counts["ended"],
             ignored=walked.ignored,
-            reasons=dict(self._reasons.most_common()),
+            reasons=self.skipped.reasons,
             notes=tuple(notes),
         )
-
-    def _skip(self, skipped: Skipped) -> None:
-        known = skipped.sort in self._reasons or len(self._reasons) < MAX_TOLD
-        self._reasons[skipped.sort if known else "for other reasons"] += 1
-        if (
-            len(self._skipped) == MAX_TOLD and self._reasons[skipped.sort] == 1
-        ):  # a new reason is told before more of one
-            common = Counter(each.sort for each in self._skipped).most_common(1)[0][0]
-            last = max(at for at, each in enumerate(self._skipped) if each.sort == common)
-            del self._skipped[last]
-        if len(self._skipped) < MAX_TOLD:
-            self._skipped.append(skipped)
 
     def _note(self, note: str) -> None:
         if len(self._notes) < MAX_TOLD:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from weft import git
 from weft.errors import Invalid, NotFound
 from weft.instants import parse_instant
@@ -9,6 +11,8 @@ from weft.loom import Loom
 from weft.types import When
 
 SHA_CHARACTERS = range(7, 65)
+OUT_OF_GIT: Final = "maintenance"  # the kind of transactions that tell of a commit what git has of it
+TRANSACTIONS_OF_COMMIT = 20
 
 
 def read_when(loom: Loom, *, as_of: str | None, known_at: str | None) -> When:
@@ -22,7 +26,7 @@ def _read(loom: Loom, written: str | None, field: str) -> int | None:
     if looks_like_tx(written):
         return tx_time(loom, written)
     if looks_like_sha(written):
-        return commit_time(loom, written)
+        return valid_time(loom, written) if field == "as_of" else commit_time(loom, written)
     return parse_instant(written, field=field)
 
 
@@ -55,6 +59,16 @@ def commit_time(loom: Loom, sha: str) -> int:
     if made is None:
         raise NotFound(f"git commit {sha} is not known here", hint="give a moment instead, such as 2026-05-08")
     return made
+
+
+def valid_time(loom: Loom, sha: str) -> int:
+    """Since when what belongs to a git commit holds: when it was read from the disk, or, read out of git, when the
+    commit was made.
+    """
+    found = loom.store.transactions(loom.viewer, limit=TRANSACTIONS_OF_COMMIT, git_commit=sha)
+    if any(tx.kind == OUT_OF_GIT for tx in found) and (made := git.commit_time_us(loom.settings.root, sha)):
+        return made
+    return commit_time(loom, sha)
 
 
 def check_interval(valid_from: str | None, valid_to: str | None) -> tuple[int | None, int | None]:

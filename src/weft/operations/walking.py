@@ -6,7 +6,7 @@ Directories are read as a stream, and what is kept of them is bounded: one with 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -39,9 +39,11 @@ class Walked(Struct, frozen=True, kw_only=True):
     """Files below a directory, as paths from the project's root, in order; and what could not be looked at.
 
     `whole` says that every folder was listed to its end. `ignored` counts the files and folders that patterns named.
+    `folders` are those that were listed, each with a slash at its end, the root as nothing.
     """
 
     files: tuple[str, ...]
+    folders: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     ignored: int = 0
     whole: bool = True
@@ -56,6 +58,15 @@ def walk(start: Path, root: Path, *, wanted: Callable[[str], bool], ignore: tupl
     if not start.is_dir():
         return Walked(files=(start.relative_to(root).as_posix(),))
     return _Walk(root, wanted, ignore).run(start)
+
+
+def walked_among(root: Path, sources: Iterable[str], *, ignore: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Which of these paths, of files or folders, a walk over the whole project comes by: no folder is listed for it.
+
+    What is not there any more counts as a file.
+    """
+    walk = _Walk(root, lambda name: True, ignore)
+    return tuple(source for source in sources if walk.comes_by(source))
 
 
 def printable(source: str) -> str:
@@ -75,6 +86,8 @@ class _Walk:
     def __init__(self, root: Path, wanted: Callable[[str], bool], ignore: tuple[str, ...]) -> None:
         self._root, self._wanted = os.fspath(root), wanted
         self._files: list[str] = []
+        self._listed_folders: list[str] = []
+        self._chains: dict[str, tuple[Patterns, ...]] = {}
         self._skipped: list[Skipped] = []
         self._notes: list[str] = []
         self._ignored = self._folders = 0
@@ -93,11 +106,34 @@ class _Walk:
         left: list[tuple[str, tuple[Patterns, ...]]] = [(top, () if named else above)]
         while left and len(self._files) <= MAX_FILES:
             prefix, chain = left.pop()
+            self._listed_folders.append(prefix)
             chain = self._joined(chain, prefix)
             files, folders = self._listed(prefix, chain)
             self._files += files
             left += ((f"{prefix}{name}/", chain) for name in reversed(folders))
         return self._done()
+
+    def comes_by(self, source: str) -> bool:
+        """Whether a walk from the root lists this path: no part of it is hidden, a link or passed over."""
+        names = source.rstrip("/").split("/")
+        prefix, chain = "", self._chain("", ())
+        for depth, name in enumerate(names):
+            path = os.path.join(self._root, prefix + name)  # noqa: PTH118
+            last = depth == len(names) - 1
+            is_folder = not last or os.path.isdir(path)  # noqa: PTH112
+            if not name or name.startswith(".") or os.path.islink(path):  # noqa: PTH114
+                return False
+            if self._is_ignored(prefix + name, chain, folder=is_folder):
+                return False
+            prefix += f"{name}/"
+            chain = chain if last else self._chain(prefix, chain)
+        return True
+
+    def _chain(self, prefix: str, above: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
+        """The patterns that hold in a folder, read once."""
+        if prefix not in self._chains:
+            self._chains[prefix] = self._joined(above, prefix)
+        return self._chains[prefix]
 
     def _done(self) -> Walked:
         if len(self._files) > MAX_FILES:
@@ -107,6 +143,7 @@ class _Walk:
             self._skip(beyond, f"more than {MAX_FILES:,} files: this one and those after it wait; name a folder")
         return Walked(
             files=tuple(self._files),
+            folders=tuple(self._listed_folders),
             skipped=tuple(self._skipped),
             ignored=self._ignored,
             whole=self._whole,

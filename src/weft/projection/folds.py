@@ -126,11 +126,11 @@ def _asserted(event: Event, payload: graph.Asserted) -> Iterator[Move]:
 
 
 def _ended(event: Event, payload: graph.Ended) -> Iterator[Move]:
-    at = _begin(payload.at, event)
+    at, until = _begin(payload.at, event), _instant(payload.until, None)
     for node in payload.nodes:
-        yield EndNode(id=node, at=at)
+        yield EndNode(id=node, at=at, until=until)
     for edge in payload.edges:
-        yield EndEdge(src=edge.src, rel=edge.rel, dst=edge.dst, at=at)
+        yield EndEdge(src=edge.src, rel=edge.rel, dst=edge.dst, at=at, until=until)
 
 
 def _deleted(event: Event, payload: graph.Deleted) -> Iterator[Move]:
@@ -296,11 +296,13 @@ def _symbol_node(
     props |= {"spans": [list(span) for span in symbol.spans]} if symbol.spans else {}
     props |= {"sort": symbol.sort, "signature": symbol.signature} if symbol.sort else {}
     props |= {"calls": list(symbol.calls)} if symbol.calls else {}
+    # What it is for stands in its text, or follows from its name: searched once more, it would only blur the answer.
+    props |= {"told": symbol.summary} if symbol.summary else {}
     return graph.NodeAssertion(
         id=_symbol_id(payload.id, symbol.key),
         kind=symbol.kind,
         name=symbol.name or symbol.key,
-        summary=symbol.summary or payload.path,
+        summary=payload.path,
         text=symbol.text,
         props=props,
         focus=payload.focus,

@@ -28,7 +28,7 @@ ESSENTIAL: Final = frozenset(
     | {"passages", "distinct", "derived", "rank"}
 )
 _log = logging.getLogger("weft.retrieval")
-PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class")}
+PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File": ("Function", "Class", "Test")}
 
 
 class Ask(Struct, frozen=True, kw_only=True):

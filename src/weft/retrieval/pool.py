@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 Shape = Literal["plain", "turn", "session", "file", "code"]
-CODE_KINDS: Final = frozenset({"Function", "Class"})
+CODE_KINDS: Final = frozenset({"Function", "Class", "Test"})
 
 
 def shape_of(node: NodeVersion) -> Shape:

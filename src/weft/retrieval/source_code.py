@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.code.test_files import is_test_file
 from weft.loom import Loom
 from weft.retrieval.gated import MIN_GATE, hits_by_id
 from weft.retrieval.gather import nearness
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import Pool
 from weft.retrieval.pooling import pooled
+from weft.types import NodeVersion
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column
@@ -29,6 +31,9 @@ NEIGHBOURS = 21
 COMPARED = 150
 SHORTEST_NAME = 4
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+_TESTS_ASKED = re.compile(
+    r"\b(?:\w*_)?(?:tests?|tested|testing|specs?|fixtures?|pytest|unittest)(?:_\w*)?\b", re.IGNORECASE
+)
 _NAME = re.compile(r"[a-z_]\w*")
 
 
@@ -44,13 +49,27 @@ class Code(Struct, frozen=True):
     gate: float = 1.5
     named_path: float = 0.15
     named_file: float = 0.15
+    test: float = 0.25
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         if answer.pool.has("code"):
             answer = replace(answer, pool=self._symbols(loom, answer))
         if answer.pool.has("file"):
             answer = replace(answer, pool=self._files(loom, answer))
+        if answer.pool.has("file", "code"):
+            answer = replace(answer, pool=self._tests(answer))
         return answer
+
+    def _tests(self, answer: Answer) -> Pool:
+        """Tests say the words of what they test again and again: they stand below it, unless tests are asked for."""
+        import numpy as np
+
+        pool = answer.pool
+        if not self.test or _TESTS_ASKED.search(answer.query) or _only_tests(answer.ask.kinds):
+            return pool
+        rows = zip(pool.nodes, pool.shapes, strict=True)
+        column = np.array([float(shape in ("file", "code") and _is_test(node)) for node, shape in rows])
+        return pool.with_part("a test", -column, self.test) if column.any() else pool
 
     def _symbols(self, loom: Loom, answer: Answer) -> Pool:
         import numpy as np
@@ -119,6 +138,15 @@ class Code(Struct, frozen=True):
         by_title = _nearest(pool, {key: each.cosine for key, each in titled.items()})
         pool = pool.with_part("nearest symbol", near, 1.0 - self.title)
         return pool.with_part("nearest to title", by_title, self.title)
+
+
+def _is_test(node: NodeVersion) -> bool:
+    path = node.props.get("path")
+    return node.kind == "Test" or (isinstance(path, str) and is_test_file(path))
+
+
+def _only_tests(kinds: tuple[str, ...] | None) -> bool:
+    return kinds is not None and "Test" in kinds and not {"Function", "Class", "File"} & set(kinds)
 
 
 def _crowded(loom: Loom, pool: Pool) -> Column | None:

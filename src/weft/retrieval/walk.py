@@ -12,7 +12,7 @@ from weft.retrieval.pipeline import Answer
 
 # Kinds that are joined to nothing but what they are part of: a walk from these alone gained nothing on any set of
 # questions, and takes some milliseconds.
-ONLY_NESTED = frozenset({"Document", "Section", "Chunk", "Session", "Message", "File", "Class", "Function"})
+ONLY_NESTED = frozenset({"Document", "Section", "Chunk", "Session", "Message", "File", "Class", "Function", "Test"})
 SEEDS = 10
 REACHED = 50
 

@@ -20,6 +20,7 @@ from weft.config import Effective, Settings, narrowing
 from weft.instants import Clock, to_iso
 from weft.surfaces.toolsets import allowed_by, within
 from weft.tokens import Token
+from weft.workshop import Kind, Workshop
 
 if TYPE_CHECKING:
     from weft.memory import Memory
@@ -35,8 +36,9 @@ class Callers:
     `directory` is where the server works, and may be set until then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kind: Kind = "stdio") -> None:
         self.directory = Path()
+        self._workshop = Workshop(kind)
         self._lock = threading.Lock()
         self._store: Memory | None = None
         self._known: OrderedDict[tuple[Token | None, str], Memory] = OrderedDict()
@@ -57,8 +59,12 @@ class Callers:
             # By all that the token says: one that is changed in its file is another caller at once.
             return self._of((token, conversation), lambda base: as_bearer(base.loom.settings, token, base.loom.clock))
 
+    def rest(self, seconds: float) -> bool:
+        """Ends what goes on beside calls, and waits for it so long at most. Whether it has ended."""
+        return self._workshop.close(seconds)
+
     def close(self) -> None:
-        """Releases files, when no call is running any more."""
+        """Releases files, when no call is running any more, and nothing beside them."""
         with self._lock:
             if self._store is not None:
                 self._store.close()
@@ -67,7 +73,7 @@ class Callers:
         if self._store is None:
             from weft.memory import open  # noqa: A004 - weft's front door, with the first call
 
-            self._store = open(directory=self.directory)
+            self._store = open(directory=self.directory).in_workshop(self._workshop)
         return self._store
 
     def _of(self, key: tuple[Token | None, str], settings: Callable[[Memory], Settings]) -> Memory:

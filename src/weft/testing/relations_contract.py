@@ -68,3 +68,15 @@ class RelationsContract(StoreCase):
         assert joined(scribe) == []
         scribe.write(closed(change))
         assert joined(scribe) == ["a CALLS b"]
+
+    def test_a_census_counts_what_a_viewer_sees_of_a_project(self, scribe: Scribe) -> None:
+        scribe.write(node("a", project="one"), node("b", project="two"), node("c", project="one", scope="admin"))
+        scribe.write(edge("a", "CALLS", "b"), edge("a", "CALLS", "c"), edge("b", "CALLS", "a"), edge("c", "LIKES", "a"))
+        kind = scribe.store.nodes(OPERATOR, NOW, ["a"])[0].kind
+        every = scribe.store.census(OPERATOR, ("one",))
+        assert (every.kinds, every.relations) == ({kind: 2}, {"CALLS": 2, "LIKES": 1})
+        some = scribe.store.census(PUBLIC, ("one",))
+        assert (some.kinds, some.relations) == ({kind: 1}, {"CALLS": 1})
+        scribe.write(ended("b"))
+        assert scribe.store.census(OPERATOR, ("one",)).relations == {"CALLS": 1, "LIKES": 1}
+        assert scribe.store.census(OPERATOR, ("none",)).kinds == {}

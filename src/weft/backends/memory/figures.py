@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from weft.backends.memory.visible import Moment, Sight
 from weft.kinds import views_of
-from weft.types import KindStat, NodeVersion, StoreStats
+from weft.types import Census, KindStat, NodeVersion, StoreStats
 
 
 def stats(sight: Sight, now: Moment) -> StoreStats:
@@ -25,6 +27,14 @@ def stats(sight: Sight, now: Moment) -> StoreStats:
         backend="memory",
         schema_version=0,
     )
+
+
+def census(sight: Sight, now: Moment, projects: tuple[str | None, ...]) -> Census:
+    """Nodes by kind and edges by relation, in some projects."""
+    there = {row.id: row for row in sight.nodes_at(now)}
+    mine = {row.id for row in there.values() if row.guard.project in projects}
+    edges = Counter(edge.rel for edge in sight.edges_at(now) if edge.src in mine and edge.dst in there)
+    return Census(kinds=dict(Counter(there[each].kind for each in mine)), relations=dict(edges))
 
 
 def kinds(sight: Sight, now: Moment) -> tuple[KindStat, ...]:

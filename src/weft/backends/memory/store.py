@@ -24,6 +24,7 @@ from weft.queries import (
     Which,
 )
 from weft.types import (
+    Census,
     Commit,
     Diff,
     Direction,
@@ -252,6 +253,10 @@ class MemoryStore(VectorSpaces):
     def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
         with self._seeing(viewer, When()) as (sight, now):
             return figures.kinds(sight, now)
+
+    def census(self, viewer: Viewer, projects: tuple[str | None, ...]) -> Census:
+        with self._seeing(viewer, When()) as (sight, now):
+            return figures.census(sight, now, projects)
 
     def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
         viewer.must_be_operator("read every version")

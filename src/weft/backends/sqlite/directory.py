@@ -56,10 +56,11 @@ def make_file(path: Path) -> None:
 
 
 def _is_other(entry: Path) -> bool:
-    """Whether it is something else than tokens, the count of starts, the projects' directories and the list of files
-    that weft wrote: those may be there before a memory is.
+    """Whether it is something else than tokens, the count of starts, the projects' directories, the list of files that
+    weft wrote, records of jobs and facts of source files: those may be there before a memory is.
     """
-    return not entry.name.removeprefix(".").startswith(("tokens.json", "serving.json", "roots.json", "written.json"))
+    others = ("tokens.json", "serving.json", "roots.json", "written.json", "jobs", "code")
+    return not entry.name.removeprefix(".").startswith(others)
 
 
 def _sync(entry: Path) -> None:

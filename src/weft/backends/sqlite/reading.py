@@ -18,6 +18,7 @@ from weft.backends.sqlite.vector_rows import model_key
 from weft.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, views_of
 from weft.lexical import text_to_embed
 from weft.types import (
+    Census,
     Direction,
     EdgeVersion,
     Event,
@@ -303,6 +304,19 @@ def indexes(db: apsw.Connection, viewer: Viewer, moment: Moment) -> tuple[KindSt
         KindStat(kind=kind, views=views_of(kind), nodes=count, props=tuple(props.get(kind, ())))
         for kind, count in totals
     )
+
+
+def census(db: apsw.Connection, viewer: Viewer, moment: Moment, projects: tuple[str | None, ...]) -> Census:
+    """Nodes of some projects by kind, and edges that begin at them by relation."""
+    now = guards.known(moment) & guards.holds(moment)
+    joined = "FROM node_version v JOIN node n ON n.key = v.node"
+    mine, any_node = guards.findable(viewer, projects) & now, guards.findable(viewer) & now
+    kinds = every(db, f"SELECT n.kind, count(*) {joined} WHERE {mine.text} GROUP BY 1", mine.params)
+    seen = guards.edge_open(viewer) & now
+    for side, among in (("src", mine), ("dst", any_node)):
+        seen &= Sql(f"e.{side} IN (SELECT n.key {joined} WHERE {among.text})", among.params)
+    query = f"SELECT e.rel, count(*) FROM edge_version v JOIN edge e ON e.key = v.edge WHERE {seen.text} GROUP BY 1"
+    return Census(kinds=dict(kinds), relations=dict(every(db, query, seen.params)))
 
 
 def without_vectors(db: apsw.Connection, viewer: Viewer, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:

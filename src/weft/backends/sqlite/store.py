@@ -36,6 +36,7 @@ from weft.queries import (
     Which,
 )
 from weft.types import (
+    Census,
     Commit,
     Diff,
     Direction,
@@ -344,6 +345,10 @@ class SqliteStore(VectorSpaces):
     def indexes(self, viewer: Viewer) -> tuple[KindStat, ...]:
         with self._reading(viewer) as db:
             return () if db is None else reading.indexes(db, viewer, self._moment(db, When()))
+
+    def census(self, viewer: Viewer, projects: tuple[str | None, ...]) -> Census:
+        with self._reading(viewer) as db:
+            return Census() if db is None else reading.census(db, viewer, self._moment(db, When()), projects)
 
     def graph_rows(self, viewer: Viewer) -> Iterator[NodeVersion | EdgeVersion]:
         viewer.must_be_operator("read every version")

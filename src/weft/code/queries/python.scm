@@ -3,3 +3,31 @@
 (function_definition name: (identifier) @name) @definition.function
 (decorated_definition definition: (class_definition name: (identifier) @name)) @definition.class
 (decorated_definition definition: (function_definition name: (identifier) @name)) @definition.function
+
+; Uses: what is called, and decorators that are not calls themselves.
+(call function: (_) @callee)
+(decorator [(identifier) (attribute)] @decorator)
+
+(import_statement) @import
+(import_from_statement) @import_from
+
+; What names hold.
+(assignment) @assignment
+(augmented_assignment left: (identifier) @extended right: (_) @extension)
+(named_expression name: (identifier) @target value: (_) @value)
+(type_alias_statement left: (type) @target right: (type) @alias)
+(for_statement left: (_) @target right: (_) @iterated)
+(for_in_clause left: (_) @target right: (_) @iterated)
+(with_item value: (as_pattern (_) @entered alias: (as_pattern_target (_) @target)))
+(except_clause value: (as_pattern (_) @caught alias: (as_pattern_target (_) @target)))
+(lambda_parameters) @hiding
+(global_statement) @global
+
+; Functions and classes once more: those inside functions are names of theirs.
+(function_definition
+  name: (identifier) @defined
+  parameters: (parameters) @parameters
+  return_type: (_)? @declared) @around
+(class_definition name: (identifier) @defined) @around
+(return_statement (_) @returned)
+(yield) @yield

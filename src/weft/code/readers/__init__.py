@@ -6,6 +6,7 @@ alike (see `weft.code.definitions`):
 - `@definition.<sort>` with `@name`: a class or a function, whole. One that is found twice by the same name counts from
   its first match on (with its decorators, with `export`); the last match is what `describe` gets.
 - `@receiver` beside them: the class that a function belongs to although it stands outside of it (Go).
+- `@leading`: belongs to the definition that comes next, if only blanks stand between (attributes, doc comments).
 - `@scope` with `@name`: no symbol, but what stands inside is called after it (`impl`, `namespace`, `mod`).
 
 All other matches are the reader's own, and come to `read` as the query made them.

@@ -16,7 +16,7 @@ class SymbolText(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Its node is `<file>::<key>`; `name` is its qualified name where that is not the key; `parent` is the key of the
     class that it is a member of. `spans` are the lines that `text` is made of, where they are not all of them. `sort`
-    says what kind of class or function it is, `summary` in a line where it is and what it is for; `calls` are the
+    says what kind of class or function it is, `summary` in a line what it is for; `calls` are the
     references in it as they are written, each once.
     """
 

@@ -62,11 +62,12 @@ class EdgeName(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """These stop being true at `at` (the event's own time if absent)."""
+    """These stop being true at `at` (the event's own time if absent): for good, or up to what is told from `until` on."""
 
     nodes: tuple[str, ...] = ()
     edges: tuple[EdgeName, ...] = ()
     at: str | None = None
+    until: str | None = None
     reason: str = ""
 
 

@@ -16,6 +16,7 @@ from weft.surfaces.cli.capture_command import capture_command
 from weft.surfaces.cli.completion import completion
 from weft.surfaces.cli.context_command import context_command
 from weft.surfaces.cli.front_page import FrontPage, help_command
+from weft.surfaces.cli.index_command import index_command, watch_command
 from weft.surfaces.cli.installing import COMMANDS as INSTALLING
 from weft.surfaces.cli.migrating import migrate
 from weft.surfaces.cli.serving import serve_command
@@ -79,6 +80,8 @@ weft.add_command(mcp)
 weft.add_command(serve_command(_start_server))
 weft.add_command(context_command)
 weft.add_command(capture_command)
+weft.add_command(index_command)
+weft.add_command(watch_command)
 weft.add_command(migrate)
 weft.add_command(completion)
 weft.add_command(help_command)

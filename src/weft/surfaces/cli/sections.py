@@ -73,8 +73,16 @@ SECTIONS: Final = (
     Section(
         "Documents, conversations and code",
         (
+            "index",
+            "watch",
             "graph",
             "diff-since",
+            "community-list",
+            "context-pack",
+            "semantic-slice",
+            "code-explain",
+            "impact-analyze",
+            "find-similar-code",
             "search-docs",
             "record-turns",
             "ingest-transcript",

@@ -34,6 +34,7 @@ from weft.tokens import book_of
 from weft.version import __version__
 
 DRAIN_SECONDS: Final = 10.0  # how long what was begun may take to end
+WORK_SECONDS: Final = 5.0  # how long rebuilds and watchers may take to end
 LINGER_SECONDS: Final = 0.25  # how long open connections are told that the server ends, before they are closed
 LOOK_SECONDS: Final = 0.02
 
@@ -47,7 +48,7 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
     """
     settings = _settings(host, port, toolsets)
     most = raise_file_limit()
-    book, callers = book_of(settings), Callers()
+    book, callers = book_of(settings), Callers("http")
     say(f"weft {__version__}")
     tokens = book.tokens()  # a file that cannot be trusted stops here
     offered, checked = offer_of(settings, network=True), check_start(settings, network=True)
@@ -60,18 +61,21 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
         say(f"tools: {len(offered.callable)} may be called, {len(offered.listed) + offered.finds} are listed over MCP")
         for line in checked:
             say(f"tools: {line}")
+        say(_watch_line(memory))
         with listen(settings.host, settings.port) as listening:
             record = Record(settings)
             start = record.begin(SystemClock().now_us())
             say(_start_line(start))
             app = build_app(settings, callers, book, start)
             left = _run(app, listening, most, lambda: _say_where(listening, say))
+            rested = callers.rest(WORK_SECONDS)
             record.end()
     except BaseException:
         callers.close()
         raise
-    if left:
-        say("left: calls that took too long to end; what they had not finished is not written")
+    if left or not rested:
+        what = "calls" if left else "work in the background"
+        say(f"left: {what} that took too long to end; what was not finished is not written")
         sys.stdout.flush()
         os._exit(0)  # their threads hold the store, and Python would wait for them
     callers.close()
@@ -98,6 +102,17 @@ def _embedder_line(memory: Memory) -> str:
     if vector is None:
         return f"embedder: cannot serve, so memories are found by their words alone: {problem}"
     return f"embedder: ok, {embedding.model}"
+
+
+def _watch_line(memory: Memory) -> str:
+    from weft.operations.watching import watcher_of, watches
+
+    root = memory.loom.settings.root
+    if not watches(memory.loom):
+        return "code: not watched, as the setting watch says"
+    if watcher_of(memory.loom) is None:
+        return f"code: {root} is not indexed; graph_rebuild indexes it, and it is watched from then on"
+    return f"code: watching {root}"
 
 
 def _start_line(start: Start) -> str:

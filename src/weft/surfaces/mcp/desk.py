@@ -297,7 +297,7 @@ def _read(
             own, sent = take_profile(called, sent)
             profile = own or profile
         given = read_arguments(called, sent, memory.loom.settings)
-        return called, with_budget(called, given, profile), profile or called.profile
+        return called, with_budget(called, given, profile or called.profile), profile or called.profile
     except WeftError as problem:
         memory.refuse(called, sent, problem, surface="mcp")
         raise

@@ -39,6 +39,7 @@ __all__ = ["Context", "Desk", "build_server", "serve"]
 
 NAME: Final = "weft"
 LEAVE_SECONDS: Final = 10.0  # for work that goes on when everything was said
+WORK_SECONDS: Final = 5.0  # for rebuilds and watchers to end
 INSTRUCTIONS: Final = (
     "weft is your long-term memory across sessions. Before work that may build on earlier work, check out what is "
     "known for the task (memory_checkout); recall answers single questions. "
@@ -84,7 +85,7 @@ def serve(toolsets: Sequence[str] | None = None) -> None:
         settings = replace(settings, toolsets=tuple(toolsets))
     for line in check_start(settings, network=False):
         sys.stderr.write(f"weft mcp: {line}\n")
-    callers = Callers()
+    callers = Callers("stdio")
     desk = _desk(callers, settings)
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("weft mcp speaks MCP on standard input and output: let an agent's program start it\n")
@@ -92,8 +93,9 @@ def serve(toolsets: Sequence[str] | None = None) -> None:
         asyncio.run(_serve(desk, source, target))
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # the second, or one that comes late: all is said
         ended = desk.close(LEAVE_SECONDS)
+        ended = callers.rest(WORK_SECONDS) and ended
     if not ended:
-        sys.stderr.write("weft mcp leaves while a call is running: what it has written stays, the rest is not done\n")
+        sys.stderr.write("weft mcp leaves while something runs: what it has written stays, the rest is not done\n")
         os._exit(0)  # Python would wait for the thread
     callers.close()
 

@@ -1,0 +1,416 @@
+"""JavaScript and TypeScript: fills scopes with names and works out what each name holds.
+
+First all names are placed, then what they hold is told in the order in which they stand: a name may be used before it
+is bound, what it holds may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from weft.code.facts import FILE, Binding
+from weft.code.readers import OwnerAt
+from weft.code.readers.ecmascript_scopes import FUNCTIONS, NOTHING, UNKNOWN, Chain, Local, Scope, chain_of
+from weft.code.readers.ecmascript_types import text_of, type_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_PATTERN_DEPTH: Final = 8
+_BLOCKS: Final = frozenset({"catch_clause", "for_in_statement", "for_statement", "statement_block", "switch_body"})
+_CLASSES: Final = frozenset({"abstract_class_declaration", "class_declaration", "interface_declaration"})
+_VALUES: Final = frozenset({"function_expression", "arrow_function", "class", "generator_function"})
+_VAR_SCOPES: Final = frozenset({"file", "function", "arrow"})
+_NAME_SCOPES: Final = frozenset({"file", "function", "arrow", "block"})
+
+
+class _Pending:
+    """A variable whose value is told later: its type and its value as nodes, and the path to it from there."""
+
+    __slots__ = ("context", "local", "path", "scope", "type", "value")
+
+    def __init__(self, local: Local, scope: Scope, path: str) -> None:
+        self.local, self.scope, self.path = local, scope, path
+        self.type: Node | None = None
+        self.value: Node | None = None
+        self.context: tuple[Node, str] | None = None
+
+
+class Names:
+    """The scopes of a file, the one of each node, and the bindings that come of them."""
+
+    def __init__(self, root: Node, nodes: Sequence[Node], owner_at: OwnerAt) -> None:
+        self.file = Scope("file", root, None, FILE)
+        self.file.start, self.file.own = 0, False
+        self.scopes: list[Scope] = []  # of each node, in their order
+        self.bindings: list[Binding] = []
+        self._owner_at = owner_at
+        self._pending: list[_Pending | tuple[Node, Scope]] = []
+        self._contexts: dict[int, tuple[Node, str]] = {}
+        self._counts: dict[tuple[int, str], int] = {}
+        self._locals: list[Local] = []
+        self._returned: set[int] = set()
+        self._property_end = 0
+        current = self.file
+        for node in nodes:
+            while current.parent is not None and current.end <= node.start_byte:
+                current = current.parent
+            self.scopes.append(current)
+            current = self._place(node, node.type, current)
+        for each in self._pending:
+            if isinstance(each, _Pending):
+                self._tell(each)
+            else:
+                self._assigned(*each)
+
+    # ---- placing names
+
+    def _place(self, node: Node, kind: str, scope: Scope) -> Scope:
+        """Places the names that a node binds; gives the scope that begins with it, or the one that goes on."""
+        if kind in FUNCTIONS:
+            return self._function(node, kind, scope)
+        if kind in _BLOCKS:
+            return self._block(node, kind, scope)
+        if kind == "class_body":
+            inner = Scope("class", node, scope, self._owner_at(node.start_byte))
+            inner.own = scope.own if scope.kind == "type" else inner.own
+            return inner
+        if kind in _CLASSES:
+            return self._class(node, kind, scope)
+        if kind == "type_alias_declaration":
+            return self._alias(node, scope)
+        if kind == "variable_declarator":
+            self._variable(node, scope)
+        elif kind in ("call_expression", "new_expression"):
+            self._arguments(node, kind)
+        elif kind == "assignment_expression":
+            self._pending.append((node, scope))
+        elif kind in ("public_field_definition", "field_definition"):
+            self._field(node, scope)
+        elif kind == "property_signature":
+            self._property(node, scope)
+        elif kind == "return_statement":
+            self._pending.append((node, scope))
+        elif kind in ("call_signature", "construct_signature") and scope.kind == "type" and scope.own:
+            declared = node.child_by_field_name("return_type") or node.child_by_field_name("type")
+            name = "()" if kind == "call_signature" else "new()"
+            if declared is not None and node.start_byte >= self._property_end:
+                self._bind(scope.owner, name, type_of(declared, scope.generic), True, node)
+        return scope
+
+    def _function(self, node: Node, kind: str, scope: Scope) -> Scope:
+        owner = self._owner_at(node.end_byte - 1)
+        inner = Scope("arrow" if kind == "arrow_function" else "function", node, scope, owner)
+        self._generics(node, inner)
+        name = node.child_by_field_name("name")
+        if name is not None and kind in ("function_declaration", "generator_function_declaration"):
+            self._defined(name, scope.around(_NAME_SCOPES))
+        elif name is not None and kind in ("function_expression", "generator_function"):
+            self._defined(name, inner)
+        parameters = node.child_by_field_name("parameters")
+        if parameters is not None:
+            taken = [each for each in parameters.named_children if each.type != "comment"]
+        else:
+            single = node.child_by_field_name("parameter")
+            taken = [] if single is None else [single]
+        context = self._contexts.pop(node.start_byte, None)
+        for at, each in enumerate(taken):
+            self._parameter(each, at, inner, context)
+        self._returns(node, kind, inner, scope)
+        return inner
+
+    def _parameter(self, node: Node, at: int, scope: Scope, context: tuple[Node, str] | None) -> None:
+        pattern = node.child_by_field_name("pattern")
+        annotation = node.child_by_field_name("type") if pattern is not None else None
+        value = node.child_by_field_name("value") if pattern is not None else None
+        passed = None if context is None else (context[0], f"{context[1]}@{at}")
+        self._pattern(pattern or node, scope, "", annotation, value, passed)
+        if annotation is None or not scope.own or pattern is None:
+            return
+        declared = type_of(annotation, scope.generic)
+        if pattern.type == "this":
+            self._bind(scope.owner, "this", declared, True, node)
+        if "=>" in declared or declared[:1].isupper():
+            self._bind(FILE, f"{scope.owner}@{at}", declared, True, node)
+        if pattern.type == "identifier" and scope.parent is not None and scope.parent.own:
+            if any(each.type in ("accessibility_modifier", "readonly", "override_modifier") for each in node.children):
+                self._bind(scope.parent.owner, text_of(pattern), declared, True, node)
+
+    def _returns(self, node: Node, kind: str, scope: Scope, outer: Scope) -> None:
+        """A getter is a field of its class; an arrow that is one expression returns it."""
+        body = node.child_by_field_name("body")
+        if kind == "method_definition" and outer.kind == "class" and outer.own:
+            if any(each.type == "get" for each in node.children):
+                name, declared = node.child_by_field_name("name"), node.child_by_field_name("return_type")
+                if name is not None:
+                    chain = type_of(declared, scope.generic) if declared is not None else f"this.{text_of(name)}()"
+                    self._bind(outer.owner, f"get {text_of(name)}", chain, declared is not None, node)
+        elif kind == "arrow_function" and scope.own and body is not None and body.type != "statement_block":
+            self._pending.append((body, scope))
+
+    def _block(self, node: Node, kind: str, scope: Scope) -> Scope:
+        inner = Scope("block", node, scope, scope.owner)
+        inner.own = False
+        if kind == "for_in_statement":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            path = "[]" if operator is None or operator.type == "of" else ".keys()"
+            if left is not None and node.child_by_field_name("kind") is not None:
+                self._pattern(left, inner, path, None, right, None)
+        elif kind == "catch_clause":
+            parameter = node.child_by_field_name("parameter")
+            if parameter is not None:
+                self._pattern(parameter, inner, "", None, None, None)
+        return inner
+
+    def _class(self, node: Node, kind: str, scope: Scope) -> Scope:
+        name = node.child_by_field_name("name")
+        if name is not None and kind != "interface_declaration":
+            self._defined(name, scope.around(_NAME_SCOPES))
+        inner = Scope("type", node, scope, self._owner_at(node.end_byte - 1))
+        self._generics(node, inner)
+        heritage = next((each for each in node.named_children if each.type == "class_heritage"), None)
+        extended = heritage.named_child(0) if heritage is not None and heritage.named_child_count else None
+        arguments = extended.child_by_field_name("type_arguments") if extended is not None else None
+        if arguments is not None and inner.own:
+            types = [type_of(each, inner.generic) for each in arguments.named_children if each.type != "comment"]
+            self._bind(inner.owner, "extends", ",".join(types), True, node)
+        return inner
+
+    def _alias(self, node: Node, scope: Scope) -> Scope:
+        """`type Name = …` at the top: what it stands for; that of an object, by its properties."""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        inner = Scope("type", node, scope, scope.owner)
+        inner.own = False
+        self._generics(node, inner)
+        if name is not None and value is not None and scope.owner == FILE:
+            if value.type == "object_type":  # one by one: there may be many
+                for each in value.named_children:
+                    own, annotation = each.child_by_field_name("name"), each.child_by_field_name("type")
+                    if each.type == "property_signature" and own is not None and annotation is not None:
+                        chain = type_of(annotation, inner.generic)
+                        self._bind(FILE, f"type {text_of(name)}.{text_of(own)}", chain, True, each)
+            chain = type_of(value, inner.generic) if value.type != "object_type" else UNKNOWN
+            self._bind(FILE, f"type {text_of(name)}", chain, True, node)
+        return inner
+
+    def _generics(self, node: Node, scope: Scope) -> None:
+        parameters = node.child_by_field_name("type_parameters")
+        if parameters is None:
+            return
+        for at, each in enumerate(child for child in parameters.named_children if child.type == "type_parameter"):
+            name, limit = each.child_by_field_name("name"), each.child_by_field_name("constraint")
+            if name is None:
+                continue
+            extended = limit.named_child(0) if limit is not None and limit.named_child_count else None
+            scope.generics[text_of(name)] = extended
+            if scope.kind == "type" and scope.own:
+                chain = type_of(extended, scope.generic) if extended is not None else UNKNOWN
+                self._bind(scope.owner, f"<{at}>{text_of(name)}", chain, True, each)
+
+    def _variable(self, node: Node, scope: Scope) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None:
+            return
+        if value is not None and value.type in _VALUES and name.type == "identifier":
+            self._defined(name, scope.around(_NAME_SCOPES))
+            return
+        parent = node.parent
+        hoisted = parent is not None and parent.type == "variable_declaration"
+        target = scope.around(_VAR_SCOPES if hoisted else _NAME_SCOPES)
+        self._pattern(name, target, "", node.child_by_field_name("type"), value, None)
+
+    def _arguments(self, node: Node, kind: str) -> None:
+        """What is a function among the arguments of a call gets its own arguments from what is called."""
+        arguments = node.child_by_field_name("arguments")
+        called = node.child_by_field_name("function" if kind == "call_expression" else "constructor")
+        if arguments is None or called is None or arguments.type != "arguments":
+            return
+        for at, each in enumerate(child for child in arguments.named_children if child.type != "comment"):
+            options = [each]
+            if each.type == "ternary_expression":
+                options = [part for part in each.named_children if part.type != "comment"]
+            for option in options:
+                if option.type in ("arrow_function", "function_expression"):
+                    self._contexts[option.start_byte] = (called, f"@{at}")
+
+    def _field(self, node: Node, scope: Scope) -> None:
+        name = node.child_by_field_name("name") or node.child_by_field_name("property")
+        if name is None or scope.kind != "class" or not scope.own:
+            return
+        annotation, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        if annotation is not None:
+            self._bind(scope.owner, text_of(name), type_of(annotation, scope.generic), True, node)
+        elif value is not None and value.type not in _VALUES:
+            self._pending.append((node, scope))
+
+    def _property(self, node: Node, scope: Scope) -> None:
+        """A property of an interface; not one of a type inside it."""
+        name, annotation = node.child_by_field_name("name"), node.child_by_field_name("type")
+        inside, self._property_end = node.start_byte < self._property_end, max(self._property_end, node.end_byte)
+        if inside or scope.kind != "type" or not scope.own or name is None or annotation is None:
+            return
+        self._bind(scope.owner, text_of(name), type_of(annotation, scope.generic), True, node)
+
+    def _defined(self, name: Node, scope: Scope) -> None:
+        """A function or class: a definition of the file, or one inside a function, which is no symbol."""
+        local = self._local(text_of(name), name, scope)
+        local.defined = self._owner_at(name.start_byte) != scope.owner or scope.kind == "file"
+        local.inner = not local.defined
+
+    def _local(self, name: str, node: Node, scope: Scope) -> Local:
+        local = Local(name, node.start_point[0] + 1, scope.owner, top=scope is self.file)
+        if not local.top:
+            count = self._counts.get((scope.owner, name), 1 if scope.owner == FILE else 0) + 1
+            self._counts[scope.owner, name] = count
+            local.alias = name if count == 1 else f"{name}~{count}"
+            self._locals.append(local)
+        scope.names.setdefault(name, local)
+        return local
+
+    def _pattern(
+        self,
+        pattern: Node,
+        scope: Scope,
+        path: str,
+        annotation: Node | None,
+        value: Node | None,
+        context: tuple[Node, str] | None,
+        depth: int = 0,
+    ) -> None:
+        """Places every name of a pattern, with the path to it from the value."""
+        kind = pattern.type
+        if kind in ("identifier", "shorthand_property_identifier_pattern"):
+            name = text_of(pattern)
+            pending = _Pending(self._local(name, pattern, scope), scope, path)
+            pending.type, pending.value, pending.context = annotation, value, context
+            self._pending.append(pending)
+            return
+        if depth > MAX_PATTERN_DEPTH:
+            return
+        if kind in ("assignment_pattern", "object_assignment_pattern"):
+            left, right = pattern.child_by_field_name("left"), pattern.child_by_field_name("right")
+            if left is None:
+                return
+            fallback = value is None and annotation is None and context is None
+            if left.type == "shorthand_property_identifier_pattern":
+                path = f"{path}.{text_of(left)}"
+            self._pattern(left, scope, path, annotation, right if fallback else value, context, depth + 1)
+        elif kind == "object_pattern":
+            for each in pattern.named_children:
+                self._part(each, scope, path, annotation, value, context, depth)
+        elif kind == "array_pattern":
+            for at, each in enumerate(pattern.named_children):
+                self._pattern(each, scope, f"{path}[{at}]", annotation, value, context, depth + 1)
+        elif kind == "rest_pattern" and pattern.named_child_count:
+            inner = pattern.named_child(0)
+            if inner is not None:
+                # What is gathered at the end of a function's parameters is declared as a list; elsewhere it is unknown.
+                whole = not path
+                self._pattern(inner, scope, path, annotation if whole else None, None, None, depth + 1)
+
+    def _part(
+        self,
+        part: Node,
+        scope: Scope,
+        path: str,
+        annotation: Node | None,
+        value: Node | None,
+        context: tuple[Node, str] | None,
+        depth: int,
+    ) -> None:
+        if part.type == "shorthand_property_identifier_pattern":
+            self._pattern(part, scope, f"{path}.{text_of(part)}", annotation, value, context, depth + 1)
+        elif part.type == "pair_pattern":
+            key, inner = part.child_by_field_name("key"), part.child_by_field_name("value")
+            if key is not None and inner is not None:
+                self._pattern(inner, scope, f"{path}.{text_of(key)}", annotation, value, context, depth + 1)
+        elif part.type in ("object_assignment_pattern", "rest_pattern"):
+            self._pattern(part, scope, path, annotation, value, context, depth + 1)
+
+    # ---- what they hold
+
+    def _tell(self, pending: _Pending) -> None:
+        local, scope, path = pending.local, pending.scope, pending.path
+        declared = type_of(pending.type, scope.generic)
+        if declared in ("any", "unknown", "object"):
+            declared = ""
+        if declared and not path:
+            local.hold(NOTHING, declared)
+        elif declared:
+            local.hold(Chain(f"<{declared}>" if declared != UNKNOWN else UNKNOWN, path))
+        elif pending.value is not None:
+            value = chain_of(pending.value, scope)
+            local.hold(Chain(value.head, value.rest + path, value.local))
+        elif pending.context is not None:
+            called = chain_of(pending.context[0], scope)
+            local.hold(Chain(called.head, called.rest + pending.context[1] + path, called.local))
+        if local.top:
+            self._bind_local(local)
+
+    def _assigned(self, node: Node, scope: Scope) -> None:
+        """An assignment, a field's value, what is returned: told once all names before it are."""
+        kind = node.type
+        if kind == "assignment_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and right is not None:
+                self._put(left, right, scope)
+        elif kind in ("public_field_definition", "field_definition"):
+            name = node.child_by_field_name("name") or node.child_by_field_name("property")
+            value = node.child_by_field_name("value")
+            if name is not None and value is not None:
+                self._bind(scope.owner, text_of(name), chain_of(value, scope).flat, False, node)
+        else:
+            value = node.named_child(0) if kind == "return_statement" and node.named_child_count else node
+            function = scope.function()
+            if value is None or function is None or (kind == "return_statement" and value is node):
+                return
+            chain = chain_of(value, scope).flat
+            if not chain.startswith(UNKNOWN) and function.owner not in self._returned:
+                self._returned.add(function.owner)  # the first that tells something counts
+                self._bind(FILE, f"{function.owner}()", chain, False, node)
+
+    def _put(self, left: Node, right: Node, scope: Scope) -> None:
+        if left.type == "identifier":
+            local = scope.find(text_of(left))
+            if local is not None and not local.known and not local.declared and not local.defined:
+                local.hold(chain_of(right, scope))
+                if local.top and local.known:
+                    self._bind_local(local)
+        elif left.type == "member_expression":
+            target, name = left.child_by_field_name("object"), left.child_by_field_name("property")
+            this = scope.this() if target is not None and target.type == "this" else None
+            if this is None or name is None:
+                return
+            owner = this.owner
+            if this.kind == "function" and this.parent is not None and this.parent.kind == "class":
+                owner = this.parent.owner
+            chain = chain_of(right, scope).flat
+            if not chain.startswith(UNKNOWN):
+                self._bind(owner, text_of(name), chain, False, left)
+
+    # ---- bindings
+
+    def _bind(self, owner: int, name: str, chain: str, declared: bool, node: Node) -> None:
+        self.bindings.append(Binding(owner, name, chain, declared, node.start_point[0] + 1))
+
+    def _bind_local(self, local: Local) -> None:
+        declared = bool(local.declared)
+        chain = local.declared or local.chain.flat
+        self.bindings.append(Binding(local.owner, local.name, chain, declared, local.line))
+
+    def use(self, chain: Chain) -> None:
+        """Marks the variables that a chain leads over: what they hold is told."""
+        local = chain.local
+        while local is not None and not local.used:
+            local.used = True
+            local = local.chain.local
+
+    def all_bindings(self) -> tuple[Binding, ...]:
+        """Those of classes, of the file, and of the variables that are used, in the order of their lines."""
+        for local in self._locals:
+            if local.used and local.known and not local.defined:
+                chain = local.declared or local.chain.written
+                self.bindings.append(Binding(local.owner, local.alias, chain, bool(local.declared), local.line))
+        return tuple(sorted(self.bindings, key=lambda each: each.line))

@@ -1,0 +1,286 @@
+"""JavaScript and TypeScript: which names a file binds, where, and to what; expressions as chains.
+
+Beside what all chains are made of (see `weft.code.facts`), these have: `new a.B()` for a construction, `<T>` for a
+value whose type is shown (`x as T`, a literal), `import(m)` and `require(m)` for a module, `[n]` for an element of a
+list, and `f@n@k` for what a function that is the n-th argument of `f` gets as its own k-th argument. `x~2` is the
+second variable of that name in one function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from weft.code.readers.ecmascript_types import text_of, type_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_CHAIN_PARTS: Final = 40
+MAX_CHAIN_CHARACTERS: Final = 400
+MAX_SCOPES_UP: Final = 200  # what is nested deeper is not told
+UNKNOWN: Final = "?"
+
+FUNCTIONS: Final = frozenset(
+    {
+        "arrow_function",
+        "function_declaration",
+        "function_expression",
+        "generator_function",
+        "generator_function_declaration",
+        "method_definition",
+    }
+)
+_INNER: Final = frozenset({"await_expression", "non_null_expression", "parenthesized_expression"})
+_LITERALS: Final = {
+    "array": "<Array>",
+    "arrow_function": "<Function>",
+    "false": "<boolean>",
+    "function_expression": "<Function>",
+    "number": "<number>",
+    "regex": "<RegExp>",
+    "string": "<string>",
+    "template_string": "<string>",
+    "true": "<boolean>",
+    "unary_expression": "<boolean>",
+}
+
+
+class Chain(NamedTuple):
+    """An expression: what it begins with, all that follows, and the variable that it begins with, if it is one."""
+
+    head: str
+    rest: str = ""
+    local: Local | None = None
+
+    @property
+    def written(self) -> str:
+        """As it stands in facts."""
+        whole = self.head + self.rest
+        return UNKNOWN if len(whole) > MAX_CHAIN_CHARACTERS else whole
+
+    @property
+    def flat(self) -> str:
+        """The same without variables of functions: what they hold stands in their place."""
+        if self.local is None or self.local.top:
+            return self.written
+        whole = self.local.flat + self.rest
+        return UNKNOWN if len(whole) > MAX_CHAIN_CHARACTERS else whole
+
+
+NOTHING: Final = Chain(UNKNOWN)
+
+
+class Local:
+    """A variable. `flat` and `chain` are what it holds; `defined` says that it is a definition of the file's own."""
+
+    __slots__ = ("alias", "chain", "declared", "defined", "flat", "inner", "line", "name", "owner", "top", "used")
+
+    def __init__(self, name: str, line: int, owner: int, *, top: bool) -> None:
+        self.name, self.line, self.owner, self.top = name, line, owner, top
+        self.alias = name
+        self.chain: Chain = NOTHING
+        self.declared = ""
+        self.flat = UNKNOWN
+        self.defined = False
+        self.inner = False  # a function inside a function
+        self.used = False
+
+    def hold(self, chain: Chain, declared: str = "") -> None:
+        """From here on what it holds is known."""
+        self.chain, self.declared = chain, declared
+        self.flat = (f"<{declared}>" if declared != UNKNOWN else UNKNOWN) if declared else chain.flat
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known of what it holds."""
+        return not self.flat.startswith(UNKNOWN)
+
+
+class Scope:
+    """A stretch of the file in which names are bound: the file, a function, a class, a block."""
+
+    __slots__ = ("end", "generics", "kind", "names", "owner", "own", "parent", "start")
+
+    def __init__(self, kind: str, node: Node, parent: Scope | None, owner: int) -> None:
+        self.kind = kind  # file, function, arrow, class, type, block
+        self.start, self.end = node.start_byte, node.end_byte
+        self.parent, self.owner = parent, owner
+        self.own = parent is None or parent.owner != owner  # it is a definition, not a part of one
+        self.names: dict[str, Local] = {}
+        self.generics: dict[str, Node | None] = {}
+
+    def up(self) -> Iterator[Scope]:
+        """This and those around it, as far as is looked."""
+        scope: Scope | None = self
+        for _ in range(MAX_SCOPES_UP):
+            if scope is None:
+                return
+            yield scope
+            scope = scope.parent
+
+    def find(self, name: str) -> Local | None:
+        """The variable that a name means here; None if it is not one of this file's, as far as is looked."""
+        for scope in self.up():
+            if name in scope.names:
+                return scope.names[name]
+        return None
+
+    def generic(self, name: str, byte: int) -> str | None:
+        """What a parameter of a function's type stands for here; None for other names, and a class's parameters."""
+        for scope in self.up():
+            if name in scope.generics:
+                if scope.kind in ("class", "type"):
+                    return None
+                limit = scope.generics[name]
+                return type_of(limit, lambda *_: None) if limit is not None else UNKNOWN
+        return None
+
+    def this(self) -> Scope | None:
+        """The function or class whose `this` is meant here; None if it cannot be told."""
+        for scope in self.up():
+            if scope.kind == "class":
+                return scope if scope.own else None
+            if scope.kind == "function":
+                return scope if scope.own else None
+        return None
+
+    def function(self) -> Scope | None:
+        """The function around this place, if it is a definition."""
+        for scope in self.up():
+            if scope.kind in ("function", "arrow"):
+                return scope if scope.own else None
+            if scope.kind == "class":
+                return None
+        return None
+
+    def around(self, kinds: frozenset[str]) -> Scope:
+        """The nearest scope of some kinds; the outermost if there is none."""
+        last = self
+        for last in self.up():
+            if last.kind in kinds:
+                break
+        return last
+
+
+def chain_of(node: Node, scope: Scope) -> Chain:
+    """What an expression is, as far as names show it."""
+    parts: list[str] = []
+    while len(parts) < MAX_CHAIN_PARTS:
+        kind = node.type
+        inner: Node | None
+        if kind == "member_expression":
+            inner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+            parts.append("." + (text_of(name) if name is not None else UNKNOWN))
+        elif kind == "call_expression":
+            module = module_of(node)
+            if module is not None:
+                return Chain(module, "".join(reversed(parts)))
+            inner = node.child_by_field_name("function")
+            parts.append("()")
+        elif kind == "subscript_expression":
+            inner = node.child_by_field_name("object")
+            parts.append(_index(node.child_by_field_name("index")))
+        elif kind in _INNER:
+            inner = _only(node)
+        elif kind == "assignment_expression":
+            inner = node.child_by_field_name("right")
+        elif kind in ("ternary_expression", "binary_expression"):
+            inner = _choice(node)
+        else:
+            head = _head(node, kind, scope)
+            return Chain(head.head, head.rest + "".join(reversed(parts)), head.local)
+        if inner is None:
+            break
+        node = inner
+    return Chain(UNKNOWN, "".join(reversed(parts[-MAX_CHAIN_PARTS:])))
+
+
+def module_of(call: Node) -> str | None:
+    """`import(m)` or `require(m)`, if a call is one of a module that is written out."""
+    function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if function is None or arguments is None or arguments.named_child_count != 1:
+        return None
+    if function.type != "import" and not (function.type == "identifier" and function.text == b"require"):
+        return None
+    literal = string_of(arguments.named_child(0))
+    return None if literal is None else f"{text_of(function)}({literal})"
+
+
+def string_of(node: Node | None) -> str | None:
+    """What a literal string holds."""
+    if node is None or node.type != "string":
+        return None
+    return text_of(node)[1:-1]
+
+
+def _head(node: Node, kind: str, scope: Scope) -> Chain:
+    if kind in ("identifier", "shorthand_property_identifier"):
+        return _name(text_of(node), scope)
+    if kind == "this":
+        return NOTHING if scope.this() is None else Chain("this")
+    if kind == "super":
+        return NOTHING if scope.this() is None else Chain("super")
+    if kind == "new_expression":
+        return _made(node, scope)
+    if kind in ("as_expression", "satisfies_expression", "type_assertion"):
+        return _stated(node, kind, scope)
+    return Chain(_LITERALS.get(kind, UNKNOWN))
+
+
+def _name(name: str, scope: Scope) -> Chain:
+    local = scope.find(name)
+    if local is None or local.defined or local.top:
+        return Chain(name, "", local)
+    return Chain(local.alias, "", local) if local.known or local.inner else NOTHING
+
+
+def _made(node: Node, scope: Scope) -> Chain:
+    """A construction. With type arguments it is told by its type."""
+    constructor, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("type_arguments")
+    if constructor is None:
+        return NOTHING
+    made = chain_of(constructor, scope)
+    if made.head.startswith(UNKNOWN) or "(" in made.rest or "new " in made.head:
+        return NOTHING
+    if made.local is not None and not made.local.top and not made.local.defined:
+        return Chain(f"new {made.flat}", "()")
+    if arguments is None:
+        return Chain(f"new {made.written}", "()")
+    types = [type_of(each, scope.generic) for each in arguments.named_children if each.type != "comment"]
+    return Chain(f"<{made.written}<{','.join(types)}>>")
+
+
+def _stated(node: Node, kind: str, scope: Scope) -> Chain:
+    """`value as Type`: of that type; `as const`, `as any` say nothing: the value counts."""
+    parts = [each for each in node.named_children if each.type != "comment"]
+    value, stated = (parts[-1], parts[0]) if kind == "type_assertion" else (parts[0], parts[-1])
+    declared = type_of(stated, scope.generic) if len(parts) > 1 and kind != "satisfies_expression" else UNKNOWN
+    if declared in (UNKNOWN, "any", "unknown", "const"):
+        return NOTHING if value.type == kind else chain_of(value, scope)
+    return Chain(f"<{declared}>")
+
+
+def _index(index: Node | None) -> str:
+    if index is None:
+        return "[]"
+    literal = string_of(index)
+    if literal is not None and literal.isidentifier():
+        return f".{literal}"
+    return f"[{text_of(index)}]" if index.type == "number" and len(text_of(index)) < 4 else "[]"
+
+
+def _choice(node: Node) -> Node | None:
+    """Of `a ?? b`, `a || b`, `c ? a : b` the side that is something."""
+    first, second = ("consequence", "alternative") if node.type == "ternary_expression" else ("left", "right")
+    operator = node.child_by_field_name("operator")
+    if operator is not None and operator.type not in ("||", "??", "&&"):
+        return None
+    left, right = node.child_by_field_name(first), node.child_by_field_name(second)
+    if left is None or left.type in ("null", "undefined", "false") or (operator is not None and operator.type == "&&"):
+        return right
+    return left
+
+
+def _only(node: Node) -> Node | None:
+    return next((each for each in node.named_children if each.type != "comment"), None)

@@ -1,0 +1,404 @@
+"""Python: imports, uses, and what names hold.
+
+What a function without a declared type returns is bound as `name()` of its class or file, a type that `isinstance`
+shows as `name?`, a function inside a function as `lambda`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from weft.code.facts import FILE, Binding, Imported, Reference
+from weft.code.readers import Match, OwnerAt, Rest
+from weft.code.readers.python_chains import (
+    LITERALS,
+    LOCAL_FUNCTION,
+    UNKNOWN,
+    Value,
+    annotation_of,
+    bound_by_loop,
+    chain_of,
+    plain_chain,
+    text_of,
+    unpacked,
+    values_of,
+)
+from weft.code.readers.python_imports import imported, imported_from
+from weft.code.readers.python_shown import heads_of, shown
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_QUOTED_NAME: Final = re.compile(r"""["'](\w+)["']""")
+_WORD: Final = re.compile(r"\w+")
+# A declared type by another name: `Rows = list[Row]`, `Text = Title | Body`.
+_ALIAS: Final = re.compile(
+    r"(?:\w+\.)?(?:Union|Optional|Callable|Annotated|Type|type|List|list|Dict|dict|Tuple|tuple|Set|set|Sequence|Mapping"
+    r"|Iterable|Iterator|Generator|Literal|Awaitable|Coroutine)\[|[\w.\[\]]+\s*\|[\w.\[\]|\s\"',]+$"
+)
+_RECEIVERS: Final = frozenset({"self", "cls"})
+# What decorators tell of a definition, by their names; kept in `extra` as places.
+_FLAGS: Final = {
+    "property": "properties",
+    "cached_property": "properties",
+    "functools.cached_property": "properties",
+    "abc.abstractproperty": "properties",
+    "overload": "overloads",
+    "typing.overload": "overloads",
+    "t.overload": "overloads",
+}
+
+Bound = tuple[int, int, str, str, bool]  # byte, owner, name, chain, declared
+
+
+class Names:
+    """Reads one file."""
+
+    def __init__(self, raw: bytes, owner_at: OwnerAt) -> None:
+        self._raw = raw
+        self._owner_at = owner_at
+        self._imports: list[tuple[int, list[Imported]]] = []
+        self._uses: dict[tuple[int, str], int] = {}  # owner and chain: the byte where it comes first
+        self._bound: list[Bound] = []
+        self._fields: list[tuple[int, int, str, list[Value]]] = []  # byte, method, name, values
+        self._returns: list[tuple[int, int, list[Value]]] = []  # byte, function, values
+        # those that are kept, by their places: the byte of the name, the place of the class around, the name
+        self._functions: dict[int, tuple[int, int, str]] = {}
+        self._untyped: set[int] = set()  # those without a declared type
+        self._yields: dict[int, list[Value]] = {}
+        self._inner: dict[int, list[tuple[int, int]]] = {}  # the bytes of the functions inside one of them
+        self._static: set[int] = set()  # methods without a receiver, and those of the class
+        self._of_class: set[int] = set()
+        self._extra: dict[str, list[str]] = {}
+        self._globals: set[tuple[int, str]] = set()
+        # what may matter: by name, the byte, the function, the value, and the loop's variable if it is one
+        self._locals: dict[str, list[tuple[int, int, Node, Node | None]]] = {}
+
+    def read(self, matches: Sequence[Match]) -> Rest:
+        """Everything, in the order of the text."""
+        defined, callees, others = [], [], []
+        for match in matches:
+            if "callee" in match:
+                callees.append(match["callee"][0])
+            elif "defined" in match:
+                defined.append(match)
+            else:
+                others.append(match)
+        defined.sort(key=lambda match: match["defined"][0].start_byte)
+        self._take_definitions(defined)
+        self._take_uses(callees)
+        for match in others:
+            self._take(match)
+        heads = self._bind_locals()
+        for match in defined:
+            if "parameters" in match:
+                self._take_parameters(match["parameters"][0], heads)
+        return self._rest(heads)
+
+    def _rest(self, heads: set[str]) -> Rest:
+        line_ends = list(accumulate([len(line) + 1 for line in self._raw.split(b"\n")]))
+        if self._globals:
+            self._bound = [
+                (byte, FILE if (owner, name) in self._globals else owner, name, chain, declared)
+                for byte, owner, name, chain, declared in self._bound
+            ]
+        bound = [each for each in self._bound if each[1] not in self._functions or each[2].rstrip("?()") in heads]
+        bound += self._shown()
+        return Rest(
+            imports=tuple([each for _, found in sorted(self._imports) for each in found]),
+            references=tuple(
+                [
+                    Reference(owner, "call", chain, bisect_right(line_ends, byte) + 1)
+                    for byte, owner, chain in sorted([(byte, *key) for key, byte in self._uses.items()])
+                ]
+            ),
+            bindings=tuple(
+                [
+                    Binding(owner, name, chain, declared, bisect_right(line_ends, byte) + 1)
+                    for byte, owner, name, chain, declared in sorted(bound)
+                ]
+            ),
+            extra={name: " ".join(found) for name, found in self._extra.items()},
+        )
+
+    def _bind_locals(self) -> set[str]:
+        """Binds the locals that chains begin with, and those that these are made from; gives all such names."""
+        chains = {chain for _, chain in self._uses}
+        chains.update([chain for _, _, _, chain, _ in self._bound])
+        chains.update([chain for _, _, _, values in self._fields for chain, _ in values])
+        chains.update([chain for _, _, values in self._returns for chain, _ in values])
+        chains.update([chain for values in self._yields.values() for chain, _ in values])
+        heads = {head for chain in chains for head in heads_of(chain)}
+        names = list(heads)
+        while names:
+            name = names.pop()
+            for byte, owner, value, looped in self._locals.pop(name, ()):
+                if looped:
+                    values = [(chain, False) for _, chain in bound_by_loop(self._raw, looped, value)]
+                else:
+                    values = values_of(self._raw, value)
+                for chain, declared in values:
+                    self._bound.append((byte, owner, name, chain, declared))
+                    names += [head for head in heads_of(chain) if head not in heads]
+                    heads.update(heads_of(chain))
+        return heads
+
+    def _shown(self) -> Iterator[Bound]:
+        """What classes and files hold through their functions."""
+        local: dict[tuple[int, str], list[Value]] = {}
+        for _, owner, name, chain, declared in self._bound:
+            if owner in self._functions:
+                local.setdefault((owner, name), []).append((chain, declared))
+        for byte, method, name, values in self._fields:
+            owner = self._functions[method][1]
+            if owner != FILE:
+                for chain, declared in shown(local, method, values):
+                    yield byte, owner, name, chain, declared
+        for byte, function, values in self._returns:
+            if function in self._yields:
+                continue  # a generator
+            _, owner, name = self._functions[function]
+            for chain, declared in shown(local, function, values):
+                yield byte, owner, f"{name}()", chain, declared
+        for function, values in self._yields.items():
+            byte, owner, name = self._functions[function]
+            for chain, declared in shown(local, function, list(dict.fromkeys(values))):
+                yield byte, owner, f"{name}()", chain, declared
+
+    def _take_definitions(self, defined: list[Match]) -> None:
+        """Tells the functions that are kept from those inside them: a place belongs to the first that has it."""
+        seen = {FILE}
+        classes = [(FILE, len(self._raw) + 1)]  # those around, each with its end
+        for match in defined:
+            name, around = match["defined"][0], match["around"][0]
+            byte = name.start_byte
+            owner = self._owner_at(byte)
+            while classes[-1][1] <= byte:
+                classes.pop()
+            if owner not in seen:
+                seen.add(owner)
+                if "parameters" not in match:
+                    classes.append((owner, around.end_byte))
+                    continue
+                self._functions[owner] = (byte, classes[-1][0], text_of(self._raw, name))
+                if "declared" not in match:
+                    self._untyped.add(owner)
+            elif owner in self._functions:
+                text = text_of(self._raw, name)
+                self._bound.append((byte, owner, text, LOCAL_FUNCTION, False))
+                if "parameters" in match:
+                    self._inner.setdefault(owner, []).append((around.start_byte, around.end_byte))
+                if "declared" in match:
+                    declared = annotation_of(self._raw, match["declared"][0])
+                    self._bound.append((byte, owner, f"{text}()", declared, True))
+
+    def _take_parameters(self, parameters: Node, heads: set[str]) -> None:
+        words = set(_WORD.findall(text_of(self._raw, parameters)))
+        if (words - _RECEIVERS).isdisjoint(heads) and len(words) < 2 or words.isdisjoint(heads):
+            return
+        owner = self._owner_at(parameters.start_byte)
+        for place, each in enumerate(parameters.named_children):
+            for name, chain, declared in _parameter(self._raw, each):
+                if name not in heads:
+                    continue
+                if chain == UNKNOWN and not place:
+                    chain = self._receiver(parameters.start_byte, owner, name)
+                if chain:
+                    self._bound.append((each.start_byte, owner, name, chain, declared))
+
+    def _receiver(self, byte: int, owner: int, name: str) -> str:
+        """What the first parameter of a method holds, by whatever name; empty if its name says it."""
+        start, around, own = self._functions.get(owner, (0, FILE, ""))
+        if name in _RECEIVERS:
+            return ""
+        is_method = around != FILE and byte == start + len(own.encode()) and owner not in self._static
+        return ("cls" if owner in self._of_class else "self") if is_method else UNKNOWN
+
+    def _take_uses(self, callees: list[Node]) -> None:
+        raw, uses, owner_at = self._raw, self._uses, self._owner_at
+        for node in callees:
+            byte = node.start_byte
+            chain = raw[byte : node.end_byte].decode(errors="replace")
+            if not chain.replace(".", "").isidentifier() and not plain_chain(chain):
+                chain = chain_of(raw, node)
+                if chain.startswith(LITERALS) or chain == UNKNOWN:
+                    continue  # certainly nothing of the project's; no name at all
+            key = (owner_at(byte), chain)
+            if key not in uses:
+                uses[key] = byte
+            elif uses[key] > byte:
+                uses[key] = byte
+            if chain == "isinstance":
+                self._narrow(node.next_sibling, key[0])
+
+    def _narrow(self, arguments: Node | None, owner: int) -> None:
+        """`isinstance(name, types)`."""
+        if arguments is None or owner not in self._functions or arguments.named_child_count != 2:
+            return
+        value, types = arguments.named_children
+        if value.type == "identifier":
+            name = f"{text_of(self._raw, value)}?"
+            for each in types.named_children if types.type == "tuple" else [types]:
+                self._bound.append((value.start_byte, owner, name, annotation_of(self._raw, each), True))
+
+    def _take(self, match: Match) -> None:
+        """One match that is neither a call nor a definition."""
+        raw = self._raw
+        node = next(iter(match.values()))[0]
+        byte = node.start_byte
+        owner = self._owner_at(byte)
+        if "assignment" in match:
+            self._assign(node, byte, owner)
+        elif "returned" in match:
+            if owner in self._untyped and not self._is_inside(byte, owner):
+                self._returns.append((byte, owner, values_of(raw, node)))
+        elif "iterated" in match:
+            target, iterated = match["target"][0], match["iterated"][0]
+            if owner in self._functions and target.type == "identifier":
+                self._locals.setdefault(text_of(raw, target), []).append((byte, owner, iterated, target))
+            else:
+                for name, chain in bound_by_loop(raw, target, iterated):
+                    self._bound.append((byte, owner, name, chain, False))
+        elif "entered" in match:
+            self._enter(match["entered"][0], match["target"][0], byte, owner)
+        elif "caught" in match:
+            caught = match["caught"][0]
+            for each in caught.named_children if caught.type == "tuple" else [caught]:
+                self._bound.append((byte, owner, text_of(raw, match["target"][0]), annotation_of(raw, each), True))
+        elif "value" in match:
+            for chain, declared in values_of(raw, match["value"][0]):
+                self._bound.append((byte, owner, text_of(raw, match["target"][0]), chain, declared))
+        elif "alias" in match:
+            alias = annotation_of(raw, match["alias"][0])
+            self._bound.append((byte, owner, text_of(raw, match["target"][0]), alias, True))
+        elif "import" in match:
+            self._imports.append((byte, imported(raw, node, owner)))
+        elif "import_from" in match:
+            self._imports.append((byte, imported_from(raw, node, owner)))
+        elif "decorator" in match:
+            self._decorate(node, byte, owner)
+        elif "yield" in match:
+            if owner in self._untyped and not self._is_inside(byte, owner):
+                self._yields.setdefault(owner, []).append((_yielded(raw, node), False))
+        elif "hiding" in match:
+            for each in node.named_children:
+                self._bound += [(byte, owner, name, UNKNOWN, False) for name, _, _ in _parameter(raw, each)]
+        elif "global" in match:
+            self._globals.update((owner, text_of(raw, each)) for each in node.named_children)
+        elif "extended" in match and owner == FILE and text_of(raw, node) == "__all__":
+            self._export(match["extension"][0])
+
+    def _is_inside(self, byte: int, owner: int) -> bool:
+        """Whether a byte is in a function inside its owner."""
+        return any(start <= byte < end for start, end in self._inner.get(owner, ()))
+
+    def _assign(self, node: Node, byte: int, owner: int) -> None:
+        raw = self._raw
+        left, right = node.child(0), node.child(node.child_count - 1)
+        declared = node.child_by_field_name("type") if node.child_count != 3 or node.child(1).type == ":" else None
+        while right is not None and right.type == "assignment":
+            right = right.child_by_field_name("right")
+        if left is None or right is None:
+            return
+        sort = left.type
+        if sort == "identifier":
+            name = text_of(raw, left)
+            if declared is not None:
+                self._bound.append((byte, owner, name, annotation_of(raw, declared), True))
+            elif owner in self._functions:
+                self._locals.setdefault(name, []).append((byte, owner, right, None))
+            else:
+                alias = _ALIAS.match(text_of(raw, right)) if right.type in ("subscript", "binary_operator") else None
+                values = [(annotation_of(raw, right), True)] if alias else values_of(raw, right)
+                self._bound += [(byte, owner, name, chain, told) for chain, told in values]
+            if owner == FILE and name == "__all__":
+                self._export(right)
+        elif sort == "attribute":
+            self._assign_field(left, right, declared, byte, owner)
+        elif sort in ("pattern_list", "tuple_pattern"):
+            self._assign_parts(left, right, byte, owner)
+
+    def _assign_field(self, left: Node, right: Node, declared: Node | None, byte: int, owner: int) -> None:
+        """`self.name = value`, `self.name: declared`."""
+        receiver, _, name = text_of(self._raw, left).partition(".")
+        if receiver in _RECEIVERS and name.isidentifier() and owner in self._functions:
+            told = [(annotation_of(self._raw, declared), True)] if declared is not None else None
+            self._fields.append((byte, owner, name, told or values_of(self._raw, right)))
+
+    def _assign_parts(self, left: Node, right: Node, byte: int, owner: int) -> None:
+        """`a, b = c, d` part by part; `a, b = pair()` as the parts of one value."""
+        raw = self._raw
+        targets, sources = left.named_children, right.named_children
+        if right.type in ("expression_list", "tuple") and len(targets) == len(sources):
+            for target, source in zip(targets, sources, strict=True):
+                if target.type == "identifier":
+                    name = text_of(raw, target)
+                    self._bound += [(byte, owner, name, chain, told) for chain, told in values_of(raw, source)]
+                elif target.type == "attribute":
+                    self._assign_field(target, source, None, byte, owner)
+            return
+        for name, chain in unpacked(raw, left, chain_of(raw, right)):
+            self._bound.append((byte, owner, name, chain, False))
+
+    def _enter(self, value: Node, target: Node, byte: int, owner: int) -> None:
+        """`with value as target`."""
+        chain = chain_of(self._raw, value)
+        entered = UNKNOWN if chain == UNKNOWN else f"{chain}.__enter__()"
+        for name, part in unpacked(self._raw, target, entered):
+            self._bound.append((byte, owner, name, part, False))
+
+    def _decorate(self, node: Node, byte: int, owner: int) -> None:
+        chain = chain_of(self._raw, node)
+        if not chain.endswith((".setter", ".getter", ".deleter")):
+            self._uses.setdefault((owner, chain), byte)
+        flag = _FLAGS.get(chain)
+        function = self._functions.get(owner)
+        if function is None or byte > function[0]:
+            return
+        if flag is not None:
+            self._extra.setdefault(flag, []).append(str(owner))
+        elif chain == "staticmethod":
+            self._static.add(owner)
+        elif chain == "classmethod":
+            self._of_class.add(owner)
+
+    def _export(self, value: Node) -> None:
+        text = text_of(self._raw, value)
+        found = self._extra.setdefault("all", [])
+        found += _QUOTED_NAME.findall(text)
+        if "__all__" in text:
+            found.append("*")  # and what other modules say
+
+
+def _parameter(raw: bytes, node: Node) -> list[tuple[str, str, bool]]:
+    """The names of one parameter, each with what it holds."""
+    sort = node.type
+    if sort == "identifier":
+        return [(text_of(raw, node), UNKNOWN, False)]
+    if sort == "default_parameter":
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or value is None or name.type != "identifier":
+            return []
+        return [(text_of(raw, name), chain, told) for chain, told in values_of(raw, value)]
+    if sort in ("typed_parameter", "typed_default_parameter"):
+        named, declared = node.named_child(0), node.child_by_field_name("type")
+        if named is None or declared is None:
+            return []
+        if named.type == "identifier":
+            return [(text_of(raw, named), annotation_of(raw, declared), True)]
+        node, sort = named, named.type
+    held = "dict()" if sort == "dictionary_splat_pattern" else "tuple()"
+    return [(text_of(raw, each), held, False) for each in node.named_children if each.type == "identifier"]
+
+
+def _yielded(raw: bytes, node: Node) -> str:
+    """What a generator gives: one of many, or what another gives."""
+    value = node.named_child(0) if node.named_child_count else None
+    if value is None:
+        return UNKNOWN
+    chain = chain_of(raw, value)
+    return chain if chain == UNKNOWN or raw[node.start_byte : value.start_byte].split()[1:] else f"[{chain}]"

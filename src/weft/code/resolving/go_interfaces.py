@@ -1,0 +1,140 @@
+"""Which interfaces of the project a Go type meets: those that have it said of them, and those whose every method it has.
+
+Go asks for no word of it: a type meets an interface by having its methods, with the same parameters and results. All of
+it is in the source, so it is compared: by types, not by names. Interfaces with a part that is outside the project are
+left to what the source says (`var _ I = (*T)(nil)`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft.code.facts import FILE, FileFacts
+from weft.code.resolving.go_packages import Found, Package
+from weft.code.resolving.go_values import Functions, Nowhere, Typed, Values
+
+# Interfaces of the standard library that others embed. They stay as they are: Go promises it.
+_STANDARD: Final = {
+    "error": {"Error": ">string"},
+    "fmt.Stringer": {"String": ">string"},
+    "io.Closer": {"Close": ">error"},
+    "io.Reader": {"Read": "[]byte>int,error"},
+    "io.ReadCloser": {"Read": "[]byte>int,error", "Close": ">error"},
+    "io.Seeker": {"Seek": "int64,int>int64,error"},
+    "io.Writer": {"Write": "[]byte>int,error"},
+    "io.WriteCloser": {"Write": "[]byte>int,error", "Close": ">error"},
+    "io.ReadWriter": {"Read": "[]byte>int,error", "Write": "[]byte>int,error"},
+    "io.ReadWriteCloser": {"Read": "[]byte>int,error", "Write": "[]byte>int,error", "Close": ">error"},
+    "net/http.ResponseWriter": {
+        "Header": ">net/http.Header",
+        "Write": "[]byte>int,error",
+        "WriteHeader": "int>",
+    },
+    "net/http.Handler": {"ServeHTTP": "net/http.ResponseWriter,net/http.Request>"},
+    "sort.Interface": {"Len": ">int", "Less": "int,int>bool", "Swap": "int,int>"},
+}
+MAX_METHODS: Final = 200  # of an interface, with those that it embeds
+MAX_INTERFACES: Final = 2_000  # that one file's types are compared with
+
+
+def asserted(own: Package, values: Values) -> Iterator[tuple[str, Found]]:
+    """What a package says of its types: the name of a type, and an interface."""
+    for facts in own.files:
+        for line in facts.extra.get("asserted", "").split("\n"):
+            interface, _, chain = line.partition("=")
+            value = values.value(facts, FILE, chain, 0) if chain else None
+            if not isinstance(value, Typed):
+                continue
+            of, to = values.named(value), values.named(Typed(facts, interface))
+            if not isinstance(of, Nowhere) and not isinstance(to, Nowhere) and of[0] is own:
+                yield of[1], to[0].tops[to[1]][0]
+
+
+class Interfaces:
+    """The interfaces in sight of a file: of its own package, and of those of the project that it imports."""
+
+    def __init__(self, facts: FileFacts, own: Package, values: Values) -> None:
+        self._values = values
+        packages = {id(own): own}
+        for each in facts.imports:
+            imported = values.package(facts, each.module)
+            if imported is not None:
+                packages[id(imported)] = imported
+        self._known: list[tuple[Found, dict[str, str]]] = []
+        for package in packages.values():
+            for name, found in package.tops.items():
+                if len(self._known) < MAX_INTERFACES and found[0].definition.sort == "interface":
+                    if (package is own or name[:1].isupper()) and (methods := self._methods(package, name)):
+                        self._known.append((found[0], methods))
+
+    def met_by(self, package: Package, name: str) -> Iterator[Found]:
+        """Those that a type meets."""
+        first = package.tops[name][0]
+        typed = Typed(first.facts, name)
+        embeds = bool(first.definition.bases)
+        names = set(package.methods.get(name, ()))
+        standard = {
+            method: shape
+            for base in first.definition.bases
+            for method, shape in _STANDARD.get(self._exact(first.facts, base), {}).items()
+        }
+        for interface, methods in self._known:
+            if not embeds and not methods.keys() <= names:
+                continue
+            if all((self._shape_of_member(typed, e) or standard.get(e)) == shape for e, shape in methods.items()):
+                yield interface
+
+    def _methods(self, package: Package, name: str) -> dict[str, str] | None:
+        """The shapes of an interface's methods; None if it cannot be told what they are, or has type parameters."""
+        found: dict[str, str] = {}
+        waiting, seen = [(package, name)], {name}
+        while waiting and len(found) < MAX_METHODS:
+            package, name = waiting.pop()
+            first = package.tops[name][0]
+            if first.definition.sort != "interface":
+                return None
+            for method in package.methods.get(name, ()):
+                found[method] = self._shape(package, package.members[f"{name}::{method}"][0])
+            for key, held in package.fields.items():  # those of an interface on one line
+                if key.startswith(f"{name}::"):
+                    found[key.rpartition("::")[2]] = self._shape_of(package, key, held.facts, held.binding.chain[2:])
+            for base in first.definition.bases:
+                inner = self._values.named(Typed(first.facts, base))
+                if isinstance(inner, Nowhere):
+                    standard = _STANDARD.get(self._exact(first.facts, base))
+                    if standard is None:
+                        return None
+                    found.update(standard)
+                    continue
+                if inner[1] not in seen:
+                    seen.add(inner[1])
+                    waiting.append(inner)
+        return None if any("?" in shape for shape in found.values()) else found
+
+    def _shape_of_member(self, typed: Typed, name: str) -> str:
+        member = self._values.member(typed, name)
+        if not isinstance(member, Functions) or member.returns is not None:
+            return ""
+        found = member.found[0]
+        return self._shape(self._values.packages.of(found.facts), found)
+
+    def _shape(self, package: Package, found: Found) -> str:
+        key = found.definition.key.partition("~")[0]
+        return self._shape_of(package, key, found.facts, found.definition.returns)
+
+    def _shape_of(self, package: Package, key: str, facts: FileFacts, returns: str) -> str:
+        taken = package.parameters.get(key, "").split(",")
+        given = returns.strip("()").split(",")
+        return f"{','.join(self._exact(facts, each) for each in taken)}>{','.join(self._exact(facts, each) for each in given)}"
+
+    def _exact(self, facts: FileFacts, written: str) -> str:
+        """A type by the folder that it is defined in, not by what the file calls its package."""
+        start = len(written) - len(written.lstrip("[]<-()"))
+        bare = written[start:]
+        named = self._values.named(Typed(facts, bare))
+        if not isinstance(named, Nowhere):
+            return f"{written[:start]}{named[0].files[0].path.rpartition('/')[0]}:{named[1]}"
+        alias, dot, name = bare.partition(".")
+        module = self._values.module(facts, alias) if dot else None
+        return f"{written[:start]}{module}.{name}" if module else written

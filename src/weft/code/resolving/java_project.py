@@ -1,0 +1,186 @@
+"""Java's source roots and packages: which file holds a class, and what its classes have for members."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from weft.code.facts import CLASS_SORTS, FILE, Binding, Definition, FileFacts
+from weft.code.resolving import Project
+
+SUFFIX: Final = ".java"
+MAX_FOLDERS: Final = 20_000  # that are looked at for source roots
+MAX_ROOTS: Final = 500
+BUILDS: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+STANDARD: Final = ("src/main/java", "src/test/java")
+
+
+class Found(NamedTuple):
+    """A definition and the file that it stands in."""
+
+    facts: FileFacts
+    place: int
+
+    @property
+    def definition(self) -> Definition:
+        """What it is."""
+        return self.facts.definitions[self.place]
+
+
+class Members:
+    """What the classes of a file have for members, what its methods take (the last with a `+` if any number) and bind."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+        self.methods: dict[tuple[int, str], list[int]] = {}
+        self.classes: dict[tuple[int, str], int] = {}
+        self.bound: dict[tuple[int, str], list[Binding]] = {}
+        for place, each in enumerate(facts.definitions):
+            if each.sort in CLASS_SORTS:
+                self.classes.setdefault((each.parent, each.name), place)
+            else:
+                self.methods.setdefault((each.parent, each.name), []).append(place)
+        for bound in facts.bindings:
+            self.bound.setdefault((bound.owner, bound.name), []).append(bound)
+        self.taken: dict[int, tuple[str, ...]] = {}
+        for part in facts.extra.get("parameters", "").split(";"):
+            place_part, _, types = part.partition("=")
+            if place_part:
+                self.taken[int(place_part)] = tuple(types.split(",")) if types else ()
+
+
+class Shared:
+    """What is worked out once for a workspace, as it is now."""
+
+    def __init__(self, project: Project) -> None:
+        self.roots: list[str] = []
+        self.members: dict[str, Members] = {}
+        self.others: dict[str, dict[str, str]] = {}  # by folder: classes that are not in a file of their name
+        self._find_roots(project)
+
+    def _find_roots(self, project: Project) -> None:
+        waiting, looked = [""], 0
+        while waiting and looked < MAX_FOLDERS and len(self.roots) < MAX_ROOTS:
+            folder = waiting.pop()
+            looked += 1
+            if any(_below(folder, root) for root in self.roots):
+                continue
+            for path in project.folder(folder):
+                facts = project.facts(path) if path.endswith(SUFFIX) else None
+                if facts is not None:
+                    root = root_of(facts)
+                    if root is not None and root not in self.roots:
+                        self.roots.append(root)
+                    break
+            if not any(_below(folder, root) for root in self.roots):
+                waiting.extend(reversed(project.folders(folder)))
+
+
+def root_of(facts: FileFacts) -> str | None:
+    """The folder that a file's package is counted from; None if its folder is not named after its package."""
+    folder = posixpath.dirname(facts.path)
+    package = facts.extra.get("package", "").replace(".", "/")
+    if not package:
+        return folder
+    if folder == package:
+        return ""
+    return folder[: -len(package) - 1] if folder.endswith(f"/{package}") else None
+
+
+def _below(folder: str, root: str) -> bool:
+    return not root or folder == root or folder.startswith(f"{root}/")
+
+
+_SHARED: WeakKeyDictionary[Project, Shared] = WeakKeyDictionary()
+
+
+class Classes:
+    """The classes of a project, as one file asks for them: whatever it gets, it has asked the project for."""
+
+    def __init__(self, project: Project, facts: FileFacts) -> None:
+        self._project = project
+        shared = _SHARED.get(project)
+        if shared is None:
+            shared = _SHARED[project] = Shared(project)
+        self._shared = shared
+        builds = [path for name in BUILDS for path in project.settings(name)]  # a new module may be a new root
+        modules = {posixpath.dirname(path) for path in builds}
+        standard = [posixpath.join(module, root) for module in sorted(modules) for root in STANDARD]
+        own = root_of(facts)
+        known = [root for root in shared.roots if root not in standard]
+        first = [root for root in (own, *_beside(own)) if root is not None]
+        self.roots = list(dict.fromkeys([*first, *known, *(root for root in standard if root in shared.roots)]))
+        self._own_folder = posixpath.dirname(facts.path)
+        self._own_package = facts.extra.get("package", "")
+        self._found: dict[tuple[str, str], Found | None] = {}
+        self._packages: dict[str, bool] = {}
+
+    def members(self, facts: FileFacts) -> Members:
+        """What the classes of a file have."""
+        found = self._shared.members.get(facts.path)
+        if found is None or found.facts is not facts:
+            found = self._shared.members[facts.path] = Members(facts)
+        return found
+
+    def is_package(self, package: str) -> bool:
+        """Whether the project has such a package, or one below it."""
+        if package not in self._packages:
+            path = package.replace(".", "/")
+            self._packages[package] = package == self._own_package or any(
+                self._project.folder(each) or self._project.folders(each)
+                for each in (posixpath.join(root, path) for root in self.roots)
+            )
+        return self._packages[package]
+
+    def top(self, package: str, name: str) -> Found | None:
+        """A class of a package that stands in no other class."""
+        key = (package, name)
+        if key not in self._found:
+            self._found[key] = next(self._tops(package, name), None)
+        return self._found[key]
+
+    def _tops(self, package: str, name: str) -> Iterator[Found]:
+        folders = [posixpath.join(root, package.replace(".", "/")).rstrip("/") for root in self.roots]
+        if package == self._own_package:
+            folders = list(dict.fromkeys([self._own_folder, *folders]))
+        for folder in folders:
+            found = self._in_file(posixpath.join(folder, f"{name}{SUFFIX}"), package, name)
+            if found is not None:
+                yield found
+        for folder in folders:
+            path = self._other(folder, name)
+            found = self._in_file(path, package, name) if path else None
+            if found is not None:
+                yield found
+
+    def _in_file(self, path: str, package: str, name: str) -> Found | None:
+        facts = self._project.facts(path) if self._project.exists(path) else None
+        if facts is None or facts.extra.get("package", "") != package:
+            return None
+        place = self.members(facts).classes.get((FILE, name))
+        return Found(facts, place) if place is not None else None
+
+    def _other(self, folder: str, name: str) -> str:
+        """The file of a folder that holds a class of another name than its own."""
+        paths = self._project.folder(folder)
+        others = self._shared.others.get(folder)
+        if others is None:
+            others = self._shared.others[folder] = {}
+            for path in paths:
+                facts = self._project.facts(path) if path.endswith(SUFFIX) else None
+                for each in facts.definitions if facts is not None else ():
+                    if each.parent == FILE and each.sort in CLASS_SORTS:
+                        others.setdefault(each.name, path)
+        return others.get(name, "")
+
+
+def _beside(root: str | None) -> list[str]:
+    """The other root of a module: what is tested is beside the tests."""
+    if root is None:
+        return []
+    for one, other in (STANDARD, STANDARD[::-1]):
+        if root == one or root.endswith(f"/{one}"):
+            return [root.removesuffix(one) + other]
+    return []

@@ -1,0 +1,160 @@
+"""Python: which file a module's name means.
+
+A name is looked for from the folders that Python would look in: the one that holds the top package of the importing
+file, those that the project's settings name, and those above the file, nearest first.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from weft.code.resolving import Project
+
+SETTINGS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
+SOURCES: Final = ("src", "lib")  # folders beside the settings that hold packages by convention
+MAX_SETTINGS: Final = 40  # files that are read for folders of packages
+STANDARD: Final = sys.stdlib_module_names
+
+_Texts = tuple[tuple[str, str], ...]
+_SETTING_ROOTS: WeakKeyDictionary[Project, tuple[_Texts, tuple[str, ...]]] = WeakKeyDictionary()
+
+
+class Modules:
+    """Finds modules for one importing file."""
+
+    def __init__(self, project: Project, path: str) -> None:
+        self._project = project
+        self._path = path
+        self._own_root = self._top_of(path)
+        self._others: tuple[str, ...] | None = None
+        self._found: dict[tuple[str, int], str | None] = {}
+
+    def find(self, name: str, level: int = 0) -> str | None:
+        """The path of a module's file, or of a package without a file with a slash behind it; None if it is not here.
+
+        `level` counts the dots before the name.
+        """
+        key = (name, level)
+        if key not in self._found:
+            self._found[key] = self._relative(name, level) if level else self._absolute(name)
+        return self._found[key]
+
+    def is_outside(self, name: str) -> bool:
+        """Whether an absolute name belongs to another package: its first part is not here."""
+        return self.find(name.partition(".")[0]) is None
+
+    def below(self, package: str, name: str) -> str | None:
+        """A module inside a package that was found."""
+        if package.endswith("/"):
+            return self._in(package[:-1], [name])
+        folder, _, file = package.rpartition("/")
+        return self._in(folder, [name]) if file in ("__init__.py", "__init__.pyi") else None
+
+    def _relative(self, name: str, level: int) -> str | None:
+        folder = self._path.rpartition("/")[0]
+        for _ in range(level - 1):
+            if not folder:
+                return None
+            folder = folder.rpartition("/")[0]
+        return self._in(folder, name.split(".") if name else [])
+
+    def _absolute(self, name: str) -> str | None:
+        parts = name.split(".")
+        fallback = None
+        for root in self._all_roots():
+            found = self._in(root, parts)
+            if found is not None and not found.endswith("/"):
+                return found
+            if parts[0] in STANDARD:  # only what stands beside the file, or its package, hides the standard library
+                return None
+            fallback = fallback or found
+        return fallback
+
+    def _in(self, folder: str, parts: list[str]) -> str | None:
+        """A module by its parts below a folder."""
+        exists = self._project.exists
+        stem = "/".join([folder, *parts] if folder else parts)
+        if parts:
+            for suffix in (".py", ".pyi"):
+                if exists(stem + suffix):
+                    # a package beside a module of the same name comes first
+                    package = f"{stem}/__init__{suffix}"
+                    return package if exists(package) else stem + suffix
+        inside = f"{stem}/" if stem else ""
+        for suffix in (".py", ".pyi"):
+            if exists(f"{inside}__init__{suffix}"):
+                return f"{inside}__init__{suffix}"
+        if self._project.folder(stem) or self._project.folders(stem):
+            return f"{stem}/"
+        return None
+
+    def _top_of(self, path: str) -> str:
+        """The folder that holds the top package of a file."""
+        folder = path.rpartition("/")[0]
+        while folder and (self._project.exists(f"{folder}/__init__.py") or self._project.exists(f"{folder}/__init__.pyi")):
+            folder = folder.rpartition("/")[0]
+        return folder
+
+    def _all_roots(self) -> Iterator[str]:
+        yield self._own_root  # the settings are asked for only if a name is not there
+        if self._others is None:
+            above = [str(each) for each in PurePosixPath(self._own_root).parents] if self._own_root else []
+            found = dict.fromkeys([*setting_roots(self._project), *("" if each == "." else each for each in above)])
+            self._others = tuple(each for each in found if each != self._own_root)
+        yield from self._others
+
+
+def setting_roots(project: Project) -> tuple[str, ...]:
+    """The folders that the project's settings name, or imply, as holding packages."""
+    paths = [path for name in SETTINGS for path in project.settings(name)][:MAX_SETTINGS]
+    texts = tuple((path, project.text(path) or "" if path.endswith(".toml") else "") for path in paths)
+    known = _SETTING_ROOTS.get(project)
+    if known is None or known[0] != texts:
+        roots = dict.fromkeys(root for path, text in texts for root in _roots_by(project, path, text))
+        known = _SETTING_ROOTS[project] = (texts, tuple(roots))
+    return known[1]
+
+
+def _roots_by(project: Project, path: str, text: str) -> Iterator[str]:
+    folder = path.rpartition("/")[0]
+    for named in _named_in(text):
+        yield _joined(folder, named)
+    for source in SOURCES:
+        if project.folders(_joined(folder, source)) or project.folder(_joined(folder, source)):
+            yield _joined(folder, source)
+    yield folder
+
+
+def _named_in(text: str) -> Iterator[str]:
+    """Folders by which pyproject.toml says where packages are, or what tests may import from."""
+    try:
+        tool = tomllib.loads(text).get("tool", {})
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return
+    places = (
+        ("setuptools", "packages", "find", "where"),
+        ("setuptools", "package-dir", ""),
+        ("pytest", "ini_options", "pythonpath"),
+        ("poetry", "packages"),
+        ("pdm", "build", "package-dir"),
+    )
+    for place in places:
+        value = tool
+        for part in place:
+            value = value.get(part) if isinstance(value, dict) else None
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                each = each.get("from")
+            if isinstance(each, str):
+                yield each
+
+
+def _joined(folder: str, name: str) -> str:
+    """A path below a folder; what leads out of it stays in it."""
+    parts = [part for part in (*folder.split("/"), *name.split("/")) if part not in ("", ".", "..")]
+    return "/".join(parts)

@@ -1,0 +1,231 @@
+"""`code_explain`: all that the graph knows of a symbol or a file, without its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from weft.context.code_pack import SymbolRef
+from weft.errors import Forbidden, StoreError
+from weft.instants import to_iso
+from weft.loom import Loom
+from weft.operations.code_lookup import OTHERS_LISTED, called_at, find_element, is_test, joined, ref_to
+from weft.operations.code_reach import MAX_DEPTH, Reached, reach
+from weft.operations.code_slices import citation_of, end_of, line_of, path_of, signature_of
+from weft.operations.fields import Moment
+from weft.operations.freshness import freshness_note
+from weft.operations.moments import read_when
+from weft.operations.registry import Operation
+from weft.operations.slicing import head_of, members_of
+from weft.types import NodeVersion, When
+
+LISTED: Final = 30
+UNRESOLVED_LISTED: Final = 20
+VERSIONS_LISTED: Final = 10
+_ENDING: Final = re.compile(r"(?:\(\)|\[\])+$")
+_SEPARATORS: Final = re.compile(r"\.|::")
+
+
+class CodeExplain(Struct, frozen=True, kw_only=True):
+    """Input of `code_explain`."""
+
+    element: Annotated[
+        str, Meta(min_length=1, max_length=4096, description="a symbol or a file: a name, path, path::name or id")
+    ]
+    depth: Annotated[int, Meta(ge=1, le=MAX_DEPTH, description="how many calls away callers and callees may be")] = 1
+    as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
+
+
+class CodeVersion(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One version of it: since when and until when it held, on which line, and the git commit that it was read at."""
+
+    valid_from: str
+    line: int
+    valid_to: str | None = None
+    git_commit: str = ""
+    citation: str = ""
+
+
+class CodeExplained(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A symbol or a file. `callers` use it and `callees` are used by it, the nearest first; of a file by imports.
+
+    `unresolved` are references in it, as written, that lead to nothing known in the project: other packages,
+    builtins, and what the source does not show. `bases` are what it extends and implements, `implementations` what
+    extends and implements it. `history` are its versions, the latest first.
+    """
+
+    summary: str
+    type: str
+    name: str
+    citation: str
+    signature: str = ""
+    callers: tuple[Reached, ...] = ()
+    callees: tuple[Reached, ...] = ()
+    unresolved: tuple[str, ...] = ()
+    tests: tuple[SymbolRef, ...] = ()
+    members: tuple[SymbolRef, ...] = ()
+    bases: tuple[SymbolRef, ...] = ()
+    implementations: tuple[SymbolRef, ...] = ()
+    history: tuple[CodeVersion, ...] = ()
+    others: tuple[SymbolRef, ...] = ()
+    file: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    id: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
+    """Tells what a symbol or a file is, where it is, who uses it, what it uses, what tests it, and how it changed.
+
+    `weft semantic-slice` gives its lines.
+    """
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=None))
+    found = find_element(loom, when, given.element)
+    node = found.node
+    stale = None if given.as_of is not None else freshness_note(loom, [path_of(node)])
+    ties, apart = _ties(loom, when, node, given.depth)
+    history, untold = _history(loom, node)
+    return CodeExplained(
+        summary=_summary(node, ties),
+        type=str(node.props.get("sort") or node.kind),
+        name=node.name,
+        citation=citation_of(node) or node.id,
+        signature="" if node.kind == "File" else signature_of(node),
+        callers=ties.callers,
+        callees=ties.callees,
+        unresolved=_unresolved(node, ties.callees),
+        tests=ties.tests,
+        members=members_of(loom, when, node),
+        bases=ties.bases,
+        implementations=ties.implementations,
+        history=history,
+        others=tuple(ref_to(each) for each in found.others[:OTHERS_LISTED]),
+        file=path_of(node),
+        start_line=line_of(node),
+        end_line=end_of(node),
+        id=node.id,
+        notes=tuple(filter(None, (stale, *apart, *untold))),
+    )
+
+
+class _Ties(Struct, frozen=True, kw_only=True):
+    callers: tuple[Reached, ...] = ()
+    callees: tuple[Reached, ...] = ()
+    tests: tuple[SymbolRef, ...] = ()
+    bases: tuple[SymbolRef, ...] = ()
+    implementations: tuple[SymbolRef, ...] = ()
+
+
+def _ties(loom: Loom, when: When, node: NodeVersion, depth: int) -> tuple[_Ties, tuple[str, ...]]:
+    """What a symbol or file is joined to; nothing, and a note, where the graph is away."""
+    used_by = ("IMPORTS", "DEPENDS_ON") if node.kind == "File" else ("CALLS", "DEPENDS_ON")
+    uses = ("IMPORTS",) if node.kind == "File" else ("CALLS",)
+    try:
+        into, more = reach(loom, when, [node], used_by, "in", depth=depth, most=LISTED)
+        out, others = reach(loom, when, [node], uses, "out", depth=depth, most=LISTED)
+        tests = joined(loom, when, [node.id], ("TESTS",), "in", limit=LISTED).get(node.id, [])
+        bases, implementations = _family(loom, when, node)
+    except StoreError as problem:
+        return _Ties(), (f"what it is joined to cannot be told: {problem.message}",)
+    made = _Ties(
+        callers=tuple(each.told for each in into if not is_test(each.node)),
+        callees=tuple(each.told for each in out),
+        tests=tuple(ref_to(step.node) for step in tests),
+        bases=bases,
+        implementations=implementations,
+    )
+    return made, (*more, *others)
+
+
+def _summary(node: NodeVersion, ties: _Ties) -> str:
+    used = "imported by" if node.kind == "File" else "used by"
+    return (
+        f"{head_of(node)} {used.capitalize()} {len(ties.callers)}, uses {len(ties.callees)}, tests {len(ties.tests)}."
+    )
+
+
+def _family(loom: Loom, when: When, node: NodeVersion) -> tuple[tuple[SymbolRef, ...], tuple[SymbolRef, ...]]:
+    """What a class extends or implements, and what extends or implements it."""
+    if node.kind != "Class":
+        return (), ()
+    rels = ("EXTENDS", "IMPLEMENTS")
+    out = joined(loom, when, [node.id], rels, "out", limit=LISTED).get(node.id, [])
+    into = joined(loom, when, [node.id], rels, "in", limit=LISTED).get(node.id, [])
+    return tuple(ref_to(step.node) for step in out), tuple(ref_to(step.node, called_at(step)) for step in into)
+
+
+def _unresolved(node: NodeVersion, callees: Sequence[Reached]) -> tuple[str, ...]:
+    """References as written whose last name is not that of anything that was found to be called."""
+    written = node.props.get("calls")
+    if not isinstance(written, list | tuple):
+        return ()
+    known = {each.name.rpartition(".")[2] for each in callees if each.distance == 1}
+    chains = dict.fromkeys(each for each in written if isinstance(each, str))
+    left = [each for each in chains if _SEPARATORS.split(_ENDING.sub("", each))[-1] not in known]
+    return tuple(left[:UNRESOLVED_LISTED])
+
+
+def _history(loom: Loom, node: NodeVersion) -> tuple[tuple[CodeVersion, ...], tuple[str, ...]]:
+    """Its versions, the latest first; commits only for those who may know of transactions."""
+    try:
+        versions = [each for each in loom.store.history(loom.viewer, node.id, limit=100) if each.retired_at is None]
+        latest = sorted(versions, key=lambda each: -each.interval.valid_from)[:VERSIONS_LISTED]
+        cited = loom.store.citations(loom.viewer, [each.event for each in latest])
+    except StoreError as problem:
+        return (), (f"its history cannot be told: {problem.message}",)
+    told = tuple(
+        CodeVersion(
+            valid_from=to_iso(each.interval.valid_from),
+            valid_to=None if each.interval.valid_to is None else to_iso(each.interval.valid_to),
+            line=line_of(each),
+            git_commit=_commit(loom, each.tx),
+            citation=cited.get(each.event, ""),
+        )
+        for each in latest
+    )
+    return told, ()
+
+
+def _commit(loom: Loom, tx: str) -> str:
+    try:
+        found = loom.store.transaction(loom.viewer, tx)
+    except (Forbidden, StoreError):  # the version is told all the same
+        return ""
+    return (found.git_commit or "")[:12] if found is not None else ""
+
+
+OPERATIONS = (
+    Operation(
+        name="code_explain",
+        summary="explain a symbol or a file: what, where, callers, callees, tests, bases, history",
+        input=CodeExplain,
+        output=CodeExplained,
+        effect="read",
+        toolset="code",
+        run=code_explain,
+        arguments=("element",),
+        rare=("as_of",),
+        priorities={
+            "summary": "required",
+            "type": "required",
+            "signature": "high",
+            "callers": "high",
+            "callees": "high",
+            "tests": "high",
+            "bases": "medium",
+            "implementations": "medium",
+            "members": "medium",
+            "unresolved": "low",
+            "history": "low",
+            "others": "medium",
+            "file": "low",
+            "start_line": "medium",
+            "end_line": "medium",
+            "id": "low",
+        },
+    ),
+)

@@ -1,0 +1,298 @@
+"""Indexing a workspace as it was at a git commit: valid from the commit's time, up to what is known of later times.
+
+Commits may be indexed in any order. What the graph says of other times is left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft import git
+from weft.code.facts_file import LinkKept
+from weft.code.languages import language_of
+from weft.code.tree import Sources
+from weft.errors import NotFound
+from weft.instants import to_iso
+from weft.log.draft import Draft
+from weft.log.kinds import code, graph, transaction
+from weft.loom import Loom
+from weft.operations.code_links import LINK_RELATIONS, Resolved, link_drafts
+from weft.operations.code_reading import CodeRead, FileState, read_bytes
+from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index
+from weft.operations.committing import append_stamped
+from weft.operations.ignoring import read_patterns
+from weft.operations.moments import OUT_OF_GIT
+from weft.operations.rights import Rights, rights_asked
+from weft.operations.skipped_files import SkippedFiles
+from weft.operations.walking import Skipped
+from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, When
+
+MAX_FILES: Final = 100_000
+MAX_SYMBOLS: Final = 10_000
+MAX_VERSIONS: Final = 1_000  # of one file that are looked through
+FILES_PER_COMMIT: Final = 24
+PAGE: Final = 5_000
+MAX_TRANSACTIONS: Final = 5_000
+LOOKS: Final = ("full_rebuild", "incremental", "file_change")  # transactions that follow a look at the disk
+REASON: Final = "not in this commit"
+
+
+class CommitIndexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What indexing a commit did: versions of files and their symbols, relations, and what could not be read."""
+
+    commit: str
+    at: str
+    files: int = 0
+    symbols: int = 0
+    unchanged: int = 0
+    ended: int = 0
+    links: int = 0
+    unlinked: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    reasons: dict[str, int] = {}
+    duration_ms: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def index_commit(loom: Loom, name: str) -> CommitIndexed:
+    """Brings the graph up to what the workspace's source files were at a commit, for the time of that commit.
+
+    Files come out of git: the working tree is not looked at. Only source code is read, no documents and no other files.
+    Raises NotFound where git does not know the commit.
+    """
+    root = loom.settings.root.resolve()
+    commit, at, tree = git.commit_of(root, name), git.commit_time_us(root, name), git.tree_of(root, name)
+    if commit is None or at is None or tree is None:
+        raise NotFound(f"git does not know a commit {name[:80]!r} here", hint="`git log` lists them")
+    began_s = time.monotonic()
+    run = _History(loom, commit, at, tree)
+    run.read()
+    run.write()
+    return CommitIndexed(
+        commit=commit,
+        at=to_iso(at),
+        files=run.files,
+        symbols=run.symbols,
+        unchanged=run.unchanged,
+        ended=run.ended,
+        links=run.joined,
+        unlinked=run.parted,
+        skipped=run.skipped.told,
+        reasons=run.skipped.reasons,
+        duration_ms=round((time.monotonic() - began_s) * 1000),
+        notes=tuple(run.skipped.notes),
+    )
+
+
+class _CommitSources(Sources):
+    """The files of a commit for resolvers; texts of settings come out of git, too."""
+
+    def __init__(self, loom: Loom, reads: Mapping[str, CodeRead], blobs: Mapping[str, str]) -> None:
+        self._root, self._blobs = loom.settings.root, blobs
+        super().__init__((each.source.facts for each in reads.values() if each.source is not None), blobs)
+
+    def text(self, path: str) -> str | None:
+        if path not in self._blobs:
+            return None
+        for _, raw in git.blobs_of(self._root, [self._blobs[path]]):
+            return raw.decode(errors="replace")
+        return None
+
+
+class _History:
+    """One commit on its way into the graph."""
+
+    def __init__(self, loom: Loom, commit: str, at: int, tree: Sequence[git.Entry]) -> None:
+        self._loom, self._commit, self._at = loom, commit, at
+        self._when = When(valid_at=at)
+        self._project = loom.settings.project
+        self._rights: Rights = rights_asked(loom, scope=None, agents=())
+        patterns = read_patterns("", loom.settings.ignore)
+        shown = [each for each in tree if not any(part.startswith(".") for part in each.path.split("/"))]
+        kept = [each for each in shown if not patterns.verdict(each.path, folder=False)][:MAX_FILES]
+        self._blobs = {each.path: each.blob for each in kept}
+        self._reads: dict[str, CodeRead] = {}
+        self._ahead = self._looked_at_next()
+        self.skipped = SkippedFiles()
+        self.files = self.symbols = self.unchanged = self.ended = self.joined = self.parted = 0
+
+    # Reading
+
+    def read(self) -> None:
+        """Reads the source files of the commit."""
+        by_blob: dict[str, list[str]] = {}
+        for path, blob in self._blobs.items():
+            if language_of(path) is not None:
+                by_blob.setdefault(blob, []).append(path)
+        for number, (blob, raw) in enumerate(git.blobs_of(self._loom.settings.root, tuple(by_blob)), start=1):
+            state = FileState(path="", size=len(raw), sha256=hashlib.sha256(raw).hexdigest(), blob=blob)
+            for path in by_blob[blob]:
+                read = read_bytes(path, replace(state, path=path), raw, redacts=self._loom.screen.redacts)
+                self._reads[path] = read
+                if read.problem:
+                    self.skipped.add(Skipped(path=path, reason=read.problem))
+            self._loom.progress("reading", number, len(by_blob))
+
+    # Writing
+
+    def write(self) -> None:
+        """Writes the versions that are not told yet, ends what is not in the commit, joins what refers to what."""
+        held = self._held()
+        keys: dict[str, Mapping[str, str]] = {}
+        until: dict[str, str | None] = {}
+        guards: dict[str, Guard] = {}
+        batch: list[tuple[str, Indexing]] = []
+        for number, (path, read) in enumerate(self._reads.items(), start=1):
+            node = held.get(path)
+            guards[path] = self._rights.of(node)
+            until[path] = self._next(path)
+            if node is None or read.state is None or node.props.get("sha256") != read.state.sha256:
+                made = self._indexing(path, read, guards[path], until[path])
+                keys[path] = made.keys
+                batch.append((path, made))
+            else:
+                self.unchanged += 1
+            if len(batch) == FILES_PER_COMMIT or number == len(self._reads):
+                self._append([made.draft for _, made in batch], [path for path, _ in batch])
+                self.files += len(batch)
+                self.symbols += sum(made.symbols for _, made in batch)
+                batch = []
+                self._loom.progress("indexing", number, len(self._reads))
+        self._end(held)
+        self._link(keys, until, guards)
+
+    def _indexing(self, path: str, read: CodeRead, guard: Guard, until: str | None) -> Indexing:
+        assert read.state is not None
+        state = read.state
+        source = Source(path=path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
+        return index(self._loom, guard, source, None, standing=self._standing(path), until=until)
+
+    def _held(self) -> dict[str, NodeVersion]:
+        """The source files that hold at the commit's time, by path."""
+        find = Find(kinds=("File",), projects=(self._project,))
+        nodes = self._loom.store.find(self._loom.viewer, self._when, find, limit=MAX_FILES).nodes
+        found = {str(node.props.get("path", "")): node for node in nodes}
+        return {path: node for path, node in found.items() if node.id == file_id(self._project, path)}
+
+    def _standing(self, path: str) -> dict[str, NodeVersion]:
+        """The symbols of a file that hold at the commit's time."""
+        own = file_id(self._project, path)
+        find = Find(kinds=SYMBOL_KINDS, id_prefix=f"{own}::")
+        nodes = self._loom.store.find(self._loom.viewer, self._when, find, limit=MAX_SYMBOLS).nodes
+        return {node.id: node for node in nodes if node.props.get("part_of") == own}
+
+    def _next(self, path: str) -> str | None:
+        """From when on it is known what a file says, or that it is gone."""
+        versions = self._loom.store.history(self._loom.viewer, file_id(self._project, path), limit=MAX_VERSIONS)
+        told = [each.interval.valid_from for each in versions if each.retired_at is None]
+        later = [each for each in told if each > self._at]
+        if self._ahead is not None:
+            later.append(self._ahead)  # the workspace was looked at then: what holds from there on is known
+        return to_iso(min(later)) if later else None
+
+    def _looked_at_next(self) -> int | None:
+        """When the workspace was next looked at after the commit, as far as the latest transactions tell."""
+        root, times = self._loom.settings.root, set[int]()
+        commits: dict[str, int | None] = {}
+        for tx in self._loom.store.transactions(self._loom.viewer, limit=MAX_TRANSACTIONS):
+            if tx.kind == OUT_OF_GIT and tx.git_commit is not None:
+                if tx.git_commit not in commits:
+                    commits[tx.git_commit] = git.commit_time_us(root, tx.git_commit)
+                times.add(commits[tx.git_commit] or 0)
+            elif tx.kind in LOOKS:
+                times.add(tx.at)
+        return min((each for each in times if each > self._at), default=None)
+
+    def _append(self, drafts: Sequence[Draft], paths: Sequence[str]) -> None:
+        if drafts:
+            noted = transaction.Noted(tx_kind=OUT_OF_GIT, git_commit=self._commit, files=tuple(paths))
+            told = [replace(draft, occurred_at=self._at) for draft in drafts]
+            append_stamped(self._loom, [Draft(kind="tx.noted", payload=noted), *told])
+
+    def _end(self, held: Mapping[str, NodeVersion]) -> None:
+        """Ends the source files that the commit does not have, for the time up to their next version."""
+        for path, node in held.items():
+            if path in self._blobs or language_of(path) is None:
+                continue
+            nodes = (*self._standing(path), node.id)
+            ending = graph.Ended(nodes=nodes, until=self._next(path), reason=REASON)
+            self._append([Draft(kind="graph.ended", payload=ending)], [path])
+            self.ended += 1
+
+    # Links
+
+    def _link(
+        self, keys: Mapping[str, Mapping[str, str]], until: Mapping[str, str | None], guards: Mapping[str, Guard]
+    ) -> None:
+        standing = self._links_held()
+        sources = _CommitSources(self._loom, self._reads, self._blobs)
+        modules: dict[str, str] = {}
+        batch: list[tuple[str, list[Draft]]] = []
+        for number, path in enumerate(sources.paths, start=1):
+            resolved = self._resolved(sources, path, keys)
+            missing = self._missing({each: name for each, name in resolved.modules.items() if each not in modules})
+            drafts = link_drafts(path, guards[path], standing.get(path, ()), resolved, missing, until=until[path])
+            modules.update(resolved.modules)
+            for draft in drafts:
+                assert isinstance(draft.payload, code.Linked)
+                self.joined += len(draft.payload.joined)
+                self.parted += len(draft.payload.parted)
+            if drafts:
+                batch.append((path, drafts))
+            if len(batch) == FILES_PER_COMMIT or number == len(sources.paths):
+                self._append([draft for _, some in batch for draft in some], [path for path, _ in batch])
+                batch = []
+                self._loom.progress("linking", number, len(sources.paths))
+
+    def _resolved(self, sources: Sources, path: str, keys: Mapping[str, Mapping[str, str]]) -> Resolved:
+        """What a file refers to, by nodes."""
+        found = sources.links(path)
+        links: dict[tuple[str, str, str], LinkKept] = {}
+        modules: dict[str, str] = {}
+        language = language_of(path)
+        assert language is not None
+        for link in found.links:
+            target = link.target
+            if target.external:
+                dst = file_id(self._project, f"import:{language.reader_name}:{target.external}")
+                modules[dst] = target.external
+            else:
+                dst = file_id(self._project, target.path)
+                dst += f"::{keys.get(target.path, {}).get(target.key, target.key)}" if target.key else ""
+            key = keys.get(path, {}).get(link.key, link.key)
+            links.setdefault((key, link.relation, dst), LinkKept(key, link.relation, dst, link.line))
+        return Resolved(path=path, links=tuple(links.values()), modules=modules, unresolved=len(found.unresolved))
+
+    def _missing(self, modules: Mapping[str, str]) -> dict[str, str]:
+        """Of nodes outside, those that are not there at the commit's time."""
+        ids = list(modules)
+        there = {
+            node.id
+            for start in range(0, len(ids), MAX_IDS_PER_READ)
+            for node in self._loom.store.nodes(self._loom.viewer, self._when, ids[start : start + MAX_IDS_PER_READ])
+        }
+        return {each: name for each, name in modules.items() if each not in there}
+
+    def _links_held(self) -> dict[str, list[LinkKept]]:
+        """The relations that hold at the commit's time, by the path of the file that they start in."""
+        found: dict[str, list[LinkKept]] = {}
+        for edge in self._edges():
+            path, _, key = edge.src.removeprefix(f"{self._project}/" if self._project else "").partition("::")
+            line = edge.props.get("line")
+            kept = LinkKept(key, edge.rel, edge.dst, line if isinstance(line, int) else 0)
+            found.setdefault(path, []).append(kept)
+        return found
+
+    def _edges(self) -> Iterator[EdgeVersion]:
+        after = 0
+        while page := self._loom.store.relations(
+            self._loom.viewer, self._when, LINK_RELATIONS, projects=(self._project,), after=after, limit=PAGE
+        ):
+            yield from page
+            after = page[-1].row

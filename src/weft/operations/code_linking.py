@@ -1,0 +1,183 @@
+"""Links of source files between facts and graph: what stands of them, what is to be written, what was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from weft.code.facts_file import FactsFile, LinkKept
+from weft.errors import NotFound, WeftError
+from weft.log.draft import Draft
+from weft.loom import Loom
+from weft.operations.code_links import LINK_RELATIONS, Resolved, Workspace, link_drafts
+from weft.operations.code_records import SYMBOL_KINDS, file_id
+from weft.operations.deletions import pages
+from weft.operations.file_versions import look_up
+from weft.queries import Which
+from weft.types import MAX_IDS_PER_READ, NOW, EdgeVersion, Guard
+
+FEW: Final = 20  # files whose links are looked up one by one
+MAX_EDGES_OF_NODE: Final = 10_000
+PAGE: Final = 5_000
+
+
+class Outcome(Struct, kw_only=True):
+    """What became of files, as it is counted while they are written. `problem` hears of one that was not."""
+
+    problem: Callable[[str, WeftError], None]
+    files: int = 0
+    others: int = 0
+    symbols: int = 0
+    unchanged: int = 0
+    ended: int = 0
+    revived: int = 0
+    joined: int = 0
+    parted: int = 0
+    linked: int = 0
+    deleted: int = 0
+    note: str = ""
+    rights: list[str] = msgspec.field(default_factory=list)
+    written: set[str] = msgspec.field(default_factory=set)  # ids of files that were written, or ended
+    faults: dict[str, str] = msgspec.field(default_factory=dict)  # of resolvers, by path
+
+
+class Linking:
+    """The links of one run. What is noted of files that were unsettled when it began may not be what stands."""
+
+    def __init__(self, loom: Loom, facts: FactsFile, root: Path, outcome: Outcome) -> None:
+        self._loom, self._facts, self._root, self._outcome = loom, facts, root, outcome
+        self._project = loom.settings.project
+        self._doubted = set(facts.unsettled())
+        self._in_graph: dict[str, list[LinkKept]] | None = None  # by the ids of files
+        self._before: dict[str, Sequence[LinkKept]] = {}  # links of files that are being written
+        self._modules: set[str] = set()  # nodes outside that are known to be there
+
+    def doubt(self, path: str) -> None:
+        """What is noted of a file's links may not be what stands."""
+        self._doubted.add(path)
+
+    def workspace(self) -> Workspace:
+        """The files as they are known now, for resolvers."""
+        return Workspace(self._facts, self._root, self._project)
+
+    def resolved(self, paths: Sequence[str]) -> list[Resolved]:
+        """What these refer to."""
+        workspace = self.workspace()
+        return [found for path in paths if (found := workspace.resolved(path)) is not None]
+
+    # Writing
+
+    def drafts(self, batch: Sequence[Resolved], guards: Mapping[str, Guard]) -> list[Draft]:
+        """The events of links. `guards` are those of files that the same commit writes.
+
+        Raises NotFound for a file that has no node.
+        """
+        others = [self._id(each.path) for each in batch if each.path not in guards]
+        seen = look_up(self._loom, others) if others else {}
+        modules = self._new_modules(batch)
+        drafts: list[Draft] = []
+        for each in batch:
+            known = seen[self._id(each.path)].known if each.path not in guards else None
+            guard = guards.get(each.path) or (known.guard if known is not None else None)
+            if guard is None:
+                raise NotFound(f"there is no node of {each.path}", hint="index it again")
+            self._before[each.path] = self.standing(each.path)
+            made = link_drafts(each.path, guard, self._before[each.path], each, modules)
+            modules = {node: name for node, name in modules.items() if not made or node not in each.modules}
+            drafts += made
+        return drafts
+
+    def _new_modules(self, batch: Sequence[Resolved]) -> dict[str, str]:
+        """Modules outside that have no node yet, by id."""
+        wanted = {node: name for each in batch for node, name in each.modules.items() if node not in self._modules}
+        ids = list(wanted)
+        for start in range(0, len(ids), MAX_IDS_PER_READ):
+            some = ids[start : start + MAX_IDS_PER_READ]
+            self._modules.update(node.id for node in self._loom.store.nodes(self._loom.viewer, NOW, some))
+        return {node: name for node, name in wanted.items() if node not in self._modules}
+
+    def settle(self, batch: Sequence[Resolved]) -> None:
+        """Notes that these links stand now."""
+        with self._facts.writing():
+            for each in batch:
+                old = {(link.key, link.relation, link.target) for link in self._before.pop(each.path, ())}
+                new = {(link.key, link.relation, link.target) for link in each.links}
+                self._outcome.joined += len(new - old)
+                self._outcome.parted += len(old - new)
+                self._outcome.linked += 1
+                if each.problem:
+                    self._outcome.faults[each.path] = each.problem
+                self._facts.settle(
+                    each.path, each.links, unresolved=each.unresolved, outside=each.outside, asked=each.asked
+                )
+        for each in batch:
+            self._modules.update(each.modules)
+            self._doubted.discard(each.path)
+            if self._in_graph is not None:
+                self._in_graph.pop(self._id(each.path), None)
+
+    # What stands
+
+    def standing(self, path: str) -> Sequence[LinkKept]:
+        """The links that stand of a file: as noted, or as the graph has them where the note may be wrong."""
+        noted = None if path in self._doubted else self._facts.links(path)
+        if noted is not None:
+            return noted
+        if self._in_graph is None and len(self._doubted) <= FEW:
+            return self._links_of(self._id(path))
+        if self._in_graph is None:
+            self._in_graph = self._links_of_all()
+        return self._in_graph.get(self._id(path), ())
+
+    def _links_of(self, node_id: str) -> list[LinkKept]:
+        symbols = pages(self._loom, Which(id_prefix=f"{node_id}::", kinds=SYMBOL_KINDS))
+        ids = [node_id, *(each.id for each in symbols if each.props.get("part_of") == node_id)]
+        found = []
+        for start in range(0, len(ids), MAX_IDS_PER_READ):
+            steps = self._loom.store.neighbours(
+                self._loom.viewer,
+                NOW,
+                ids[start : start + MAX_IDS_PER_READ],
+                rels=LINK_RELATIONS,
+                direction="out",
+                limit=MAX_EDGES_OF_NODE,
+            )
+            found += [_link(node_id, step.edge) for step in steps]
+        return found
+
+    def _links_of_all(self) -> dict[str, list[LinkKept]]:
+        """The links of every file whose note may be wrong."""
+        files = {self._id(path) for path in self._doubted}
+        found: dict[str, list[LinkKept]] = {}
+        when, after = self._loom.store.pin(self._loom.viewer, NOW), 0
+        while page := self._loom.store.relations(
+            self._loom.viewer, when, LINK_RELATIONS, projects=(self._project,), after=after, limit=PAGE
+        ):
+            for edge in page:
+                file = next((each for each in _beginnings(edge.src) if each in files), None)
+                if file is not None:
+                    found.setdefault(file, []).append(_link(file, edge))
+            after = page[-1].row
+        return found
+
+    def _id(self, path: str) -> str:
+        return file_id(self._project, path)
+
+
+def _link(file: str, edge: EdgeVersion) -> LinkKept:
+    line = edge.props.get("line")
+    key = edge.src.removeprefix(file).removeprefix("::")
+    return LinkKept(key, edge.rel, edge.dst, line if isinstance(line, int) else 0)
+
+
+def _beginnings(node_id: str) -> Iterator[str]:
+    """What a symbol's id may begin with: the id of its file is one of them."""
+    yield node_id
+    at = node_id.find("::")
+    while at >= 0:
+        yield node_id[:at]
+        at = node_id.find("::", at + 1)

@@ -1,0 +1,294 @@
+"""Which symbol or file a caller means, and what it is joined to.
+
+    weft/src/app.py::Store::find, src/app.py::Store::find     by its id, with the project or without
+    Store.find in src/app.py                                  by file and name; of a path its end will do
+    Store.find, find, app.Store.find                          by name: as much of it as is written
+    "where sessions are saved"                                by what is asked for, through the ordinary search
+
+What goes by the same name as the one that was taken is listed beside it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from weft.code.symbols import MAX_SYMBOLS
+from weft.context.code_pack import SymbolRef
+from weft.errors import Invalid, NotFound
+from weft.lexical import stems
+from weft.loom import Loom
+from weft.operations.code_records import SYMBOL_KINDS, file_id
+from weft.operations.code_slices import CODE_KINDS, citation_of, line_of, path_of
+from weft.queries import TextQuery
+from weft.types import Direction, Find, Neighbour, NodeVersion, When
+
+MOST_NAMED: Final = 200  # nodes of one name that are looked at
+OTHERS_LISTED: Final = 5
+NEAREST_LISTED: Final = 5
+LEAST_ALIKE: Final = 0.5
+BY_QUERY: Final = 6
+NOT_READ: Final = "run `weft index` in the workspace, then ask again"
+_SEPARATORS: Final = re.compile(r"::|#|->|\.|/|\\")
+_PATH_LIKE: Final = re.compile(r"[/\\]|\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_TEST_PATH: Final = re.compile(
+    r"(?:^|/)(?:tests?|testing|__tests__|spec)/|(?:^|/)(?:test_[^/]*|conftest)\.py$|_test\.(?:py|go)$"
+    r"|\.(?:test|spec)\.[cm]?[jt]sx?$|(?:Test|Tests|IT)\.java$"
+)
+
+
+class Looked(Struct, frozen=True, kw_only=True):
+    """What a caller means, and what else goes by the same name, the likelier first."""
+
+    node: NodeVersion
+    others: tuple[NodeVersion, ...] = ()
+
+
+def projects_of(loom: Loom) -> tuple[str | None, ...]:
+    """The projects whose code is looked at: this workspace's."""
+    return (loom.settings.project,)
+
+
+def ref_to(node: NodeVersion, line: int = 0) -> SymbolRef:
+    """A symbol by where it begins, or by a line of its file."""
+    return SymbolRef(
+        name=node.name, file=path_of(node), line=line or line_of(node), citation=citation_of(node, line) or node.id
+    )
+
+
+def is_test(node: NodeVersion) -> bool:
+    """Whether it is a test, or stands in a file of tests."""
+    return node.kind == "Test" or is_test_path(path_of(node))
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file is one of tests, as its path is usually written."""
+    return _TEST_PATH.search(path) is not None
+
+
+# Finding
+
+
+def look_up(loom: Loom, when: When, *, symbol: str = "", file: str = "", query: str = "") -> Looked:
+    """The one symbol or file that is meant. Raises Invalid where nothing is said, NotFound with the nearest names."""
+    symbol, file, query = symbol.strip(), file.strip(), query.strip()
+    if not (symbol or file or query):
+        raise Invalid("nothing is asked for", hint="name a symbol, a file with a symbol, or say what to look for")
+    found = _by_name(loom, when, symbol, file)
+    if not found and query:
+        found = by_query(loom, when, query, limit=BY_QUERY)
+    if not found:
+        raise _missing(loom, when, symbol=symbol, file=file, query=query)
+    return Looked(node=found[0], others=tuple(found[1:]))
+
+
+def find_element(loom: Loom, when: When, element: str) -> Looked:
+    """A symbol or a file by one word: an id, a path, `path::name`, a name. Raises NotFound with the nearest names."""
+    written = element.strip()
+    path, mark, name = written.partition("::")
+    if mark and (found := _by_name(loom, when, written, "") or _by_name(loom, when, name, path)):
+        return Looked(node=found[0], others=tuple(found[1:]))
+    if _PATH_LIKE.search(written) and (files := find_files(loom, when, written)):
+        return Looked(node=files[0], others=tuple(files[1:]))
+    return look_up(loom, when, symbol=written)
+
+
+def _by_name(loom: Loom, when: When, symbol: str, file: str) -> list[NodeVersion]:
+    """Those that are meant by an id, or by a name and a file as far as given, the likeliest first."""
+    if "::" in symbol and (found := _by_id(loom, when, symbol)):
+        return found
+    if not file:
+        return named(loom, when, symbol) if symbol else []
+    files = find_files(loom, when, file)
+    if not symbol:
+        return files
+    return [each for one in files for each in _inside(loom, when, one, symbol)]
+
+
+def _by_id(loom: Loom, when: When, symbol: str) -> list[NodeVersion]:
+    project = loom.settings.project
+    ids = [symbol, *([f"{project}/{symbol}"] if project is not None else [])]
+    return [node for node in loom.store.nodes(loom.viewer, when, ids) if node.kind in CODE_KINDS][:1]
+
+
+def find_files(loom: Loom, when: When, written: str) -> list[NodeVersion]:
+    """Files by a path from the root, absolute, or its end; the shortest path first."""
+    path = _relative(loom, written)
+    wanted = file_id(loom.settings.project, path)
+    exact = loom.store.nodes(loom.viewer, when, [wanted])
+    if exact and exact[0].kind == "File":
+        return [exact[0]]
+    ending = "/" + file_id(None, path)
+    ids = [each for each in _ids_in_names(loom, when, stems(path.rpartition("/")[2]), "File") if each.endswith(ending)]
+    found = [node for node in loom.store.nodes(loom.viewer, when, ids) if node.kind == "File"]
+    return sorted(found, key=lambda node: (len(path_of(node)), path_of(node)))
+
+
+def _relative(loom: Loom, written: str) -> str:
+    """A path from the workspace's root on."""
+    path = written.replace("\\", "/").removeprefix("file://").removeprefix("./").rstrip("/")
+    root = loom.settings.root.resolve().as_posix()
+    return path.removeprefix(f"{root}/") if Path(path).is_absolute() else path
+
+
+def _inside(loom: Loom, when: When, file: NodeVersion, symbol: str) -> list[NodeVersion]:
+    """The symbols of a file that go by a name: whole before its last part."""
+    inside = symbols_in(loom, when, file)
+    parts = tuple(_SEPARATORS.split(symbol))
+    fitting = [node for node in inside if _parts(node)[-len(parts) :] == parts]
+    return sorted(fitting, key=lambda node: (len(_parts(node)), line_of(node)))
+
+
+def symbols_in(loom: Loom, when: When, file: NodeVersion) -> list[NodeVersion]:
+    """The symbols of a file, in the order in which they stand."""
+    find = Find(kinds=SYMBOL_KINDS, id_prefix=f"{file.id}::")
+    nodes = loom.store.find(loom.viewer, when, find, limit=MAX_SYMBOLS).nodes
+    return sorted((node for node in nodes if node.props.get("part_of") == file.id), key=line_of)
+
+
+def named(loom: Loom, when: When, symbol: str) -> list[NodeVersion]:
+    """Symbols that go by a name, or by its end: `find`, `Store.find`, `app.Store.find`; the likeliest first.
+
+    As it is written, else in capitals or not. Whole names come before parts, code before its tests, and then what
+    others point at most.
+    """
+    parts = tuple(_SEPARATORS.split(symbol.removesuffix("()")))
+    if not parts[-1]:
+        return []
+    # A symbol's id ends with its key: most that share a word are told apart without being read.
+    folded = tuple(part.casefold() for part in parts)
+    ids = _ids_in_names(loom, when, stems(parts[-1])[:1], *SYMBOL_KINDS)
+    ids = [each for each in ids if _last_part(each) == folded[-1]]
+    found = loom.store.nodes(loom.viewer, when, ids)
+    fitting = [node for node in found if _full(node)[-len(parts) :] == parts]
+    if not fitting:
+        fitting = [node for node in found if tuple(map(str.casefold, _full(node)[-len(parts) :])) == folded]
+    if len(fitting) < 2:
+        return fitting
+    pointed = loom.store.backlinks(loom.viewer, when, [node.id for node in fitting])
+    return sorted(
+        fitting,
+        key=lambda node: (len(_parts(node)) > len(parts), is_test(node), -pointed.get(node.id, 0), path_of(node)),
+    )
+
+
+def _ids_in_names(loom: Loom, when: When, words: Sequence[str], *kinds: str) -> list[str]:
+    """The ids of what has one of these stems in its name, the best first."""
+    if not words:
+        return []
+    terms = tuple((stem, 1.0) for stem in dict.fromkeys(words))
+    query = TextQuery(terms=terms, kinds=kinds, projects=projects_of(loom), in_names=True)
+    return [hit.node.id for hit in loom.store.search_text(loom.viewer, when, query, limit=MOST_NAMED).hits]
+
+
+def _last_part(node_id: str) -> str:
+    """The last part of a symbol's name, as its id tells it, folded."""
+    return node_id.rpartition("::")[2].partition("~")[0].casefold()
+
+
+def _parts(node: NodeVersion) -> tuple[str, ...]:
+    """Its qualified name, part by part."""
+    return tuple(node.name.split("."))
+
+
+def _full(node: NodeVersion) -> tuple[str, ...]:
+    """The same after the parts of its file's path, as an import would write them."""
+    path = path_of(node).rpartition(".")[0].removesuffix("/__init__").removesuffix("/index")
+    return (*path.split("/"), *_parts(node))
+
+
+def by_query(loom: Loom, when: When, query: str, *, limit: int) -> list[NodeVersion]:
+    """Symbols that a question finds, through the ordinary search, best first."""
+    from weft.retrieval.pipeline import Ask, run  # names are looked up without it
+    from weft.retrieval.recipes import DEFAULT
+
+    ask = Ask(query=query, when=when, limit=limit, projects=projects_of(loom), kinds=SYMBOL_KINDS)
+    answer = run(DEFAULT, loom, ask)
+    return [each.node for each in answer.ranked or () if each.node.kind in SYMBOL_KINDS and path_of(each.node)]
+
+
+# Nothing found
+
+
+def _missing(loom: Loom, when: When, *, symbol: str, file: str, query: str) -> NotFound:
+    """That there is no such thing, and what comes nearest to it."""
+    if not is_indexed(loom, when):
+        return NotFound("no code of this workspace is indexed", hint=NOT_READ)
+    what = f"{symbol} in {file}" if symbol and file else symbol or file or query
+    if file and not (known := find_files(loom, when, file)):
+        return NotFound(
+            f"there is no file {file[:200]!r} in the index", hint=f"{_files_hint(loom, when, file)}; or {NOT_READ}"
+        )
+    pool = symbols_in(loom, when, known[0]) if file else _alike(loom, when, symbol or query)
+    near = nearest(symbol or query, pool)
+    listed = ", ".join(f"{node.name} ({citation_of(node)})" for node in near)
+    hint = f"the nearest names are {listed}" if listed else "say with `query` what it does, in your own words"
+    return NotFound(f"there is no symbol {what[:200]!r} in the index", hint=hint)
+
+
+def _files_hint(loom: Loom, when: When, file: str) -> str:
+    last = file.replace("\\", "/").rpartition("/")[2]
+    ids = _ids_in_names(loom, when, stems(last.partition(".")[0]), "File")[:NEAREST_LISTED]
+    near = [path_of(node) for node in loom.store.nodes(loom.viewer, when, ids)]
+    return f"the nearest files are {', '.join(near)}" if near else "give the path from the workspace's root"
+
+
+def _alike(loom: Loom, when: When, written: str) -> list[NodeVersion]:
+    """Symbols whose names share a word with what is written, or have one of which it may be a misspelling."""
+    words = stems(written)
+    for word in re.findall(r"[^\W_]{4,}", written.casefold())[:8]:
+        for meant in loom.store.spellings(loom.viewer, when, word, projects=projects_of(loom))[:8]:
+            words += stems(meant)
+    return list(loom.store.nodes(loom.viewer, when, _ids_in_names(loom, when, words, *SYMBOL_KINDS)))
+
+
+def nearest(written: str, nodes: Sequence[NodeVersion]) -> list[NodeVersion]:
+    """Of these, those whose names are most like what is written."""
+    wanted = written.casefold().rpartition("::")[2].rpartition(".")[2]
+
+    def alike(node: NodeVersion) -> float:
+        last = node.name.casefold().rpartition(".")[2]
+        whole = difflib.SequenceMatcher(None, written.casefold(), node.name.casefold()).ratio()
+        return max(whole, difflib.SequenceMatcher(None, wanted, last).ratio())
+
+    scored = sorted(((alike(node), node) for node in nodes), key=lambda each: (-each[0], each[1].id))
+    return [node for score, node in scored if score >= LEAST_ALIKE][:NEAREST_LISTED]
+
+
+def is_indexed(loom: Loom, when: When) -> bool:
+    """Whether any file of this workspace's code is known."""
+    find = Find(kinds=("File",), projects=projects_of(loom))
+    return bool(loom.store.find(loom.viewer, when, find, limit=1).nodes)
+
+
+# What it is joined to
+
+
+def joined(
+    loom: Loom, when: When, ids: Sequence[str], rels: tuple[str, ...], direction: Direction, *, limit: int
+) -> dict[str, list[Neighbour]]:
+    """One step from each of these by some relations, by where it starts: in this workspace, each node once."""
+    steps: dict[str, list[Neighbour]] = {}
+    seen: set[tuple[str, str, str]] = set()
+    for step in loom.store.neighbours(loom.viewer, when, ids, rels=rels, direction=direction, limit=limit):
+        key = step.start, step.edge.rel, step.node.id
+        if key not in seen and step.node.id != step.start and step.node.guard.project in projects_of(loom):
+            seen.add(key)
+            steps.setdefault(step.start, []).append(step)
+    return steps
+
+
+def called_at(step: Neighbour) -> int:
+    """The line of the file that a relation comes from which says so; 0 where it is not known."""
+    line = step.edge.props.get("line")
+    return line if isinstance(line, int) and not isinstance(line, bool) else 0
+
+
+def caller(step: Neighbour) -> SymbolRef:
+    """Who calls, by the line where it does."""
+    return ref_to(step.node, called_at(step))

@@ -1,0 +1,305 @@
+"""`context_pack`: the one call that begins a piece of work on code. One task, one briefing within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from weft.context.budget import DEBUG_TOKENS
+from weft.context.code_pack import CodeSlice, ContextPack, Dependency, Known, fitted
+from weft.errors import Invalid, NotFound, StoreError
+from weft.instants import to_iso
+from weft.loom import Loom
+from weft.operations.code_lookup import NOT_READ, called_at, caller, is_indexed, is_test, joined, ref_to
+from weft.operations.code_seeds import Seeds, seeds_of
+from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
+from weft.operations.doc_links import MENTIONS_CODE
+from weft.operations.fields import NodeName
+from weft.operations.freshness import not_indexed, note_of
+from weft.operations.registry import Operation
+from weft.queries import TextQuery, VectorQuery
+from weft.retrieval.views.ground import flat
+from weft.types import MAX_QUERY_CHARACTERS, NOW, Neighbour, NodeVersion, When
+
+CORE: Final = 14  # symbols of a pack
+BODIES: Final = 6  # of them that may be shown whole
+NEIGHBOURS: Final = 12  # of one symbol that are looked at
+DEPENDENCIES: Final = 12
+DECISIONS: Final = 6
+EPISODES: Final = 3
+LEAST_NEAR: Final = 0.35  # of a decision that is not joined to the code, to the task
+MAX_BODY_LINES: Final = 400
+DEFAULT_TOKENS: Final = 1_200
+AROUND: Final = ("CALLS", "EXTENDS", "IMPLEMENTS", "TESTS", "INVOLVES", MENTIONS_CODE)
+DECISION_KINDS: Final = ("Decision", "Pattern")
+EPISODE_KINDS: Final = ("Episode",)
+NO_CLAIMS: Final = "claims are not there yet: nothing is claimed, and active_blockers is empty"
+
+
+class ContextPackAsked(Struct, frozen=True, kw_only=True):
+    """Input of `context_pack`."""
+
+    task: Annotated[
+        str,
+        Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="what is to be done, in your own words"),
+    ]
+    task_id: Annotated[NodeName | None, Meta(description="the task that this is for: its id; its plan is told")] = None
+    budget: Annotated[int, Meta(ge=50, le=DEBUG_TOKENS, description="how many tokens it may cost")] = DEFAULT_TOKENS
+    include_decisions: Annotated[bool, Meta(description="with what was decided about it")] = True
+    include_episodes: Annotated[bool, Meta(description="with what happened around it")] = True
+    include_learnings: Annotated[bool, Meta(description="with what was learnt about it; there is none yet")] = True
+    claim: Annotated[bool, Meta(description="claim the work for the caller; claims are not there yet")] = False
+
+
+def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
+    """Briefs an agent for a piece of work on this workspace's code: call it first, with the task in your own words.
+
+    It gives where to start, the symbols that matter with their signatures, files and lines, the best of them with its
+    source, who calls them and what they call, tests, and decisions about them. Names and paths in the task count
+    most. It replaces searching, explaining and reading one by one. A body that does not fit is left out whole: ask
+    `weft semantic-slice` for it.
+    """
+    if not any(map(str.isalnum, given.task)):
+        raise Invalid("the task holds no words", hint="say what is to be done, in your own words")
+    when = loom.store.pin(loom.viewer, NOW)
+    seeds = seeds_of(loom, when, given.task)
+    core = [node for node, _ in seeds.ranked[:CORE]]
+    if not core:
+        return _nothing(loom, when, given)
+    steps, notes = _around(loom, when, core)
+    slices = Slices(loom, when)
+    shown = _shown_whole(core)
+    rows = tuple(_slice(slices, node, steps, seeds, with_code=node.id in shown) for node in core)
+    decisions, episodes, untold = _known(loom, when, given, core, steps, seeds)
+    plan, unplanned = _plan(loom, when, given)
+    stale = tuple(dict.fromkeys((*slices.stale, *not_indexed(loom, map(path_of, core)))))
+    notes = (note_of(stale) or "", *notes, *untold, *unplanned, *seeds.notes, NO_CLAIMS if given.claim else "")
+    whole = ContextPack(
+        summary=_summary(core),
+        entry_point=f"{citation_of(core[0])} {flat(core[0].name)}",
+        core_symbols=rows,
+        dependencies=_dependencies(core, steps, seeds),
+        decisions=decisions,
+        plan=plan,
+        episodes=episodes,
+        notes=tuple(dict.fromkeys(filter(None, notes))),
+    )
+    return fitted(whole, given.budget)
+
+
+def _summary(core: Sequence[NodeVersion]) -> str:
+    files = list(dict.fromkeys(map(path_of, core)))
+    others = f"; also {', '.join(_name(path) for path in files[1:4])}" if len(files) > 1 else ""
+    return f"Start in {flat(files[0])} at {flat(core[0].name)[:80]}{others}."
+
+
+def _name(path: str) -> str:
+    return flat(path).rpartition("/")[2]
+
+
+def _nothing(loom: Loom, when: When, given: ContextPackAsked) -> ContextPack:
+    """What is said where no code matches. Raises NotFound where none is indexed."""
+    if not is_indexed(loom, when):
+        raise NotFound("no code of this workspace is indexed", hint=NOT_READ)
+    made = ContextPack(summary="No code of this workspace matches the task.", notes=(NO_CLAIMS,) if given.claim else ())
+    return fitted(made, given.budget)
+
+
+# Symbols
+
+
+Steps = dict[str, list[Neighbour]]
+
+
+def _around(loom: Loom, when: When, core: Sequence[NodeVersion]) -> tuple[tuple[Steps, Steps], tuple[str, ...]]:
+    """One step out of and into each core symbol; without them, and with a note, where the graph is away."""
+    ids = [node.id for node in core]
+    try:
+        out = joined(loom, when, ids, AROUND, "out", limit=NEIGHBOURS)
+        return (out, joined(loom, when, ids, AROUND, "in", limit=NEIGHBOURS)), ()
+    except StoreError as problem:
+        return ({}, {}), (f"what the symbols are joined to cannot be told: {problem.message}",)
+
+
+def _shown_whole(core: Sequence[NodeVersion]) -> set[str]:
+    """The first symbols that are not too long and of which no line is in one before them."""
+    taken: dict[str, list[tuple[int, int]]] = {}
+    shown: set[str] = set()
+    for node in core:
+        first, last = line_of(node), end_of(node)
+        spans = taken.setdefault(path_of(node), [])
+        apart = all(last < begin or end < first for begin, end in spans)
+        if node.kind != "File" and last - first < MAX_BODY_LINES and apart and len(shown) < BODIES:
+            shown.add(node.id)
+            spans.append((first, last))
+    return shown
+
+
+def _slice(
+    slices: Slices, node: NodeVersion, steps: tuple[Steps, Steps], seeds: Seeds, *, with_code: bool
+) -> CodeSlice:
+    out, into = (each.get(node.id, ()) for each in steps)
+    return CodeSlice(
+        symbol_name=node.name,
+        kind=str(node.props.get("sort") or node.kind),
+        file=path_of(node),
+        start_line=line_of(node),
+        end_line=end_of(node),
+        citation=citation_of(node),
+        signature="" if node.kind == "File" else signature_of(node),
+        summary=_told(node),
+        code=slices.text(node) if with_code else "",
+        callers=tuple(caller(step) for step in into if step.edge.rel == "CALLS" and not is_test(step.node)),
+        callees=tuple(ref_to(step.node) for step in out if step.edge.rel == "CALLS"),
+        tests=tuple(ref_to(step.node) for step in into if step.edge.rel == "TESTS"),
+        decisions=tuple(step.node.id for step in into if step.node.kind in DECISION_KINDS),
+        ppr_score=round(seeds.walked.get(node.id, 0.0), 4),
+        valid_from=to_iso(node.interval.valid_from),
+        id=node.id,
+    )
+
+
+def _told(node: NodeVersion) -> str:
+    """What it is for, as far as that says more than its name and what it calls, which are told beside it."""
+    told = told_of(node).partition("; calls ")[0]
+    return "" if told.endswith((", a class", ", an enum", ", a struct", ", an interface", ", a trait")) else told
+
+
+def _dependencies(core: Sequence[NodeVersion], steps: tuple[Steps, Steps], seeds: Seeds) -> tuple[Dependency, ...]:
+    """What core symbols extend, implement and call, and what does so to them, that is not core itself: by the walk."""
+    inside = {node.id for node in core}
+    by_id = {node.id: node for node in core}
+    told = [step for way in steps for found in way.values() for step in found]
+    told = [step for step in told if step.edge.rel in ("EXTENDS", "IMPLEMENTS") and step.node.id not in inside]
+    told.sort(key=lambda step: -seeds.walked.get(step.node.id, 0.0))
+    return tuple(_dependency(by_id[step.start], step) for step in told[:DEPENDENCIES])
+
+
+def _dependency(start: NodeVersion, step: Neighbour) -> Dependency:
+    out = step.edge.src == start.id
+    line = line_of(step.node) if out else called_at(step) or line_of(step.node)
+    return Dependency(
+        source=start.name if out else step.node.name,
+        relation=step.edge.rel,
+        target=step.node.name if out else start.name,
+        file=path_of(step.node),
+        line=line,
+        citation=citation_of(step.node, line) or step.node.id,
+    )
+
+
+# What is known about them
+
+
+def _known(
+    loom: Loom,
+    when: When,
+    given: ContextPackAsked,
+    core: Sequence[NodeVersion],
+    steps: tuple[Steps, Steps],
+    seeds: Seeds,
+) -> tuple[tuple[Known, ...], tuple[Known, ...], tuple[str, ...]]:
+    """Decisions and episodes: those that are joined to the code first, then those that the task's words find."""
+    kinds = (*(DECISION_KINDS if given.include_decisions else ()), *(EPISODE_KINDS if given.include_episodes else ()))
+    if not kinds:
+        return (), (), ()
+    try:
+        linked = {
+            step.node.id: step.node
+            for way in steps
+            for found in way.values()
+            for step in found
+            if step.node.kind in kinds
+        }
+        nodes = [*linked.values(), *(node for node in _found(loom, when, kinds, seeds) if node.id not in linked)]
+        cited = loom.store.citations(loom.viewer, [node.event for node in nodes])
+    except StoreError as problem:
+        return (), (), (f"what was decided cannot be told: {problem.message}",)
+    decisions = [known_of(node, cited.get(node.event, "")) for node in nodes if node.kind in DECISION_KINDS]
+    episodes = [known_of(node, cited.get(node.event, "")) for node in nodes if node.kind in EPISODE_KINDS]
+    return tuple(decisions[:DECISIONS]), tuple(episodes[:EPISODES]), ()
+
+
+def _found(loom: Loom, when: When, kinds: tuple[str, ...], seeds: Seeds) -> list[NodeVersion]:
+    """Those that the task's words find and that are near to it in meaning."""
+    answer = seeds.answer
+    if not answer.terms:
+        return []
+    query = TextQuery(terms=answer.terms, kinds=kinds, projects=answer.ask.projects)
+    hits = loom.store.search_text(loom.viewer, when, query, limit=2 * DECISIONS).hits
+    if not hits or answer.vector is None or loom.embedding.model is None:
+        return list(loom.store.nodes(loom.viewer, when, [hit.node.id for hit in hits if len(hit.parts) > 1]))
+    asked = VectorQuery(model=loom.embedding.model, data=answer.vector)
+    near = loom.store.near(loom.viewer, asked, tuple(hit.node.content_hash for hit in hits), parts=True)
+    kept = [
+        hit.node.id
+        for hit in hits
+        if (place := near.get(hit.node.content_hash)) is not None and place.cosine >= LEAST_NEAR
+    ]
+    return list(loom.store.nodes(loom.viewer, when, kept))
+
+
+def known_of(node: NodeVersion, citation: str) -> Known:
+    """A decision, an episode or a task in a few words."""
+    status = node.props.get("status")
+    return Known(
+        id=node.id,
+        kind=node.kind,
+        title=flat(node.name or node.text)[:200],
+        citation=citation,
+        text=flat(node.text),
+        at=to_iso(node.interval.valid_from),
+        status=status if isinstance(status, str) and status.isidentifier() else "",
+    )
+
+
+def _plan(loom: Loom, when: When, given: ContextPackAsked) -> tuple[Known | None, tuple[str, ...]]:
+    if given.task_id is None:
+        return None, ()
+    node = next(iter(loom.store.nodes(loom.viewer, when, [given.task_id])), None)
+    if node is None or node.kind != "Task":
+        return None, (f"there is no task {given.task_id[:80]!r} that you may see: `weft work-list` lists them",)
+    return known_of(node, loom.store.citations(loom.viewer, [node.event]).get(node.event, "")), ()
+
+
+OPERATIONS = (
+    Operation(
+        name="context_pack",
+        summary="begin a piece of work on code: where to start, the symbols that matter, their callers and decisions",
+        input=ContextPackAsked,
+        output=ContextPack,
+        effect="read",
+        toolset="code",
+        run=context_pack,
+        arguments=("task",),
+        rare=("task_id", "include_decisions", "include_episodes", "include_learnings", "claim"),
+        eager=True,
+        budget="budget",
+        priorities={
+            "entry_point": "required",
+            "core_symbols": "required",
+            "core_symbols.symbol_name": "required",
+            "core_symbols.signature": "required",
+            "core_symbols.kind": "low",
+            "core_symbols.file": "low",
+            "core_symbols.start_line": "low",
+            "core_symbols.end_line": "low",
+            "core_symbols.id": "low",
+            "core_symbols.summary": "medium",
+            "core_symbols.code": "high",
+            "core_symbols.callers": "low",
+            "core_symbols.callees": "low",
+            "core_symbols.tests": "low",
+            "core_symbols.decisions": "low",
+            "core_symbols.learnings": "low",
+            "core_symbols.ppr_score": "low",
+            "core_symbols.valid_from": "low",
+            "dependencies": "low",
+            "episodes": "low",
+            "decisions": "high",
+            "token_estimate": "low",
+        },
+    ),
+)

@@ -1,0 +1,155 @@
+"""A file of a workspace as it is on disk: its hash, and what it says where it is source code. Needs no store.
+
+One that cannot be read as code is a file all the same, with the reason: too large, minified, not UTF-8.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct, field
+
+from weft.code.languages import language_of
+from weft.code.parsing import MAX_SOURCE_BYTES
+from weft.code.symbols import SourceFile, read_source
+from weft.context.baked import MARKER as BAKED
+from weft.errors import Invalid
+from weft.instants import SystemClock
+from weft.operations.file_faults import faults_told
+from weft.screen import Screen
+
+MAX_HASHED_BYTES: Final = 67_108_864  # a larger file is told from another by its size alone
+READ_BYTES: Final = 1 << 20
+MINIFIED_BYTES: Final = 5_000  # a shorter file is read, however long its lines are
+MINIFIED_MEAN: Final = 300  # characters of a line
+SETTLED_US: Final = 2_000_000  # a file written so lately may be written again without its mark changing
+WEFTS_OWN: Final = "weft wrote it: what it says is in memory"
+_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class FileState(Struct, frozen=True, kw_only=True):
+    """A file as it was found. `mark` is empty where it may change without being seen to."""
+
+    path: str
+    size: int
+    sha256: str
+    mark: str = ""
+    blob: str = ""
+
+
+class CodeRead(Struct, frozen=True, kw_only=True):
+    """A file with what it says, if that could be read; else `problem` says why not.
+
+    `gone` is why there is nothing there to be read at all. `redacted` counts the secrets that were taken out.
+    """
+
+    path: str
+    state: FileState | None = None
+    source: SourceFile | None = None
+    problem: str = ""
+    gone: str = ""
+    redacted: Mapping[str, int] = field(default_factory=dict)
+
+
+def mark_of(root: str, path: str) -> str:
+    """What changes when a file is written; empty where that cannot be told, or where it is no file."""
+    try:
+        return _mark(os.lstat(os.path.join(root, path)))  # noqa: PTH118 - a name need not be UTF-8
+    except (OSError, ValueError):
+        return ""
+
+
+def _mark(found: os.stat_result) -> str:
+    lately = SystemClock().now_us() - found.st_ctime_ns // 1_000 < SETTLED_US
+    if lately or not stat.S_ISREG(found.st_mode):
+        return ""
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
+
+
+def read_code(root: str, path: str, *, redacts: bool, known: str = "") -> CodeRead:
+    """A file as it is now. One whose hash is `known` is not read further.
+
+    Never raises for what is in it, nor for a file that vanishes meanwhile.
+    """
+    found = _bytes(root, path)
+    if isinstance(found, str):
+        return CodeRead(path=path, gone=found)
+    state, raw = found
+    if language_of(path) is None or (known and state.sha256 == known):
+        return CodeRead(path=path, state=state)
+    return read_bytes(path, state, raw, redacts=redacts)
+
+
+def read_bytes(path: str, state: FileState, raw: bytes | None, *, redacts: bool) -> CodeRead:
+    """What the bytes of a source file say; without them, it is too large. Never raises for what is in them."""
+    if raw is None or len(raw) > MAX_SOURCE_BYTES:
+        return CodeRead(path=path, state=state, problem=f"larger than {MAX_SOURCE_BYTES:,} bytes")
+    if raw.startswith(BAKED.encode()):
+        return CodeRead(path=path, state=state, problem=WEFTS_OWN)
+    screen = Screen(redacts=redacts, keys=None)
+    try:
+        with faults_told(screen):
+            text = screen.redact(_text(raw))
+            return CodeRead(path=path, state=state, source=read_source(text, path), redacted=dict(screen.redacted))
+    except Invalid as problem:
+        return CodeRead(path=path, state=state, problem=problem.message)
+
+
+def _text(raw: bytes) -> str:
+    if b"\x00" in raw:
+        raise Invalid("holds NUL characters: not a text file")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise Invalid("is not UTF-8 text") from problem
+    if len(text) > MINIFIED_BYTES and len(text) > MINIFIED_MEAN * (text.count("\n") + 1):
+        raise Invalid("is minified, or made by a program: its lines are too long to be read")
+    return text
+
+
+def _bytes(root: str, path: str) -> tuple[FileState, bytes | None] | str:
+    """A file's state, and its bytes if it is source code of a length that is read; or why there is no file."""
+    try:
+        handle = os.open(os.path.join(root, path), _FLAGS)  # noqa: PTH118
+    except ValueError:
+        return "its name holds a NUL character"
+    except FileNotFoundError:
+        return "is gone"
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    try:
+        return _hashed(handle, path)
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    finally:
+        os.close(handle)
+
+
+def _hashed(handle: int, path: str) -> tuple[FileState, bytes | None] | str:
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        return "is not a file"
+    mark, size = _mark(found), found.st_size
+    if size > MAX_HASHED_BYTES:
+        return FileState(path=path, size=size, sha256="", mark=mark), None
+    sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    keeps = size <= MAX_SOURCE_BYTES and language_of(path) is not None
+    pieces, length = [], 0
+    while length <= MAX_HASHED_BYTES and (piece := os.read(handle, READ_BYTES)):  # it may grow while it is read
+        sha256.update(piece)
+        blob.update(piece)
+        length += len(piece)
+        if keeps:
+            pieces.append(piece)
+    state = FileState(
+        path=path,
+        size=length,
+        sha256=sha256.hexdigest(),
+        mark=mark if length == size else "",
+        blob=blob.hexdigest() if length == size else "",
+    )
+    return state, b"".join(pieces) if keeps else None

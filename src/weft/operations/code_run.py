@@ -1,0 +1,225 @@
+"""One run over files of a workspace: which of them differ from what is known, read and written; the rest stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from weft import git
+from weft.code.facts_file import FactsFile, OtherKnown, SourceKnown, is_current
+from weft.code.languages import language_of
+from weft.documents.forms import form_of
+from weft.errors import WeftError
+from weft.log.kinds import transaction
+from weft.loom import Loom
+from weft.operations.code_linking import Outcome
+from weft.operations.code_reading import CodeRead, mark_of, read_code
+from weft.operations.code_records import Source, file_id, is_version
+from weft.operations.code_writing import CodeWriting
+from weft.operations.file_versions import Seen, look_up, name_problem
+from weft.operations.rights import Rights
+from weft.operations.skipped_files import SkippedFiles
+from weft.operations.walking import Skipped
+from weft.operations.workspace_files import Found
+from weft.types import NodeVersion
+from weft.version import __version__
+
+SMALL_FILES: Final = 40  # changed at once: of more, each commit holds some, and links come afterwards
+FILES_AT_ONCE: Final = 500  # looked up together
+MAX_NAMED: Final = 3  # of files in a note
+MAX_OTHERS: Final = 20_000  # files in no known language that are kept
+RESOLVED_BY: Final = "resolved by"
+ANCHOR: Final = "anchor"
+
+TxKind = Literal["full_rebuild", "incremental", "file_change"]
+
+
+class CodeRun:
+    """One indexing. The caller holds the facts. What became of files is in `outcome`, `skipped` and the counts.
+
+    With `anew` all files are read again. `brings_back` says that files which were deleted, and are there, come back.
+    """
+
+    def __init__(
+        self, loom: Loom, facts: FactsFile, root: Path, rights: Rights, *, kind: TxKind, anew: bool, brings_back: bool
+    ) -> None:
+        self._loom, self._facts, self._root, self._rights = loom, facts, root, rights
+        self.kind, self.commit = kind, git.head_commit(root)
+        self.skipped = SkippedFiles()
+        self.outcome = Outcome(problem=self._problem)
+        self.documents = self.left = 0
+        self.with_secrets: list[str] = []
+        self.broken: list[str] = []  # of those that were read
+        self._marks: list[tuple[str, str, bool]] = []
+        self.lost_facts = self._check_facts(anew=anew) or facts.fresh
+        self.sources, self.others = facts.sources(), facts.others()
+        tx = transaction.Noted(tx_kind=kind, git_commit=self.commit)
+        self._writing = CodeWriting(loom, facts, rights, root, self.outcome, tx)
+        self._writing.brings_back = brings_back
+
+    def _check_facts(self, *, anew: bool) -> bool:
+        """Begins the facts anew where they are not of this store as it is now; all links, after another weft's."""
+        anchor = self._facts.note(ANCHOR)
+        lost = anew or bool(anchor and not _is_in_log(self._loom, anchor))
+        if lost:
+            self._facts.clear()
+        if self._facts.note(RESOLVED_BY) != __version__:
+            with self._facts.writing():
+                self._facts.unsettle(self._facts.sources())
+                self._facts.set_note(RESOLVED_BY, __version__)
+        return lost
+
+    def known(self, path: str) -> SourceKnown | OtherKnown | None:
+        """A file as it was last read."""
+        return self.sources.get(path) or self.others.get(path)
+
+    def run(self, found: Found, gone: Sequence[NodeVersion]) -> None:
+        """Reads the files that differ, writes what is new in them, ends what is gone, and links."""
+        for each in found.skipped:
+            self.skipped.add(each)
+        todo = dict(self._look(found))
+        few = len(todo) + len(gone) <= SMALL_FILES
+        for number, read in enumerate(self._read(todo), start=1):
+            self._take(read, todo[read.path], walked=found.walked(read.path))
+            if not few:
+                self._writing.write_full()
+            self._loom.progress("indexing", number, len(todo))
+        if few:
+            self._writing.write_at_once(gone)
+        else:
+            self._writing.write()
+            self._writing.end(gone)
+        self._writing.link()
+        head = self._loom.store.head(self._loom.viewer)
+        with self._facts.writing():
+            self._facts.set_marks(self._marks)
+            self._facts.set_note(ANCHOR, f"{head.pos}:{head.at}")
+
+    def nodes_of(self, paths: Sequence[str]) -> list[NodeVersion]:
+        """The nodes that stand of these files, which are gone; what is known of others is forgotten."""
+        nodes: list[NodeVersion] = []
+        for start in range(0, len(paths), FILES_AT_ONCE):
+            seen = look_up(self._loom, [self._id(path) for path in paths[start : start + FILES_AT_ONCE]])
+            nodes += [each.known for each in seen.values() if each.known is not None and each.known.kind == "File"]
+        standing = {str(node.props.get("path")) for node in nodes}
+        self._writing.forget([path for path in paths if path not in standing])
+        return nodes
+
+    # What there is to do
+
+    def _look(self, found: Found) -> Iterator[tuple[str, Seen]]:
+        """The files that have to be read, with how each stands in the graph."""
+        wanted = list(self._wanted(found))
+        for start in range(0, len(wanted), FILES_AT_ONCE):
+            some = wanted[start : start + FILES_AT_ONCE]
+            seen = look_up(self._loom, [self._id(path) for path in some])
+            for path in some:
+                if self._stands(path, seen[self._id(path)]):
+                    self.outcome.unchanged += 1
+                    self._name_again(path)
+                else:
+                    yield path, seen[self._id(path)]
+
+    def _wanted(self, found: Found) -> Iterator[str]:
+        others = 0
+        for path in found.files:
+            if language_of(path) is None:
+                if form_of(path) is not None:  # a document's node has the same id: who reads documents makes it
+                    self.documents += 1
+                    continue
+                others += 1
+                if others > MAX_OTHERS:
+                    self.left += 1
+                    continue
+            if self.known(path) is None and (problem := name_problem(self._loom, path)) is not None:
+                self.skipped.add(problem)
+            else:
+                yield path
+
+    def _stands(self, path: str, seen: Seen) -> bool:
+        """Whether a file is as it was when it was last read, in the graph too. Costs no reading of it."""
+        known = self.known(path)
+        if known is None or not known.mark or not self._hash_known(path, seen):
+            return False
+        return mark_of(os.fspath(self._root), path) == known.mark
+
+    def _hash_known(self, path: str, seen: Seen) -> str:
+        """The hash of a file as facts and graph both know it; empty where they do not."""
+        known, node = self.known(path), seen.known
+        if known is None or node is None or node.kind != "File" or not is_current(known, known.sha256):
+            return ""
+        language = language_of(path) if isinstance(known, SourceKnown) else None
+        name = "" if language is None else language.name
+        same = is_version(node, self._rights.of(node), Source(path=path, sha256=known.sha256), name)
+        return known.sha256 if same else ""
+
+    def _name_again(self, path: str) -> None:
+        """What was wrong with a file is said of it every time."""
+        other = self.others.get(path)
+        if other is not None and other.problem:
+            self.skipped.add(Skipped(path=path, reason=other.problem))
+
+    # Reading
+
+    def _read(self, todo: Mapping[str, Seen]) -> Iterator[CodeRead]:
+        root, redacts = os.fspath(self._root), self._loom.screen.redacts
+        for path, seen in todo.items():
+            yield read_code(root, path, redacts=redacts, known=self._hash_known(path, seen))
+
+    def _take(self, read: CodeRead, seen: Seen, *, walked: bool) -> None:
+        if read.state is None:
+            self.skipped.add(Skipped(path=read.path, reason=read.gone))
+            return
+        if read.state.sha256 and read.state.sha256 == self._hash_known(read.path, seen):
+            self.outcome.unchanged += 1
+            self._marks.append((read.path, read.state.mark, walked))
+            self._name_again(read.path)
+            return
+        if read.problem:
+            self.skipped.add(Skipped(path=read.path, reason=read.problem))
+        if read.source is not None and read.source.broken:
+            self.broken.append(read.path)
+        if read.redacted:
+            self.with_secrets.append(read.path)
+            self._loom.screen.redacted.update(read.redacted)
+        try:
+            work = self._writing.decide(read, seen, walked=walked)
+        except WeftError as problem:
+            self._problem(read.path, problem)
+            return
+        if work is not None:
+            self._writing.add(work)
+
+    def _problem(self, path: str, problem: WeftError) -> None:
+        self.skipped.add(Skipped(path=path, reason=problem.message))
+
+    def _id(self, path: str) -> str:
+        return file_id(self._loom.settings.project, path)
+
+
+def _is_in_log(loom: Loom, anchor: str) -> bool:
+    """Whether the log of this store still has the commit of an anchor: it may have been put back, or be another."""
+    pos, _, at = anchor.partition(":")
+    try:
+        return loom.store.position_at(loom.viewer, int(at)) == int(pos)
+    except ValueError:
+        return False
+
+
+def run_notes(run: CodeRun, broken: Sequence[str]) -> Iterator[str]:
+    """What there is to say of a run over source files, whoever asked for it."""
+    outcome = run.outcome
+    if outcome.note:
+        yield outcome.note
+    if broken:
+        yield f"not all of it parses, what does is indexed: {named(broken)}"
+    for path, problem in list(outcome.faults.items())[:MAX_NAMED]:
+        yield f"{path} is not linked: {problem}"
+
+
+def named(paths: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(paths) - MAX_NAMED:,} more" if len(paths) > MAX_NAMED else ""
+    return ", ".join(paths[:MAX_NAMED]) + more

@@ -1,0 +1,187 @@
+"""Where a piece of work begins: the files and symbols that its words lead to, and what these are joined to.
+
+One run of the ordinary search ranks files, and says which symbols of each were found by words and by meaning. From the
+best of them a walk over the graph brings what they call, extend and import, however that is worded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from weft.loom import Loom
+from weft.operations.code_lookup import find_files, is_test, joined, named, projects_of
+from weft.operations.code_records import SYMBOL_KINDS
+from weft.operations.code_slices import CODE_KINDS, file_of, path_of
+from weft.retrieval.gated import hits_by_id
+from weft.retrieval.pipeline import Answer, Ask, run
+from weft.retrieval.recipes import DEFAULT
+from weft.types import NodeVersion, When
+
+FILES: Final = 24  # that the search ranks
+SYMBOLS_OF_ONE: Final = 4  # of a file that are looked at closely
+SEEDS: Final = 8  # that a walk begins with
+REACHED: Final = 60
+MAX_NAMED: Final = 12  # identifiers of a task that are looked up
+MEANT_BY_ONE: Final = 3  # symbols that a name may mean and still count as named
+PLAIN_WORDS: Final = 0.15  # what words count beside meaning where the task holds no identifier
+NAMED: Final = 0.5  # for a symbol whose name stands in the task; the best that the search finds has 1
+NAMED_FILE: Final = 1.0  # for a file whose path stands in it
+NAMED_IN_FILE: Final = 0.1  # for a file that holds a symbol whose name stands in it
+FILE_SHARE: Final = 0.6  # of a symbol's score that is its file's
+BY_WALK: Final = 0.3  # the most that a walk gives to what the search did not find
+MAX_CONCRETE: Final = 8  # classes that implement one
+CONCRETE_OF_BEST: Final = 3
+INTERFACES: Final = frozenset({"interface", "abstract", "trait"})
+_PATHS: Final = re.compile(r"[\w./-]+\.[A-Za-z]{1,4}\b")
+_OF_TESTS: Final = re.compile(r"\btests?\b|\btest suite\b|\bfixtures?\b", re.IGNORECASE)
+
+
+class Seeds(Struct, frozen=True, kw_only=True):
+    """What a task leads to: symbols and files, best first, with scores; and what a walk from them stays with."""
+
+    ranked: tuple[tuple[NodeVersion, float], ...]
+    walked: Mapping[str, float]
+    answer: Answer
+    notes: tuple[str, ...] = ()
+
+
+def seeds_of(loom: Loom, when: When, task: str) -> Seeds:
+    """Files and symbols for a task. One symbol of each file comes before the second of any."""
+    ask = Ask(query=task, when=when, limit=FILES, projects=projects_of(loom), kinds=("File",), min_score=0.0)
+    answer = run(DEFAULT, loom, ask)
+    files = {each.node.id: each.score for each in answer.ranked or () if each.node.kind == "File"}
+    meant = _named(loom, when, answer, task)
+    scores = _symbol_scores(answer, files)
+    most = max(files.values(), default=0.0) or 1.0
+    for node in meant:
+        whole = node.kind == "File"
+        files[file_of(node)] = files.get(file_of(node), 0.0) + (NAMED_FILE if whole else NAMED_IN_FILE) * most
+        scores[node.id] = scores.get(node.id, 0.0) + NAMED
+    nodes = _loaded(loom, when, files, scores)
+    ranked = _ranked(nodes, files, scores, with_tests=_OF_TESTS.search(task) is not None)
+    seeds = list(ranked[:SEEDS])
+    least = min((score for _, score in seeds), default=0.0)
+    known = {node.id for node, _ in seeds}
+    concrete = implementations(loom, when, [node for node, _ in seeds])
+    seeds += [(node, least) for found in concrete.values() for node in found if node.id not in known]
+    weights = {node.id: max(score, 0.01) for node, score in seeds}
+    walked = loom.store.walk(loom.viewer, when, weights, limit=REACHED) if weights else None
+    reached = dict(walked.scores) if walked is not None else {}
+    beside = _with_reached(loom, when, _with_concrete(ranked, concrete), reached)
+    notes = (*answer.notes, *(walked.notes if walked is not None else ()))
+    return Seeds(ranked=tuple(beside), walked=reached, answer=answer, notes=tuple(dict.fromkeys(notes)))
+
+
+def _named(loom: Loom, when: When, answer: Answer, task: str) -> list[NodeVersion]:
+    """What the task names as code is named: paths, and identifiers that mean one thing or a few."""
+    found: dict[str, NodeVersion] = {}
+    for path in list(dict.fromkeys(_PATHS.findall(task)))[:MAX_NAMED]:
+        files = find_files(loom, when, path) if "/" in path else []
+        found |= {node.id: node for node in files[:1]}
+    for name in answer.question.identifiers[:MAX_NAMED]:
+        meant = [node for node in named(loom, when, name) if not is_test(node)]
+        if len(meant) <= MEANT_BY_ONE:
+            found |= {node.id: node for node in meant}
+    return list(found.values())
+
+
+def _symbol_scores(answer: Answer, files: Mapping[str, float]) -> dict[str, float]:
+    """How well each symbol that was found in these files fits, by meaning and by words: the best of all counts 1."""
+    pool, hits = answer.pool, hits_by_id(answer)
+    best = max((hit.score for hit in hits.values()), default=0.0) or 1.0
+    words = 1.0 if answer.question.identifiers or answer.vector is None else PLAIN_WORDS
+    scores: dict[str, float] = {}
+    for at, node in enumerate(pool.nodes):
+        for lead in pool.leads[at] if node.id in files else ():
+            if lead.kind in SYMBOL_KINDS:
+                said = hits[lead.id].score / best if lead.id in hits else 0.0
+                scores[lead.id] = pool.cosine(lead.content_hash) + words * said
+    most = max(scores.values(), default=0.0) or 1.0
+    return {each: score / most for each, score in scores.items()}
+
+
+def _loaded(loom: Loom, when: When, files: Mapping[str, float], scores: Mapping[str, float]) -> list[NodeVersion]:
+    """The files, and of each its best symbols."""
+    best: dict[str, list[str]] = {}
+    for each in sorted(scores, key=lambda one: -scores[one]):
+        best.setdefault(each.partition("::")[0], []).append(each)
+    ids = [*files, *(each for file in files for each in best.get(file, ())[:SYMBOLS_OF_ONE])]
+    return [node for node in loom.store.nodes(loom.viewer, when, ids) if node.kind in CODE_KINDS]
+
+
+def _ranked(
+    nodes: Sequence[NodeVersion], files: Mapping[str, float], scores: Mapping[str, float], *, with_tests: bool
+) -> list[tuple[NodeVersion, float]]:
+    """Symbols by their own score and their file's; a file without any stands for itself. Tests are left out."""
+    most = max(files.values(), default=0.0) or 1.0
+    kept = [node for node in nodes if with_tests or not is_test(node)] or list(nodes)
+    having = {file_of(node) for node in kept if node.kind != "File"}
+    scored = [
+        (node, FILE_SHARE * files.get(file_of(node), 0.0) / most + (1.0 - FILE_SHARE) * scores.get(node.id, 0.0))
+        for node in kept
+        if node.kind != "File" or node.id not in having
+    ]
+    scored.sort(key=lambda each: (-each[1], each[0].id))
+    return _spread(scored)
+
+
+def _spread(scored: Sequence[tuple[NodeVersion, float]]) -> list[tuple[NodeVersion, float]]:
+    """One of each file first, then the second of each, and so on."""
+    turns: dict[str, int] = {}
+    placed = []
+    for at, (node, score) in enumerate(scored):
+        file = file_of(node)
+        turns[file] = turns.get(file, 0) + 1
+        placed.append((turns[file], at, node, score))
+    return [(node, score) for _, _, node, score in sorted(placed, key=lambda each: each[:2])]
+
+
+def implementations(loom: Loom, when: When, nodes: Sequence[NodeVersion]) -> dict[str, list[NodeVersion]]:
+    """What implements these as far as they are interfaces, abstract or traits; of a method, the same method there."""
+    owners = {node.id: node.id.rpartition("::")[0] for node in nodes if node.props.get("sort") == "method"}
+    classes = {node.id: node for node in loom.store.nodes(loom.viewer, when, tuple(set(owners.values())))}
+    classes |= {node.id: node for node in nodes if node.kind == "Class"}
+    abstract = [each for each, node in classes.items() if node.props.get("sort") in INTERFACES]
+    if not abstract:
+        return {}
+    below = joined(loom, when, abstract, ("IMPLEMENTS", "EXTENDS"), "in", limit=MAX_CONCRETE)
+    wanted = {
+        node.id: [
+            f"{step.node.id}::{node.id.rpartition('::')[2]}" if node.id in owners else step.node.id
+            for step in below.get(owners.get(node.id, node.id), ())
+        ]
+        for node in nodes
+    }
+    ids = list(dict.fromkeys(each for some in wanted.values() for each in some))
+    there = {node.id: node for node in loom.store.nodes(loom.viewer, when, ids)}
+    found = {each: [there[one] for one in some if one in there] for each, some in wanted.items()}
+    return {each: some for each, some in found.items() if some}
+
+
+def _with_concrete(
+    found: Sequence[tuple[NodeVersion, float]], concrete: Mapping[str, Sequence[NodeVersion]]
+) -> list[tuple[NodeVersion, float]]:
+    """With what implements an interface right behind it: of the best one several, of others the first."""
+    placed: dict[str, tuple[NodeVersion, float]] = {}
+    for at, (node, score) in enumerate(found):
+        placed.setdefault(node.id, (node, score))
+        for each in concrete.get(node.id, ())[: CONCRETE_OF_BEST if at == 0 else 1]:
+            placed.setdefault(each.id, (each, score))
+    return list(placed.values())
+
+
+def _with_reached(
+    loom: Loom, when: When, found: Sequence[tuple[NodeVersion, float]], walked: Mapping[str, float]
+) -> list[tuple[NodeVersion, float]]:
+    """With what a walk stays with most, behind what the search found."""
+    known = {node.id for node, _ in found}
+    nodes = loom.store.nodes(loom.viewer, when, [each for each in walked if each not in known])
+    nodes = tuple(node for node in nodes if node.kind in SYMBOL_KINDS and path_of(node) and not is_test(node))
+    most = max((walked[node.id] for node in nodes), default=0.0) or 1.0
+    by_walk = [(node, BY_WALK * walked[node.id] / most) for node in nodes]
+    by_walk.sort(key=lambda each: -each[1])
+    return [*found, *_spread(by_walk)]

@@ -1,0 +1,395 @@
+"""Writing what source files hold and refer to: many files to a commit, or all of a small change in one.
+
+Events first, then the facts: a crash in between leaves files that are read again. In a small change it is the other way
+round, for its links are resolved before anything is written; what was not written then is found by its hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.append import Fence, Moved
+from weft.code.facts import READER_VERSION
+from weft.code.facts_file import FactsFile, OtherKnown, SourceKnown
+from weft.embedding import Embedding
+from weft.errors import Conflict, Forbidden, Invalid, NotFound, WeftError
+from weft.log.draft import Draft
+from weft.log.kinds import code, graph, transaction
+from weft.loom import Loom
+from weft.operations.code_linking import Linking, Outcome
+from weft.operations.code_links import (
+    FOLDERS,
+    Resolved,
+    asked_of,
+    folders_of,
+    link_drafts,
+)
+from weft.operations.code_reading import CodeRead
+from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index, is_version
+from weft.operations.committing import MAX_DECISIONS, append_stamped
+from weft.operations.deleted_parts import has_ended
+from weft.operations.deletions import pages, revive, slices
+from weft.operations.file_versions import Seen, look_up
+from weft.operations.gone_files import REASON
+from weft.operations.rights import Rights
+from weft.operations.stamping import TaskClosed
+from weft.queries import Which
+from weft.types import MAX_IDS_PER_READ, NOW, Guard, NodeVersion
+
+NODES_PER_COMMIT: Final = 400
+BYTES_PER_COMMIT: Final = 1_500_000
+FILES_PER_COMMIT: Final = 64
+RELATIONS_PER_COMMIT: Final = 2_000
+LINKED_AT_ONCE: Final = 60  # files whose links go into the one commit of a small change
+FEW: Final = 20  # files whose links are looked up one by one
+MAX_EDGES_OF_NODE: Final = 10_000
+PAGE: Final = 5_000
+
+Item = TypeVar("Item")
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """A file that was read, the state of the graph that was decided from, and what to write; nothing if that stands."""
+
+    read: CodeRead
+    guard: Guard
+    seen: Seen
+    indexing: Indexing | None = None
+    walked: bool = True
+
+    @property
+    def path(self) -> str:
+        return self.read.path
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """Nodes and bytes, about, that it brings."""
+        if self.indexing is None:
+            return 0, 0
+        payload = self.indexing.draft.payload
+        assert isinstance(payload, code.Indexed)
+        nodes = 1 + len(payload.symbols) + len(payload.ended)
+        return nodes, len(payload.text) + sum(len(each.text) + 200 for each in payload.symbols)
+
+
+class CodeWriting:
+    """One run over the files of a workspace. The caller holds its facts, so nobody else indexes it meanwhile."""
+
+    def __init__(
+        self, loom: Loom, facts: FactsFile, rights: Rights, root: Path, outcome: Outcome, tx: transaction.Noted
+    ) -> None:
+        # Vectors of symbols are made afterwards, in the background.
+        self._loom = replace(loom, embedding=Embedding(None, loom.clock))
+        self._facts, self._rights, self._root, self._outcome, self._tx = facts, rights, root, outcome, tx
+        self._project = loom.settings.project
+        self._works: list[Work] = []
+        self._weight = (0, 0)
+        self._linking = Linking(self._loom, facts, root, outcome)
+        self.brings_back = False  # deleted files that are there
+
+    # Taking files in
+
+    def decide(self, read: CodeRead, seen: Seen, *, walked: bool) -> Work | None:
+        """What there is to do for a file; None where it stays as it is. Raises Invalid for one that cannot be kept."""
+        assert read.state is not None
+        last, state = seen.last, read.state
+        if last is not None and last.kind != "File":
+            raise Invalid(f"is known as a {last.kind}, which it stays", hint="`weft erase --source` forgets it")
+        guard = self._rights.of(last)
+        source = Source(path=read.path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
+        if seen.gone is not None and seen.gone.deleted_at is not None:
+            if not self.brings_back:
+                self._outcome.deleted += 1
+                return None
+            self._outcome.revived += 1
+            if is_version(seen.gone, guard, source, source.language):
+                self._outcome.note = self._outcome.note or revive(self._loom, seen.gone).note
+                self._outcome.written.add(seen.gone.id)
+                return Work(read=read, guard=guard, seen=seen, walked=walked)
+        work = Work(read=read, guard=guard, seen=seen, walked=walked)
+        if seen.known is not None and is_version(seen.known, guard, source, source.language):
+            return work
+        return replace(work, indexing=index(self._loom, guard, source, seen.known, is_new=last is None))
+
+    def add(self, work: Work) -> None:
+        """Takes a file in; writes those that are enough for a commit, but for a small change, which is written last."""
+        self._works.append(work)
+        nodes, size = work.weight
+        self._weight = self._weight[0] + nodes, self._weight[1] + size
+
+    def write_full(self) -> None:
+        """Writes what was taken in, if that is enough for a commit."""
+        if (
+            self._weight[0] >= NODES_PER_COMMIT
+            or self._weight[1] >= BYTES_PER_COMMIT
+            or len(self._works) >= FILES_PER_COMMIT
+        ):
+            self.write()
+
+    def write(self) -> None:
+        """Writes what was taken in, then notes its facts."""
+        works, self._works, self._weight = self._works, [], (0, 0)
+        if works:
+            self._note_facts(self._written(works), ())
+
+    # One commit
+
+    def _written(self, works: Sequence[Work]) -> list[Work]:
+        """Writes files together; where that is refused, by halves, until those at fault are alone. Those that stand."""
+        try:
+            return self._commit_works(works)
+        except TaskClosed:
+            raise
+        except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            if len(works) == 1:
+                self._outcome.problem(works[0].path, problem)
+                with self._facts.writing():
+                    self._facts.drop([works[0].path])
+                return []
+        middle = len(works) // 2
+        return [*self._written(works[:middle]), *self._written(works[middle:])]
+
+    def _commit_works(self, works: Sequence[Work]) -> list[Work]:
+        for _ in range(MAX_DECISIONS):
+            pos, now = self._again(works)
+            drafts = [each.indexing.draft for each in now if each.indexing is not None]
+            try:
+                self._append(drafts, now, fence=pos)
+            except Moved:
+                continue
+            self._count(now)
+            return now
+        raise Conflict(f"others wrote it {MAX_DECISIONS} times in a row", hint="index it again")
+
+    def _again(self, works: Sequence[Work]) -> tuple[int, list[Work]]:
+        """What was decided, unless the graph says something else of the file by now."""
+        pos = self._loom.store.head(self._loom.viewer).pos
+        seen = look_up(self._loom, [self._id(work.path) for work in works])
+        decided = (
+            work if seen[self._id(work.path)].row == work.seen.row else self._decided_again(work, seen)
+            for work in works
+        )
+        return pos, [work for work in decided if work is not None]
+
+    def _decided_again(self, work: Work, seen: Mapping[str, Seen]) -> Work | None:
+        return self.decide(work.read, seen[self._id(work.path)], walked=work.walked)
+
+    def _append(
+        self, drafts: Sequence[Draft], works: Iterable[Work], *, fence: int | None, more: Iterable[str] = ()
+    ) -> None:
+        if not drafts:
+            return
+        written = [work for work in works if work.indexing is not None]
+        noted = replace(self._tx, files=tuple(dict.fromkeys((*(work.path for work in written), *more))))
+        slots = tuple(self._id(work.path) for work in written)
+        done = append_stamped(
+            self._loom,
+            [Draft(kind="tx.noted", payload=noted), *drafts],
+            fence=None if fence is None or not slots else Fence(pos=fence, slots=slots),
+        )
+        self._outcome.note = self._outcome.note or done.note
+
+    def _count(self, works: Iterable[Work]) -> None:
+        for work in works:
+            if work.indexing is None:
+                self._outcome.unchanged += 1
+                continue
+            if work.read.source is None:
+                self._outcome.others += 1
+            else:
+                self._outcome.files += 1
+            self._outcome.symbols += work.indexing.symbols
+            self._outcome.written.add(self._id(work.path))
+            if changed := self._rights.change(work.seen.last):
+                self._outcome.rights.append(changed)
+
+    # Facts
+
+    def _note_facts(self, works: Sequence[Work], gone: Collection[str]) -> None:
+        """Takes versions of files in, and marks whoever asked about what they change: both or neither."""
+        facts, asked = self._facts, set[str]()
+        sources, others = (
+            facts.sources_among([work.path for work in works]),
+            facts.others_among([w.path for w in works]),
+        )
+        with facts.writing():
+            for work in works:
+                before, state = sources.get(work.path), work.read.state
+                assert state is not None
+                # Names out of a sensitive file stay out of here.
+                is_source = work.read.source is not None and not work.guard.sensitive
+                came = (before is None and work.path not in others) or (before is None) is is_source
+                if before is None and work.seen.last is not None:
+                    self._linking.doubt(work.path)
+                if is_source:
+                    asked |= self._put_source(work, before, came=came)
+                else:
+                    asked.update(asked_of(work.path, came_or_went=came, shown=before is not None))
+                    known = OtherKnown(state.sha256, READER_VERSION, state.mark, work.walked, work.read.problem)
+                    facts.put_other(work.path, known)
+                    asked |= self._emptied(work.path) if before is not None else set()
+            if gone:
+                facts.drop(gone)
+                for path in gone:
+                    asked.update(asked_of(path, came_or_went=True, shown=True))
+                    asked |= self._emptied(path)
+            facts.unsettle(facts.askers(asked))
+
+    def _put_source(self, work: Work, before: SourceKnown | None, *, came: bool) -> set[str]:
+        assert work.read.source is not None and work.read.state is not None  # noqa: PT018
+        facts, state = work.read.source.facts, work.read.state
+        interface = facts.interface()
+        asked = set(asked_of(work.path, came_or_went=came, shown=before is None or before.interface != interface))
+        if before is None:
+            new = [folder for folder in folders_of(work.path) if not self._facts.holds(folder)]
+            asked.update(FOLDERS + folder.rpartition("/")[0] for folder in new)
+        known = SourceKnown(
+            state.sha256, READER_VERSION, state.mark, work.walked, interface, len(work.read.source.broken)
+        )
+        keys = {} if work.indexing is None else work.indexing.keys
+        if work.indexing is None and before is not None:
+            keys = self._facts.renamed(work.path)
+        self._facts.put_source(work.path, known, msgspec.msgpack.encode(facts), keys)
+        return asked
+
+    def _emptied(self, path: str) -> set[str]:
+        """Questions about folders that hold no source any more."""
+        gone = [folder for folder in folders_of(path) if not self._facts.holds(folder)]
+        return {FOLDERS + folder.rpartition("/")[0] for folder in gone}
+
+    # Ending what is gone
+
+    def end(self, nodes: Sequence[NodeVersion]) -> None:
+        """Ends files that are gone, with their symbols and their links."""
+        for number, node in enumerate(nodes, start=1):
+            drafts = self._ending(node)
+            for some in _runs(drafts):
+                self._append(some, (), fence=None, more=(str(node.props.get("path") or ""),))
+            self._ended([node])
+            self._loom.progress("ending", number, len(nodes))
+
+    def _ended(self, nodes: Sequence[NodeVersion]) -> None:
+        self._note_facts((), [str(node.props.get("path") or "") for node in nodes])
+        self._outcome.ended += len(nodes)
+        self._outcome.written.update(node.id for node in nodes)
+
+    def _ending(self, node: NodeVersion) -> list[Draft]:
+        """The events that end a file; the whole goes last."""
+        path = str(node.props.get("path") or "")
+        symbols = pages(self._loom, Which(id_prefix=f"{node.id}::", kinds=SYMBOL_KINDS, deleted=False))
+        parts = [each.id for each in symbols if each.props.get("part_of") == node.id and not has_ended(each)]
+        drafts = link_drafts(path, node.guard, self._linking.standing(path), None, {})
+        for some in slices((*parts, node.id)):
+            drafts.append(Draft(kind="graph.ended", payload=graph.Ended(nodes=tuple(some), reason=REASON)))
+        return drafts
+
+    def forget(self, paths: Sequence[str]) -> None:
+        """Forgets files that are gone and have no node."""
+        if paths:
+            self._note_facts((), paths)
+
+    # A small change, all in one
+
+    def write_at_once(self, gone: Sequence[NodeVersion]) -> None:
+        """Writes the files taken in, those that are gone and the links of both and of others, in one commit."""
+        works, self._works, self._weight = self._works, [], (0, 0)
+        if not works and not gone:
+            return
+        ending = [draft for node in gone for draft in self._ending(node)]
+        paths = [str(node.props.get("path") or "") for node in gone]
+        self._note_facts(works, paths)
+        first = [work.path for work in works if work.read.source is not None]
+        rest = [path for path in self._facts.unsettled() if path not in set(first)]
+        resolved = self._linking.resolved([*first, *rest][:LINKED_AT_ONCE])
+        try:
+            pos, now = self._again(works)
+            if [each.path for each in now] != [each.path for each in works]:
+                raise Conflict("what is written together changed")  # then each by itself
+            drafts = [each.indexing.draft for each in now if each.indexing is not None]
+            guards = {work.path: work.guard for work in now}
+            linking = self._linking.drafts(resolved, guards)
+            self._append([*drafts, *ending, *linking], now, fence=pos, more=paths)
+        except TaskClosed:
+            raise
+        except (Invalid, Forbidden, Conflict, NotFound):
+            self._works = list(works)
+            self.write()
+            self.end(gone)
+            return
+        self._count(now)
+        self._outcome.ended += len(gone)
+        self._outcome.written.update(node.id for node in gone)
+        self._linking.settle(resolved)
+
+    # Links
+
+    def link(self) -> None:
+        """Resolves every file whose links may have changed, and writes what did."""
+        todo = self._facts.unsettled()
+        if not todo:
+            return
+        workspace = self._linking.workspace()
+        batch: list[Resolved] = []
+        relations = 0
+        for number, path in enumerate(todo, start=1):
+            found = workspace.resolved(path)
+            if found is not None:
+                batch.append(found)
+                relations += len(found.links)
+            if relations >= RELATIONS_PER_COMMIT or len(batch) >= FILES_PER_COMMIT or number == len(todo):
+                self._write_links(batch)
+                batch, relations = [], 0
+                self._loom.progress("linking", number, len(todo))
+
+    def _write_links(self, batch: Sequence[Resolved]) -> None:
+        """Writes links of files together; where that is refused, by halves, until those at fault are alone."""
+        if not batch:
+            return
+        try:
+            self._append(self._linking.drafts(batch, {}), (), fence=None, more=[each.path for each in batch])
+        except TaskClosed:
+            raise
+        except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            if len(batch) == 1:
+                self._write_some_links(batch[0], problem)
+                return
+            middle = len(batch) // 2
+            self._write_links(batch[:middle])
+            self._write_links(batch[middle:])
+            return
+        self._linking.settle(batch)
+
+    def _write_some_links(self, resolved: Resolved, problem: WeftError) -> None:
+        """Links that lead to what the caller may not see, or what is not there, are left out."""
+        ids = list(dict.fromkeys(each.target for each in resolved.links))
+        there = {
+            node.id
+            for start in range(0, len(ids), MAX_IDS_PER_READ)
+            for node in self._loom.store.nodes(self._loom.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
+        }
+        left = tuple(each for each in resolved.links if each.target in there or each.target in resolved.modules)
+        if len(left) == len(resolved.links):
+            self._outcome.problem(resolved.path, problem)
+            return
+        less = replace(resolved, links=left, unresolved=resolved.unresolved + len(resolved.links) - len(left))
+        try:
+            self._append(self._linking.drafts([less], {}), (), fence=None, more=[less.path])
+        except (Invalid, Forbidden, Conflict, NotFound) as again:
+            self._outcome.problem(resolved.path, again)
+            return
+        self._linking.settle([less])
+
+    def _id(self, path: str) -> str:
+        return file_id(self._project, path)
+
+
+def _runs(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """One by one: each is as much as a commit holds."""
+    for item in items:
+        yield (item,)

@@ -1,0 +1,104 @@
+"""Where the facts of a workspace are kept, and who may write there: one indexing at a time.
+
+They are in a directory beside the accounts of the store, a file for each account and project. Of a store that ends with
+its process they are in memory. They name what files define: whatever erases something removes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from weft.code.facts_file import FactsFile, remove_facts
+from weft.config import Settings
+from weft.errors import Busy
+from weft.file_lock import locked_if_possible
+from weft.loom import Loom
+from weft.ports import Store
+
+PLACE: Final = "code"
+SUFFIX: Final = ".facts"
+WAIT_S: Final = 30.0  # for another process that is indexing the same workspace
+
+_in_memory: weakref.WeakKeyDictionary[Store, dict[tuple[str, str], tuple[FactsFile, threading.Lock]]]
+_in_memory = weakref.WeakKeyDictionary()
+_making = threading.Lock()
+
+
+@contextmanager
+def facts_kept(loom: Loom, *, wait_s: float = WAIT_S) -> Iterator[FactsFile]:
+    """The facts of this account and project, to be read and written by one at a time.
+
+    Raises Busy where another is indexing the workspace all the while.
+    """
+    place = facts_place(loom.settings)
+    if place is None:
+        with _from_memory(loom, wait_s) as facts:
+            yield facts
+        return
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with locked_if_possible(place, wait_s=wait_s):
+            facts = FactsFile(place)
+            try:
+                yield facts
+            finally:
+                facts.close()
+    except Busy as problem:
+        if str(place) not in problem.message:
+            raise
+        raise _busy() from problem
+
+
+@contextmanager
+def _from_memory(loom: Loom, wait_s: float) -> Iterator[FactsFile]:
+    with _making:
+        kept = _in_memory.setdefault(loom.store, {})
+        key = (loom.settings.account, loom.settings.project)
+        if key not in kept:
+            kept[key] = FactsFile(None), threading.Lock()
+        facts, lock = kept[key]
+    if not lock.acquire(timeout=wait_s):
+        raise _busy()
+    try:
+        yield facts
+    finally:
+        lock.release()
+
+
+def _busy() -> Busy:
+    return Busy("another process is indexing this workspace", hint="wait for it: what it finds is yours too")
+
+
+def facts_place(settings: Settings) -> Path | None:
+    """The file; None for a store that ends with its process."""
+    directory = _directory(settings)
+    if directory is None:
+        return None
+    name = hashlib.sha256(f"{settings.account}\x00{settings.project}".encode()).hexdigest()[:32]
+    return directory / f"{name}{SUFFIX}"
+
+
+def forget_facts(loom: Loom) -> None:
+    """Removes the facts of every workspace, as something of one of them is erased: the next indexing makes them again.
+
+    One that is being written at the moment is emptied when its turn comes: whoever writes it sees that it is gone.
+    """
+    directory = _directory(loom.settings)
+    for file in directory.glob(f"*{SUFFIX}") if directory is not None else ():
+        with contextlib.suppress(OSError):
+            remove_facts(file)
+    with _making:
+        for facts, _ in _in_memory.get(loom.store, {}).values():
+            facts.clear()
+
+
+def _directory(settings: Settings) -> Path | None:
+    scheme, _, rest = settings.store.partition("://")
+    return Path(rest).expanduser() / PLACE if scheme == "sqlite" and rest else None

@@ -1,0 +1,302 @@
+"""`graph_health`: what of a workspace's code is in the graph, how fresh that is, and what to do next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.code.facts_file import FactsFile, OtherKnown, SourceKnown
+from weft.code.languages import language_of
+from weft.documents.forms import form_of
+from weft.errors import Forbidden, WeftError
+from weft.governing import is_operator
+from weft.instants import to_iso
+from weft.loom import Loom
+from weft.operations.code_reading import mark_of
+from weft.operations.facts_kept import facts_kept, facts_place
+from weft.operations.freshness import digest_of
+from weft.operations.jobs import JobBook, JobShown, job_line, shown
+from weft.operations.known_files import files_known
+from weft.operations.registry import Operation
+from weft.operations.vectors_held import vectors_held
+from weft.operations.walking import Skipped, walk
+from weft.operations.watching import WatcherState, watcher_of, watches
+from weft.operations.workspaces import source_dir_of, told_root, workspace_of
+
+MAX_JOBS: Final = 5
+MAX_NAMED: Final = 20  # files that changed
+MAX_PROBLEMS: Final = 20
+MAX_TX: Final = 1_000  # transactions that are looked at
+LOOK_S: Final = 1.0  # for reading files that may have changed
+CODE_TX: Final = ("full_rebuild", "incremental", "file_change")
+CODE_RELATIONS: Final = ("CALLS", "IMPORTS", "DEPENDS_ON", "EXTENDS", "IMPLEMENTS", "TESTS", "CONTAINS", "DEFINED_IN")
+SYMBOLS: Final = ("Class", "Function", "Test")
+
+
+class GraphHealthInput(Struct, frozen=True, kw_only=True):
+    """Input of `graph_health`."""
+
+
+class LatestTx(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The last change of the code graph."""
+
+    id: str
+    kind: str
+    at: str
+    commit: str | None = None
+    files: int = 0
+    agent: str = ""
+
+
+class WatcherShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The watcher of this workspace in this process. `recent` tells what it did last, the newest first."""
+
+    state: WatcherState
+    note: str = ""
+    recent: tuple[str, ...] = ()
+
+
+class GraphHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the code graph of a workspace stands.
+
+    `pending_changes` are files that differ from what is indexed, `pending` the first of them; `pending_more` says that
+    there was no time to look at all. `unresolved` are references that may mean something here and could not be told,
+    `outside` those that mean something elsewhere. `problems` are files of which no symbols were read, and why.
+    """
+
+    summary: str
+    workspace: str
+    project: str
+    files: int
+    symbols: int
+    pending_changes: int
+    watcher: WatcherShown
+    tx_count: int = 0
+    source_dir: str = ""
+    kinds: dict[str, int] = {}
+    languages: dict[str, int] = {}
+    edges: dict[str, int] = {}
+    unresolved: int = 0
+    outside: int = 0
+    latest_tx: LatestTx | None = None
+    pending: tuple[str, ...] = ()
+    pending_more: bool = False
+    vectors_pending: int | None = None
+    jobs: tuple[JobShown, ...] = ()
+    problems: tuple[Skipped, ...] = ()
+    hints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
+    """Tells how the code graph of the workspace stands: what is in it, which files changed since, what is at work.
+
+    Nothing is changed by asking. Where there is something to do, `hints` says what.
+    """
+    here = workspace_of(loom)
+    counted = here.store.census(here.viewer, (here.settings.project,))
+    known, facts = _known(here)
+    pending, more = _pending(here, known)
+    jobs = JobBook(here).of(here)[:MAX_JOBS]
+    latest, tx_count = _transactions(here)
+    watcher = watcher_of(here)
+    if watcher is not None:
+        pending = tuple(dict.fromkeys((*pending, *watcher.pending)))
+    health = GraphHealth(
+        summary="",
+        workspace=told_root(here),
+        project=here.settings.project,
+        source_dir=source_dir_of(loom),
+        files=counted.kinds.get("File", 0),
+        symbols=sum(counted.kinds.get(kind, 0) for kind in SYMBOLS),
+        kinds={kind: counted.kinds[kind] for kind in SYMBOLS if counted.kinds.get(kind)},
+        languages=_languages(known),
+        edges={rel: counted.relations[rel] for rel in CODE_RELATIONS if counted.relations.get(rel)},
+        unresolved=facts.unresolved,
+        outside=facts.outside,
+        latest_tx=latest,
+        tx_count=tx_count,
+        pending_changes=len(pending),
+        pending=pending[:MAX_NAMED],
+        pending_more=more,
+        watcher=_watcher(here),
+        vectors_pending=_vectors(here),
+        jobs=tuple(map(shown, jobs)),
+        problems=facts.problems[:MAX_PROBLEMS],
+        notes=facts.notes,
+    )
+    return replace(health, summary=_summary(health), hints=tuple(_hints(here, health)))
+
+
+class _Facts(Struct, frozen=True, kw_only=True):
+    """What the index itself knows beside the graph."""
+
+    unresolved: int = 0
+    outside: int = 0
+    problems: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Known = dict[str, tuple[str, str]]  # the hash and the mark of each file that is indexed, by path
+
+
+def _known(loom: Loom) -> tuple[Known, _Facts]:
+    """The files that are indexed and that this caller may see."""
+    nodes = {str(node.props.get("path")): str(node.props.get("sha256", "")) for node in files_known(loom)}
+    try:
+        with _facts(loom) as facts:
+            if facts is None:
+                return {path: (sha256, "") for path, sha256 in nodes.items()}, _Facts()
+            sources, others, totals = facts.sources(), facts.others(), facts.totals()
+    except (OSError, WeftError, RuntimeError) as problem:  # RuntimeError: the database's own
+        note = f"the index's own file cannot be read: {problem!s:.100}"
+        return {path: (sha256, "") for path, sha256 in nodes.items()}, _Facts(notes=(note,))
+    held: dict[str, SourceKnown | OtherKnown] = {**others, **sources}
+    known = {
+        path: (sha256, held[path].mark if path in held and held[path].sha256 == sha256 else "")
+        for path, sha256 in nodes.items()
+    }
+    broken = [Skipped(path=path, reason="does not parse as a whole") for path in sources if sources[path].broken]
+    skipped = [Skipped(path=path, reason=each.problem) for path, each in others.items() if each.problem]
+    mine = tuple(each for each in (*skipped, *broken) if each.path in nodes)
+    return known, _Facts(unresolved=totals.unresolved, outside=totals.outside, problems=mine)
+
+
+@contextlib.contextmanager
+def _facts(loom: Loom) -> Iterator[FactsFile | None]:
+    """The index's own file as it is, without waiting for who writes it; None where there is none."""
+    place = facts_place(loom.settings)
+    if place is None:
+        with facts_kept(loom, wait_s=LOOK_S) as facts:
+            yield facts
+    elif not place.is_file():
+        yield None
+    else:
+        facts = FactsFile(place)
+        try:
+            yield facts
+        finally:
+            facts.close()
+
+
+def _pending(loom: Loom, known: Known) -> tuple[tuple[str, ...], bool]:
+    """Files that differ from what is indexed; and whether there was no time to look at all of them."""
+    root = loom.settings.root
+    if not root.is_dir():
+        return (), False
+    walked = walk(root, root, wanted=_is_indexed, ignore=loom.settings.ignore)
+    there = frozenset(walked.files)
+    changed: list[str] = []
+    until_s = time.monotonic() + LOOK_S
+    for path in walked.files:
+        sha256, mark = known.get(path, ("", ""))
+        if path in known and mark and mark_of(os.fspath(root), path) == mark:
+            continue
+        if time.monotonic() > until_s:
+            return tuple(sorted(changed)), True
+        now = digest_of(os.path.join(root, path)) if path in known else ""  # noqa: PTH118
+        if path not in known or (now not in (None, sha256) and not str(now).startswith("size:")):
+            changed.append(path)
+    gone = [path for path in known if path not in there and not os.path.lexists(root / path)]
+    return tuple(sorted((*changed, *gone))), not walked.whole
+
+
+def _is_indexed(name: str) -> bool:
+    return language_of(name) is not None or form_of(name) is None
+
+
+def _languages(known: Known) -> dict[str, int]:
+    counted: Counter[str] = Counter()
+    for path in known:
+        language = language_of(path)
+        counted[language.name if language is not None else "other"] += 1
+    return dict(counted.most_common())
+
+
+def _transactions(loom: Loom) -> tuple[LatestTx | None, int]:
+    """The last change of code, and how many there were among the last transactions of this store."""
+    try:
+        found = [tx for tx in loom.store.transactions(loom.viewer, limit=MAX_TX) if tx.kind in CODE_TX]
+    except Forbidden:  # of who is not internal
+        return None, 0
+    if not found:
+        return None, 0
+    last = found[0]
+    told = LatestTx(
+        id=last.id,
+        kind=last.kind,
+        at=to_iso(last.at),
+        commit=last.git_commit,
+        files=len(last.files),
+        agent=last.agent,
+    )
+    return told, len(found)
+
+
+def _watcher(loom: Loom) -> WatcherShown:
+    watcher = watcher_of(loom)
+    if watcher is None:
+        return WatcherShown(state="not_started")
+    recent = [batch.line for batch in reversed(tuple(watcher.recent))][:MAX_JOBS]
+    return WatcherShown(state=watcher.state, note=watcher.note, recent=tuple(recent))
+
+
+def _vectors(loom: Loom) -> int | None:
+    """Texts of the store without a vector; None where that is not this caller's to know."""
+    own: Loom = loom.workshop.own or loom
+    if own.writer.account != loom.writer.account or not is_operator(own.writer.actor, own.viewer):
+        return None
+    if own.embedding.wanted.model is None:
+        return None
+    return vectors_held(own, replace(own.viewer, sensitive=True)).missing
+
+
+def _summary(health: GraphHealth) -> str:
+    if not health.files:
+        return f"{health.project}: nothing is indexed yet"
+    told = f"{health.project}: {health.files:,} files, {health.symbols:,} symbols, {sum(health.edges.values()):,} edges"
+    running = next((job for job in health.jobs if job.state in ("queued", "running")), None)
+    if running is not None:
+        return f"{told}; {job_line(running)}"
+    if not health.pending_changes:
+        return f"{told}; up to date"
+    return f"{told}; {health.pending_changes:,}{' or more' if health.pending_more else ''} not yet re-indexed"
+
+
+def _hints(loom: Loom, health: GraphHealth) -> Iterator[str]:
+    running = any(job.state in ("queued", "running") for job in health.jobs)
+    if not loom.settings.root.is_dir():
+        yield "the workspace is not there: choose another with graph_set_workspace"
+    elif running:
+        yield "a rebuild is at work: ask again for how far it is"
+    elif not health.files:
+        yield "nothing is indexed: call graph_rebuild, or run `weft index`"
+    elif health.pending_changes and health.watcher.state in ("not_started", "idle"):
+        yield "files changed since they were indexed: call graph_rebuild, or run `weft index`"
+    if health.jobs and health.jobs[0].state in ("failed", "interrupted") and not running:
+        yield f"the last rebuild {health.jobs[0].state}: {health.jobs[0].hint or health.jobs[0].error}"
+    if loom.workshop.serves and not watches(loom):
+        yield "files are not watched: the setting watch turns that on"
+    if health.vectors_pending and not loom.workshop.serves:
+        yield f"{health.vectors_pending:,} texts have no vector yet: `weft reindex`"
+
+
+OPERATIONS = (
+    Operation(
+        name="graph_health",
+        summary="how the code graph stands: what is indexed, what changed since, what is at work",
+        input=GraphHealthInput,
+        output=GraphHealth,
+        effect="read",
+        toolset="code",
+        run=graph_health,
+        priorities={"kinds": "medium", "edges": "medium", "jobs": "high", "pending": "high"},
+    ),
+)

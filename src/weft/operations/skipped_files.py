@@ -1,0 +1,50 @@
+"""Files that were left out: the first of them with their reasons, and how many there were for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from weft.operations.walking import Skipped
+
+MAX_TOLD: Final = 100  # of files, and of reasons
+
+
+class SkippedFiles:
+    """Gathers them. Of many for one reason some give way to one of a new reason."""
+
+    def __init__(self) -> None:
+        self._told: list[Skipped] = []
+        self._reasons: Counter[str] = Counter()
+
+    def add(self, skipped: Skipped) -> None:
+        """Takes one more in."""
+        known = skipped.sort in self._reasons or len(self._reasons) < MAX_TOLD
+        self._reasons[skipped.sort if known else "for other reasons"] += 1
+        if len(self._told) == MAX_TOLD and self._reasons[skipped.sort] == 1:  # a new reason before more of one
+            common = Counter(each.sort for each in self._told).most_common(1)[0][0]
+            del self._told[max(at for at, each in enumerate(self._told) if each.sort == common)]
+        if len(self._told) < MAX_TOLD:
+            self._told.append(skipped)
+
+    def take(self, other: SkippedFiles) -> None:
+        """Takes in what another gathered."""
+        for each in other.told:
+            self.add(each)
+        self._reasons.update(other._reasons - Counter(each.sort for each in other.told))
+
+    @property
+    def told(self) -> tuple[Skipped, ...]:
+        """Those that are named."""
+        return tuple(self._told)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many there were for each reason, the most common first."""
+        return dict(self._reasons.most_common())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That there were more than are named, if so."""
+        more = self._reasons.total() - len(self._told)
+        return (f"and {more:,} more were skipped",) if more else ()

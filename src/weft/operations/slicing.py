@@ -1,0 +1,207 @@
+"""`semantic_slice`: the exact lines of a symbol, and what surrounds it in the graph."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from weft.context.code_pack import Known, SymbolRef
+from weft.errors import StoreError
+from weft.instants import to_iso
+from weft.loom import Loom
+from weft.operations.code_lookup import OTHERS_LISTED, caller, is_test, joined, look_up, ref_to, symbols_in
+from weft.operations.code_packing import DECISION_KINDS, known_of
+from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
+from weft.operations.doc_links import MENTIONS_CODE
+from weft.operations.fields import Moment
+from weft.operations.moments import read_when
+from weft.operations.registry import Operation
+from weft.retrieval.views.ground import flat
+from weft.types import MAX_QUERY_CHARACTERS, NodeVersion, When
+
+CALLS_LISTED: Final = 20
+KNOWN_LISTED: Final = 5
+MEMBERS_LISTED: Final = 60
+Context = Literal["signature", "body", "with-deps", "full"]
+
+
+class SemanticSlice(Struct, frozen=True, kw_only=True):
+    """Input of `semantic_slice`."""
+
+    symbol: Annotated[str, Meta(max_length=1024, description="a name, Class.method, or an id path::Class::method")] = ""
+    file: Annotated[str, Meta(max_length=4096, description="the file that it is in: a path, or the end of one")] = ""
+    query: Annotated[
+        str, Meta(max_length=MAX_QUERY_CHARACTERS, description="what to look for, if no name is known or none fits")
+    ] = ""
+    context: Annotated[Context, Meta(description="how much: its head, its lines, with callers and callees, or all")] = (
+        "body"
+    )
+    as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
+
+
+class SliceShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A symbol with its lines. `members` are what a class or a file holds, `others` what goes by the same name.
+
+    `callers` are by the line where they call; `learnings` is for what agents learn: there is none yet.
+    """
+
+    summary: str
+    symbol_name: str
+    kind: str
+    file: str
+    start_line: int
+    end_line: int
+    citation: str
+    signature: str
+    code: str = ""
+    callers: tuple[SymbolRef, ...] = ()
+    callees: tuple[SymbolRef, ...] = ()
+    tests: tuple[SymbolRef, ...] = ()
+    members: tuple[SymbolRef, ...] = ()
+    decisions: tuple[Known, ...] = ()
+    learnings: tuple[Known, ...] = ()
+    documents: tuple[Known, ...] = ()
+    others: tuple[SymbolRef, ...] = ()
+    valid_from: str = ""
+    id: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def semantic_slice(loom: Loom, given: SemanticSlice) -> SliceShown:
+    """Reads a symbol: its exact lines from disk, if the file is as it was indexed, else as they were indexed.
+
+    By id, by file and name, by name, or by what --query says. --context signature is its head alone, with-deps adds
+    who calls it and what it calls, full also decisions and documents about it. Several of one name: the likeliest is
+    shown and the others are listed.
+    """
+    when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=None))
+    found = look_up(loom, when, symbol=given.symbol, file=given.file, query=given.query)
+    node = found.node
+    slices = Slices(loom, when, then=given.as_of is not None)
+    around, notes = _around(loom, when, node, given.context)
+    code = signature_of(node) if given.context == "signature" else slices.text(node)
+    return SliceShown(
+        summary=head_of(node),
+        symbol_name=node.name,
+        kind=str(node.props.get("sort") or node.kind),
+        file=path_of(node),
+        start_line=line_of(node),
+        end_line=line_of(node) if given.context == "signature" else end_of(node),
+        citation=citation_of(node),
+        signature="" if node.kind == "File" else signature_of(node),
+        code=code,
+        members=members_of(loom, when, node),
+        others=tuple(ref_to(each) for each in found.others[:OTHERS_LISTED]),
+        valid_from=to_iso(node.interval.valid_from),
+        id=node.id,
+        notes=(*slices.notes, *notes),
+        callers=around.callers,
+        callees=around.callees,
+        tests=around.tests,
+        decisions=around.decisions,
+        documents=around.documents,
+    )
+
+
+def head_of(node: NodeVersion) -> str:
+    """A symbol or file in a sentence: what, where, what for."""
+    sort = str(node.props.get("sort") or node.kind).lower()
+    told = told_of(node)
+    name = flat(node.name)[:120]
+    where = "" if node.kind == "File" else f" in {flat(path_of(node))}, lines {line_of(node)} to {end_of(node)}"
+    return f"{sort} {name}{where}{f': {told}' if told else ''}."
+
+
+def members_of(loom: Loom, when: When, node: NodeVersion) -> tuple[SymbolRef, ...]:
+    """What a class or a file holds directly, in order."""
+    if node.kind == "File":
+        inside = [each for each in symbols_in(loom, when, node) if "." not in each.name]
+    elif node.kind == "Class":
+        steps = joined(loom, when, [node.id], ("CONTAINS",), "out", limit=MEMBERS_LISTED).get(node.id, [])
+        inside = sorted((step.node for step in steps), key=line_of)
+    else:
+        return ()
+    return tuple(ref_to(each) for each in inside[:MEMBERS_LISTED])
+
+
+class _Around(Struct, frozen=True, kw_only=True):
+    callers: tuple[SymbolRef, ...] = ()
+    callees: tuple[SymbolRef, ...] = ()
+    tests: tuple[SymbolRef, ...] = ()
+    decisions: tuple[Known, ...] = ()
+    documents: tuple[Known, ...] = ()
+
+
+def _around(loom: Loom, when: When, node: NodeVersion, context: Context) -> tuple[_Around, tuple[str, ...]]:
+    """What the graph says of a symbol, as much as is asked for; without it, and with a note, where that is away."""
+    if context not in ("with-deps", "full"):
+        return _Around(), ()
+    try:
+        out = joined(loom, when, [node.id], ("CALLS",), "out", limit=CALLS_LISTED).get(node.id, [])
+        into = joined(loom, when, [node.id], ("CALLS", "TESTS"), "in", limit=2 * CALLS_LISTED).get(node.id, [])
+        made = _Around(
+            callers=tuple(caller(step) for step in into if step.edge.rel == "CALLS" and not is_test(step.node)),
+            callees=tuple(ref_to(step.node) for step in out),
+            tests=tuple(ref_to(step.node) for step in into if step.edge.rel == "TESTS"),
+        )
+        if context == "with-deps":
+            return made, ()
+        decisions, documents = linked_to(loom, when, [node.id])
+        return _Around(
+            callers=made.callers, callees=made.callees, tests=made.tests, decisions=decisions, documents=documents
+        ), ()
+    except StoreError as problem:
+        return _Around(), (f"callers and callees cannot be told: {problem.message}",)
+
+
+def linked_to(loom: Loom, when: When, ids: list[str]) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
+    """Decisions that involve these, and passages of documents that name them."""
+    steps = joined(loom, when, ids, ("INVOLVES", MENTIONS_CODE), "in", limit=2 * KNOWN_LISTED)
+    nodes = {step.node.id: step.node for found in steps.values() for step in found}
+    cited = loom.store.citations(loom.viewer, [node.event for node in nodes.values()])
+    decisions = [known_of(node, cited.get(node.event, "")) for node in nodes.values() if node.kind in DECISION_KINDS]
+    documents = [_passage(node) for node in nodes.values() if node.kind == "Chunk"]
+    return tuple(decisions[:KNOWN_LISTED]), tuple(documents[:KNOWN_LISTED])
+
+
+def _passage(node: NodeVersion) -> Known:
+    from weft.log.citation import file_citation
+
+    source = node.props.get("source")
+    where = file_citation(source, line_of(node)) if isinstance(source, str) and source else node.id
+    return Known(id=node.id, kind=node.kind, title=flat(node.summary)[:200], citation=where, text=flat(node.text)[:400])
+
+
+OPERATIONS = (
+    Operation(
+        name="semantic_slice",
+        summary="read the exact lines of a symbol, with its callers, callees and decisions if asked for",
+        input=SemanticSlice,
+        output=SliceShown,
+        effect="read",
+        toolset="code",
+        run=semantic_slice,
+        arguments=("symbol",),
+        rare=("as_of",),
+        profile="balanced",
+        priorities={
+            "summary": "required",
+            "symbol_name": "required",
+            "signature": "required",
+            "kind": "medium",
+            "file": "low",
+            "start_line": "medium",
+            "end_line": "medium",
+            "id": "low",
+            "code": "high",
+            "callers": "medium",
+            "callees": "medium",
+            "tests": "medium",
+            "members": "low",
+            "others": "medium",
+            "documents": "low",
+            "valid_from": "low",
+        },
+    ),
+)

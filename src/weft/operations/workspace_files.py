@@ -1,0 +1,118 @@
+"""Which files of a workspace an indexing looks at, which of those it knows are missing, and what is odd about them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from weft.code.languages import language_of
+from weft.loom import Loom
+from weft.operations.walking import Skipped, Walked, walk, walked_among
+
+MAX_NAMED: Final = 3  # of folders and files in a note
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """Files to look at, as paths from the root, in order; and files that are known and were not found.
+
+    `whole` says that every folder was listed to its end. `named` are files that only their name brought in.
+    """
+
+    files: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    ignored: int = 0
+    whole: bool = True
+    named: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def walked(self, path: str) -> bool:
+        """Whether a file was found by going through the workspace."""
+        return path not in self.named
+
+
+def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Collection[str]) -> Found:
+    """The files of the workspace, or those at or below the paths given (relative to it, or absolute)."""
+    if given is None:
+        walked = _walk_all(loom, root)
+        there = frozenset(walked.files)
+        return Found(
+            files=walked.files,
+            missing=tuple(path for path in known if path not in there),
+            skipped=walked.skipped,
+            ignored=walked.ignored,
+            whole=walked.whole,
+            notes=(*walked.notes, *_nested(root, walked.folders), *_colliding(walked.files)),
+        )
+    files: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    skipped: list[Skipped] = []
+    notes: list[str] = []
+    asked = dict.fromkeys(_relative(root, each, skipped) for each in given)
+    passes = set(walked_among(root, [each for each in asked if each], ignore=loom.settings.ignore))
+    for path in (each for each in asked if each is not None):
+        if not path or (path in passes and (root / path).is_dir()):
+            walked = walk(root / path, root, wanted=lambda name: True, ignore=loom.settings.ignore)
+            files.update(dict.fromkeys(walked.files))
+            skipped += walked.skipped
+            notes += walked.notes
+        elif path in known or path in passes:
+            files[path] = None
+        below = f"{path}/" if path else ""
+        missing.update(dict.fromkeys(each for each in known if each == path or each.startswith(below)))
+    still = {path: None for path in files if os.path.lexists(os.path.join(root, path))}  # noqa: PTH118
+    return Found(
+        files=tuple(still),
+        missing=tuple(path for path in missing if path not in still),
+        skipped=tuple(skipped),
+        named=frozenset(path for path in asked if path and path not in passes),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _walk_all(loom: Loom, root: Path) -> Walked:
+    walked = walk(root, root, wanted=lambda name: True, ignore=loom.settings.ignore)
+    if walked.whole:
+        return walked
+    # So many others: the source files among them come first.
+    return walk(root, root, wanted=lambda name: language_of(name) is not None, ignore=loom.settings.ignore)
+
+
+def _relative(root: Path, written: str, skipped: list[Skipped]) -> str | None:
+    """A path from the root, empty for the root itself; None, and why, for one that is none or leads out."""
+    if "\x00" in written:
+        skipped.append(Skipped(path=written[:80].replace("\x00", "?"), reason="its name holds a NUL character"))
+        return None
+    path = os.path.normpath(os.path.join(root, written))  # noqa: PTH118
+    if path != os.fspath(root) and not path.startswith(f"{root}/"):
+        skipped.append(Skipped(path=written, reason="is outside the workspace"))
+        return None
+    relative = os.path.relpath(path, root)
+    return "" if relative == "." else relative
+
+
+def _nested(root: Path, folders: Sequence[str]) -> Iterator[str]:
+    """Repositories inside the workspace: they are indexed with it, and named."""
+    inside = [each.rstrip("/") for each in folders if each and os.path.lexists(os.path.join(root, each, ".git"))]  # noqa: PTH118
+    if inside:
+        more = f" and {len(inside) - MAX_NAMED:,} more" if len(inside) > MAX_NAMED else ""
+        some = f"{', '.join(inside[:MAX_NAMED])}{more}"
+        yield f"repositories of their own, indexed with this one unless the setting `ignore` names them: {some}"
+
+
+def _colliding(files: Sequence[str]) -> Iterator[str]:
+    """Files whose paths differ in capitals only: on other systems they are one."""
+    by_key: dict[str, str] = {}
+    pairs = []
+    for path in files:
+        other = by_key.setdefault(path.casefold(), path)
+        if other != path:
+            pairs.append(f"{other} and {path}")
+    if pairs:
+        more = f" and {len(pairs) - MAX_NAMED:,} more" if len(pairs) > MAX_NAMED else ""
+        some = f"{', '.join(pairs[:MAX_NAMED])}{more}"
+        yield f"paths that differ in capitals only, and are one file on some systems: {some}"

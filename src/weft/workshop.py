@@ -1,0 +1,143 @@
+"""What a process does beside its calls: workspaces that callers chose, jobs that go on after their answer, watchers.
+
+Made by `weft.memory` and shared by all callers of a process. A command has one too: there nothing goes on by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+from msgspec import Struct
+
+Kind = Literal["command", "stdio", "http"]
+MAX_CHOSEN: Final = 4_096  # callers that chose a workspace; one that is put out works on the server's own again
+MAX_WATCHED: Final = 16  # workspaces of one process
+MAX_WAITING: Final = 64  # jobs that wait for their turn
+_log = logging.getLogger("weft.workshop")
+
+
+class Workspace(Struct, frozen=True, kw_only=True):
+    """A directory that code tools work on: its project, the folder of its sources, patterns that are passed over."""
+
+    root: Path
+    project: str
+    source_dir: str = ""
+    ignore: tuple[str, ...] = ()
+
+
+class Ending(Protocol):
+    """Something that goes on until it is told to end."""
+
+    def stop(self) -> None:
+        """Asks it to end, and does not wait."""
+        ...
+
+    def join(self, seconds: float) -> bool:
+        """Waits until it has ended, so long at most; whether it has."""
+        ...
+
+
+class Workshop:
+    """One of a process. Any thread may ask. `own` is the process's own loom, for what nobody asked for."""
+
+    def __init__(self, kind: Kind = "command") -> None:
+        self.kind: Kind = kind
+        self.own: Any = None
+        self.closing = threading.Event()
+        self.held: dict[str, bytes] = {}  # records of jobs, where the store has no directory for them
+        self._lock = threading.Lock()
+        self._chosen: OrderedDict[Hashable, Workspace] = OrderedDict()
+        self._watchers: dict[Hashable, Ending] = {}
+        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(MAX_WAITING)
+        self._worker: threading.Thread | None = None
+
+    @property
+    def serves(self) -> bool:
+        """Whether it outlives its calls, so that work may go on after an answer."""
+        return self.kind != "command"
+
+    # ---- which workspace a caller chose
+
+    def choose(self, caller: Hashable, workspace: Workspace | None) -> None:
+        """Keeps what a caller chose; None for the process's own."""
+        with self._lock:
+            self._chosen.pop(caller, None)
+            if workspace is not None:
+                self._chosen[caller] = workspace
+                if len(self._chosen) > MAX_CHOSEN:
+                    self._chosen.popitem(last=False)
+
+    def chosen(self, caller: Hashable) -> Workspace | None:
+        """What a caller chose; None for the process's own."""
+        with self._lock:
+            return self._chosen.get(caller)
+
+    # ---- work that goes on
+
+    def submit(self, work: Callable[[], None]) -> bool:
+        """Does work on the one thread that this process has for jobs, after what was submitted before. It is called in
+        any case: what the process has no time for any more finds `closing` set.
+
+        False if too much waits, or if the process is ending.
+        """
+        with self._lock:
+            if self.closing.is_set():
+                return False
+            try:
+                self._jobs.put_nowait(work)
+            except queue.Full:
+                return False
+            if self._worker is None:
+                # It lives as long as the process: the store keeps a connection per thread.
+                self._worker = threading.Thread(target=self._work, name="weft-jobs", daemon=True)
+                self._worker.start()
+            return True
+
+    def _work(self) -> None:
+        while not (self.closing.is_set() and self._jobs.empty()):
+            work = self._jobs.get()
+            if work is not None:
+                try:
+                    work()
+                except Exception:  # noqa: BLE001 - work tells of its own errors; what is left is a fault of weft's
+                    _log.exception("a job failed")
+
+    def watcher(self, place: Hashable) -> Any:
+        """The watcher of a place, if there is one."""
+        with self._lock:
+            return self._watchers.get(place)
+
+    def watch(self, place: Hashable, make: Callable[[], Ending]) -> Any:
+        """The watcher of a place, made if there is none. None if there are too many, or if the process is ending."""
+        with self._lock:
+            if place not in self._watchers:
+                if self.closing.is_set() or len(self._watchers) >= MAX_WATCHED:
+                    return None
+                self._watchers[place] = make()
+            return self._watchers[place]
+
+    def close(self, seconds: float) -> bool:
+        """Ends all of it: what waits is not begun, what runs is asked to end and waited for, so long at most.
+
+        Whether all of it has ended.
+        """
+        until_s = time.monotonic() + seconds
+        with self._lock:
+            self.closing.set()
+            watchers, worker = tuple(self._watchers.values()), self._worker
+        for each in watchers:
+            each.stop()
+        if worker is not None:
+            with contextlib.suppress(queue.Full):  # then it has work, and sees for itself
+                self._jobs.put_nowait(None)  # wakes it, if it waits
+            worker.join(max(0.0, until_s - time.monotonic()))
+        ended = [each.join(max(0.0, until_s - time.monotonic())) for each in watchers]
+        return all(ended) and (worker is None or not worker.is_alive())

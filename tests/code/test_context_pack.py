@@ -1,0 +1,172 @@
+"""`context_pack`: one briefing for a piece of work. WEFT_UPDATE_SNAPSHOTS=1 rewrites the kept ones."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.code.ferry import FILES, PROJECT, TASK, ferry, reopened, run
+
+import weft
+from weft.context.tokens import count_tokens
+from weft.errors import Invalid
+from weft.operations.code_indexing import index_workspace
+from weft.surfaces.mcp.answer import success
+
+SNAPSHOTS = Path(__file__).parent / "packs"
+BUDGETS = {"300": 240, "1200": 1_050, "whole": 20_000}
+CITED = re.compile(r"file://[^\s:]+:\d+(?:-\d+)?|weft://\S+")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("packs")
+    with ferry(place) as memory:
+        desk = run(memory, "semantic_slice", symbol="Desk.book").id
+        why = "Two seats under one name were taken for a mistake."
+        run(memory, "save_decision", title="A name may book one seat only", rationale=why, entities=[desk])
+    return place
+
+
+@pytest.fixture
+def memory(place: Path) -> Iterator[weft.Memory]:
+    with reopened(place) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_packs_as_they_reach_an_agent(memory: weft.Memory, name: str) -> None:
+    pack = run(memory, "context_pack", task=TASK, budget=BUDGETS[name])
+    text = re.sub(r"#[0-9a-f]{8}", "#--------", pack.text) + "\n"
+    file = SNAPSHOTS / f"{name}.txt"
+    if os.environ.get("WEFT_UPDATE_SNAPSHOTS") == "1":
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8"), f"{name} changed: if that is meant, review the difference"
+
+
+@pytest.mark.parametrize("budget", [50, 120, 240, 600, 1_050, 4_000, 20_000])
+def test_a_pack_keeps_to_its_budget_and_always_says_where_to_start(memory: weft.Memory, budget: int) -> None:
+    pack = run(memory, "context_pack", task=TASK, budget=budget)
+    assert pack.core_symbols[0].symbol_name == "Desk.book"
+    assert pack.entry_point == "file://ferry/desk.py:19 Desk.book"
+    assert pack.token_estimate == count_tokens(pack.text)
+    assert pack.token_estimate <= max(budget, 80)  # of the least, the first row
+
+
+def test_bodies_are_whole_or_not_there(memory: weft.Memory) -> None:
+    for budget in (240, 500, 1_050, 20_000):
+        for each in run(memory, "context_pack", task=TASK, budget=budget).core_symbols:
+            lines = FILES[each.file].split("\n")[each.start_line - 1 : each.end_line]
+            assert each.code in ("", "\n".join(lines))
+    whole = run(memory, "context_pack", task=TASK, budget=20_000).core_symbols
+    assert sum(bool(each.code) for each in whole) > 3
+
+
+def test_what_surrounds_the_best_symbol(memory: weft.Memory) -> None:
+    best = run(memory, "context_pack", task=TASK, budget=20_000).core_symbols[0]
+    assert [(each.name, each.citation) for each in best.callers] == [("main", "file://ferry/cli.py:14")]
+    assert "DeskFull" in {each.name for each in best.callees}
+    assert [each.name for each in best.tests] == ["test_a_seat_is_booked"]
+
+
+def test_an_interface_brings_what_implements_it(memory: weft.Memory) -> None:
+    pack = run(memory, "context_pack", task="change BookingStore.find to raise for an unknown number", budget=20_000)
+    names = [each.symbol_name for each in pack.core_symbols]
+    assert names[0] == "BookingStore.find"
+    assert {"MemoryStore.find", "FileStore.find"} <= set(names[:4])
+
+
+def test_decisions_about_the_code_are_told(memory: weft.Memory) -> None:
+    pack = run(memory, "context_pack", task=TASK)
+    assert [each.title for each in pack.decisions] == ["A name may book one seat only"]
+    assert pack.core_symbols[0].decisions == (pack.decisions[0].id,)
+    without = run(memory, "context_pack", task=TASK, include_decisions=False)
+    assert without.decisions == ()
+
+
+def test_every_citation_leads_to_what_it_says(memory: weft.Memory) -> None:
+    pack = run(memory, "context_pack", task=TASK, budget=20_000)
+    cited = set(CITED.findall(pack.text))
+    assert len(cited) > 15
+    for each in cited:
+        assert run(memory, "cite", citation=each).matches, each
+
+
+def test_paths_in_the_task_count(memory: weft.Memory) -> None:
+    pack = run(memory, "context_pack", task="tidy ferry/weather.py", budget=240)
+    assert pack.core_symbols[0].file == "ferry/weather.py"
+
+
+def test_a_claim_is_accepted_and_said_to_be_none(memory: weft.Memory) -> None:
+    pack = run(memory, "context_pack", task=TASK, claim=True)
+    assert pack.active_blockers == ()
+    assert any("claims are not there yet" in note for note in pack.notes)
+
+
+def test_a_plan_is_told_with_its_task(place: Path) -> None:
+    with reopened(place) as memory:
+        task = run(
+            memory,
+            "work_create",
+            kind="feature",
+            title="One seat for each name",
+            description="refuse, then tell the desk",
+        )
+        pack = run(memory, "context_pack", task=TASK, task_id=task.id)
+        assert (pack.plan.title, pack.plan.status) == ("One seat for each name", "open")
+        unknown = run(memory, "context_pack", task=TASK, task_id="no-such-task")
+    assert unknown.plan is None
+    assert any("no-such-task" in note for note in unknown.notes)
+
+
+def test_a_task_without_words_is_refused(memory: weft.Memory) -> None:
+    for task in ("   ", "…?!"):
+        with pytest.raises(Invalid):
+            run(memory, "context_pack", task=task)
+
+
+def test_over_mcp_both_forms_fit_and_hold_symbols(memory: weft.Memory) -> None:
+    from weft.operations import operation
+
+    called = operation("context_pack")
+    for profile, budget in (("compact", 240), ("balanced", 1_050)):
+        made = run(memory, "context_pack", task=TASK, budget=budget)
+        answer = success(made, wording=str, profile=profile, operation=called)
+        assert answer.envelope.token_estimate <= {"compact": 300, "balanced": 1_200}[profile]
+        assert answer.envelope.data is not None
+        assert answer.envelope.data["core_symbols"][0]["symbol_name"] == "Desk.book"
+        assert "file://ferry/desk.py:19" in answer.text
+
+
+def test_files_that_changed_since_are_named(tmp_path: Path) -> None:
+    with ferry(tmp_path) as memory:
+        path = tmp_path / PROJECT / "ferry/desk.py"
+        path.write_text(path.read_text(encoding="utf-8") + "\n# later\n", encoding="utf-8")
+        pack = run(memory, "context_pack", task=TASK)
+    assert any("ferry/desk.py" in note and "weft index" in note for note in pack.notes)
+
+
+def test_what_a_caller_may_not_see_appears_nowhere(tmp_path: Path) -> None:
+    ferry(tmp_path, WEFT_SCOPES="public").close()
+    (tmp_path / PROJECT / "ferry/crew.py").write_text(
+        "from ferry.desk import Desk\n\n\ndef book_for_crew(desk: Desk) -> int:\n"
+        '    """Books a seat for the crew."""\n    return desk.book("crew", 30)\n',
+        encoding="utf-8",
+    )
+    with reopened(tmp_path) as memory:
+        index_workspace(memory.loom, paths=["ferry/crew.py"])
+        run(memory, "reindex")
+    for scopes, there in (("public,shared,admin", True), ("public", False)):
+        with reopened(tmp_path, WEFT_SCOPES=scopes) as memory:
+            slices = run(memory, "semantic_slice", symbol="Desk.book", context="full")
+            assert ("book_for_crew" in {each.name for each in slices.callers}) is there
+            explained = run(memory, "code_explain", element="Desk.book")
+            assert ("book_for_crew" in {each.name for each in explained.callers}) is there
+            affected = run(memory, "impact_analyze", symbols=["Desk.book"])
+            assert ("book_for_crew" in {each.name for each in affected.direct}) is there
+            pack = run(memory, "context_pack", task="book a seat for the crew", budget=20_000)
+            assert ("crew.py" in pack.text) is there

@@ -1,0 +1,150 @@
+"""Rebuilds as jobs: begun at once, told to every process, interrupted by a kill and gone on with afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.code.workbench import Workbench, served, token_of, wait_for
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path)
+
+
+def fill(bench: Workbench, files: int, functions: int = 20) -> None:
+    """Enough to be busy for a while."""
+    for number in range(files):
+        body = "".join(f"def f{number}_{n}(x):\n    return f{number}_{n - 1}(x)\n\n\n" for n in range(functions))
+        bench.write(f"lib/part{number % 10}/m{number}.py", body)
+
+
+def jobs_of(bench: Workbench) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = bench.health().get("jobs", [])
+    return told
+
+
+def test_a_command_is_done_when_it_answers(bench: Workbench) -> None:
+    bench.write("a.py", "def a():\n    return b()\n\n\ndef b():\n    return 1\n")
+    assert "pier: incremental rebuild done: 1 file, 1 link, 2 symbols" in bench.weft("index")
+    assert "nothing to do" not in bench.weft("index", "--full")
+    (last, first) = jobs_of(bench)
+    assert (last["mode"], last["state"], first["mode"], first["state"]) == ("full", "done", "incremental", "done")
+    assert first["counts"] == {"files": 1, "links": 1, "symbols": 2}
+    assert first["asked_at"] <= first["started_at"] <= first["finished_at"]
+    told = json.loads(bench.weft("graph", "rebuild", "--mode", "incremental", "--json"))
+    assert (told["status"], told["job"]["counts"]) == ("done", {"unchanged": 1})
+
+
+def test_only_what_is_named_is_read(bench: Workbench) -> None:
+    bench.write("one/a.py", "def a():\n    return 1\n")
+    bench.write("two/b.py", "def b():\n    return 1\n")
+    assert "1 file, 1 symbol" in bench.weft("index", "one")
+    assert bench.health()["files"] == 1
+    assert "1 file, 1 symbol" in bench.weft("index", "b.py", where=bench.root / "two")
+    (bench.root / "two" / "b.py").unlink()
+    assert "1 file ended" in bench.weft("index", "two/b.py")
+    assert "there is no nowhere" in bench.weft("index", "nowhere", code=1)
+    assert "is outside of the workspace" in bench.weft("index", "..", code=2)
+
+
+def test_a_server_answers_at_once_and_tells_how_far_it_is(bench: Workbench) -> None:
+    fill(bench, 60)
+    with served(bench) as server:
+        begun = server.call("graph_rebuild", mode="full")
+        assert begun["status"] == "queued"
+        job = begun["job"]["id"]
+        running = server.job(job, "running", "done")
+        again = server.call("graph_rebuild", mode="full")
+        if running["state"] == "running":
+            assert again["job"]["id"] == job
+            assert "asked for before" in again["notes"][0]
+        assert any(each["id"] == job for each in jobs_of(bench))  # another process sees it too
+        done = server.job(job, "done")
+        assert (done["counts"]["files"], done["counts"]["symbols"]) == (60, 1200)
+        health = server.call("graph_health")
+        assert (health["files"], health["symbols"], health["pending_changes"]) == (60, 1200, 0)
+        assert health["edges"]["CALLS"] > 1000
+
+
+def test_another_account_is_told_nothing_of_a_job(bench: Workbench) -> None:
+    bench.write("a.py", "def a():\n    return 1\n")
+    stranger = token_of(bench, "stranger", account="elsewhere")
+    with served(bench) as server:
+        server.job(server.call("graph_rebuild")["job"]["id"], "done")
+        theirs = server.call("graph_health", stranger)
+        assert (theirs.get("files", 0), theirs.get("jobs", [])) == (0, [])
+
+
+def test_a_job_whose_server_was_killed_is_interrupted_and_the_next_goes_on(bench: Workbench) -> None:
+    fill(bench, 100)
+    with served(bench) as server:
+        job = server.call("graph_rebuild")["job"]["id"]
+
+        def far() -> dict[str, Any] | None:
+            found = next(each for each in server.call("graph_health")["jobs"] if each["id"] == job)
+            return found if found["state"] != "queued" and found.get("done", 0) >= 5 else None
+
+        assert wait_for(far, "work under way")["state"] == "running"
+        os.kill(server.started.process.pid, signal.SIGKILL)
+        server.started.process.wait(10)
+    (told,) = jobs_of(bench)
+    assert (told["id"], told["state"]) == (job, "interrupted")
+    assert "goes on where it was" in told["hint"]
+    assert any("interrupted" in hint for hint in bench.health()["hints"])
+    with served(bench) as server:
+        done = server.job(server.call("graph_rebuild")["job"]["id"], "done")
+        assert done["counts"].get("files", 0) + done["counts"].get("unchanged", 0) == 100
+        assert server.call("graph_health")["files"] == 100
+
+
+def test_a_server_that_is_told_to_end_stops_its_rebuild(bench: Workbench) -> None:
+    fill(bench, 100)
+    with served(bench) as server:
+        job = server.call("graph_rebuild")["job"]["id"]
+        server.job(job, "running")
+        assert server.started.stop(signal.SIGTERM) == 0
+        assert server.started.said[-1] == "ended"
+    (told,) = jobs_of(bench)
+    assert told["state"] == "interrupted"
+    assert "done" in bench.weft("index")
+
+
+def test_a_store_that_cannot_be_written_refuses_with_a_hint(bench: Workbench) -> None:
+    bench.write("a.py", "def a():\n    return 1\n")
+    bench.weft("index")
+    bench.write("a.py", "def a():\n    return 2\n")
+    closed = [bench.store, bench.store / "jobs", bench.store / "code", bench.store / "accounts"]
+    files = [each for place in closed for each in place.iterdir() if each.is_file()]
+    modes = {each: each.stat().st_mode for each in (*files, *closed)}
+    unprivileged = ("setpriv", "--reuid=65534", "--clear-groups") if os.getuid() == 0 else ()
+    if unprivileged:
+        pytest.skip("who runs this may write anything")
+    try:
+        for each in (*files, *closed):
+            each.chmod(modes[each] & ~0o222)
+        told = bench.weft("index", code=1)
+        assert "cannot be" in told
+        assert bench.health()["pending"] == ["a.py"]
+    finally:
+        for each in (*closed, *files):
+            each.chmod(modes[each])
+
+
+def test_old_jobs_go_and_what_is_no_job_is_passed_over(bench: Workbench) -> None:
+    bench.write("a.py", "def a():\n    return 1\n")
+    bench.weft("index")
+    (good,) = (bench.store / "jobs").glob("job-*.json")
+    raw = json.loads(good.read_bytes())
+    for number in range(60):
+        old = raw | {"id": f"job-00000000-0000-7000-8000-{number:012}"}
+        (bench.store / "jobs" / f"{old['id']}.json").write_text(json.dumps(old))
+    (bench.store / "jobs" / "job-ffff.json").write_bytes(b"\xff{")
+    bench.weft("index")
+    assert len(list((bench.store / "jobs").glob("job-*.json"))) <= 51
+    assert [each["state"] for each in jobs_of(bench)] == ["done"] * 5
