@@ -171,10 +171,10 @@ def main() -> None:
             print(f"{name}: {found.places} {found.tokens} {found.milliseconds:.1f} ms", flush=True)
             if given.misses and not found.places["balanced"]:
                 print(f"--- {task.entry}\n--- {task.changed}\n{packed(memory, task.entry, 'balanced').text}\n")
-    if ratios:
-        print(
-            f"tokens of the calls against the pack: median {statistics.median(ratios):.1f}x, least {min(ratios):.1f}x"
-        )
+    for profile, several in ratios.items():
+        if several:
+            middle, least = statistics.median(several), min(several)
+            print(f"calls answered {profile} against the compact pack: median {middle:.1f}x, least {least:.1f}x")
     print(told(measured))
 
 

@@ -11,9 +11,8 @@ const ts = createRequire(path.join(path.resolve(compiler), "package.json"))("typ
 const files = JSON.parse(fs.readFileSync(0, "utf8")).map((each) => path.join(root, each));
 const own = new Set(files);
 
-// Conditions of the package's own (`@name/source`) that lead to its sources.
+// Conditions of the packages' own (`@name/source`) that lead to their sources.
 function conditionsOf() {
-  const manifest = path.join(root, "package.json");
   const found = new Set();
   const look = (value) => {
     for (const [key, inner] of Object.entries(value ?? {})) {
@@ -21,7 +20,14 @@ function conditionsOf() {
       if (inner && typeof inner === "object") look(inner);
     }
   };
-  if (fs.existsSync(manifest)) look(JSON.parse(fs.readFileSync(manifest, "utf8")).exports);
+  const folders = new Set();
+  for (const file of files) {
+    for (let at = path.dirname(file); at.startsWith(root); at = path.dirname(at)) folders.add(at);
+  }
+  for (const folder of folders) {
+    const manifest = path.join(folder, "package.json");
+    if (fs.existsSync(manifest)) look(JSON.parse(fs.readFileSync(manifest, "utf8")).exports);
+  }
   return [...found];
 }
 

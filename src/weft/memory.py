@@ -39,6 +39,7 @@ from weft.vector_spaces import spaces_from
 from weft.workshop import Workshop
 
 if TYPE_CHECKING:  # what methods return; each method imports only its own
+    from weft.context import code_pack
     from weft.operations import (
         alike,
         checking_out,
@@ -274,6 +275,10 @@ class Memory:
         """What was said in conversations, with the turns around it."""
         given = {"query": query, **more}
         return cast("finding.MessagesFound", self._call("conversation_search", given))
+
+    def context_pack(self, task: str, **more: Any) -> code_pack.ContextPack:
+        """A briefing for a piece of work on code; its `text` is what an agent reads."""
+        return cast("code_pack.ContextPack", self._call("context_pack", {"task": task, **more}))
 
     def find_similar(self, id: str | None = None, **more: Any) -> alike.SimilarFound:  # noqa: A002
         """What is most like a node, or with `text`, like a text."""

@@ -53,6 +53,7 @@ class Workshop:
         self.own: Any = None
         self.closing = threading.Event()
         self.held: dict[str, bytes] = {}  # records of jobs, where the store has no directory for them
+        self.kept: dict[Hashable, Any] = {}  # what is known and takes long to find out again
         self._lock = threading.Lock()
         self._chosen: OrderedDict[Hashable, Workspace] = OrderedDict()
         self._watchers: dict[Hashable, Ending] = {}
@@ -100,6 +101,11 @@ class Workshop:
                 self._worker = threading.Thread(target=self._work, name="weft-jobs", daemon=True)
                 self._worker.start()
             return True
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the thread for jobs has something else to do: another job, or to end."""
+        return self.closing.is_set() or not self._jobs.empty()
 
     def _work(self) -> None:
         while not (self.closing.is_set() and self._jobs.empty()):

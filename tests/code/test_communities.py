@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-
 from tests.code.indexed import Edge, write_files, write_links
 from tests.retrieval.small_worlds import loom_over
+
 from weft.backends.sqlite.store import SqliteStore
 from weft.code.communities import Linked, communities_of, labels_of
 from weft.kinds import COMMUNITY
@@ -115,6 +115,15 @@ def test_a_community_that_is_gone_ends(shop: Loom, clock: ManualClock) -> None:
     done = find_communities(shop)
     assert (done.communities, done.ended) == (2, 1)
     assert {each.label for each in listed(shop).communities} == {"billing", "search"}
+
+
+def test_a_file_that_may_no_longer_be_told_of_leaves_its_community(shop: Loom, clock: ManualClock) -> None:
+    find_communities(shop)
+    clock.step()
+    write_files(shop, {file_of("mail", 3): text_of("mail", 3)}, Guard(project="p", sensitive=True))
+    find_communities(shop)
+    (mail,) = (each for each in listed(shop).communities if each.label == "mail")
+    assert (mail.files, mail.paths) == (3, tuple(file_of("mail", n) for n in range(3)))
 
 
 def test_files_without_links_are_where_their_folder_is(shop: Loom) -> None:

@@ -16,7 +16,17 @@ from weft.operations.code_links import LINK_RELATIONS
 from weft.operations.facts_kept import facts_place
 from weft.types import NOW, Find
 
-PATHS = ("a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/deep/d.py", "test_e.py", "web/f.ts", "web/g.ts", "data.bin")
+PATHS = (
+    "a.py",
+    "b.py",
+    "pkg/__init__.py",
+    "pkg/c.py",
+    "pkg/deep/d.py",
+    "test_e.py",
+    "web/f.ts",
+    "web/g.ts",
+    "data.bin",
+)
 MODULES = ("a", "b", "pkg", "pkg.c", "pkg.deep.d", "test_e", "os")
 NAMES = ("run", "stop", "load")
 
@@ -35,7 +45,11 @@ def python(draw: st.DrawFn) -> str:
         lines += [f"def {name}():", f"    return {called}()"]
     if draw(st.booleans()):
         base = draw(st.sampled_from(("", "(Ship)", "(pkg.Ship)")))
-        lines += [f"class {draw(st.sampled_from(('Ship', 'Boat')))}{base}:", "    def load(self):", "        self.stop()"]
+        lines += [
+            f"class {draw(st.sampled_from(('Ship', 'Boat')))}{base}:",
+            "    def load(self):",
+            "        self.stop()",
+        ]
     if draw(st.integers(0, 5)) == 0:
         lines.append("def broken(:")
     return "\n".join(lines) + "\n"

@@ -44,6 +44,8 @@ def lines(path: str, first: int, last: int) -> str:
         ({"symbol": "FILESTORE.find"}, "FileStore.find"),
         ({"symbol": "CamelCase", "query": "what a crossing costs for one passenger"}, "fare"),
         ({"file": "fares.py"}, "ferry/fares.py"),
+        ({"symbol": "ferry/fares.py"}, "ferry/fares.py"),
+        ({"symbol": "ferry/ferry/fares.py"}, "ferry/fares.py"),
     ],
 )
 def test_a_symbol_is_found_by_id_file_name_or_question(memory: weft.Memory, asked: dict[str, str], name: str) -> None:

@@ -71,10 +71,17 @@ class Workbench:
         with self.open() as memory:
             return memory.run(operation(name), arguments)
 
-    def weft(self, *arguments: str, code: int = 0, where: Path | None = None, **settings: str) -> str:
+    def weft(
+        self,
+        *arguments: str,
+        code: int = 0,
+        where: Path | None = None,
+        prefix: tuple[str, ...] = (),
+        **settings: str,
+    ) -> str:
         """A command; its standard output, and what it said on the other one if it failed."""
         done = subprocess.run(
-            [WEFT, *arguments],
+            [*prefix, WEFT, *arguments],
             cwd=where or self.root,
             env=self.environment(**settings),
             capture_output=True,
@@ -170,6 +177,16 @@ class Served:
             return next((job for job in jobs if job["id"] == job_id and job["state"] in states), None)
 
         return wait_for(look, f"{states} of {job_id}", seconds, every=0.15)
+
+
+def read_only(place: Path) -> tuple[str, ...]:
+    """What to begin a command with so that nothing can be written below a directory, whoever runs it; none if that
+    cannot be had here.
+    """
+    shut = f'mount --bind "{place}" "{place}" && mount -o remount,bind,ro "{place}" && exec "$@"'
+    space = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shut, "sh")
+    tried = subprocess.run([*space, "touch", str(place / "there")], capture_output=True, check=False)
+    return space if b"Read-only" in tried.stderr else ()
 
 
 @contextmanager

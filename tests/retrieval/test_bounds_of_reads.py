@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.code.indexed import write_files
 
 import weft
 from weft.operations import OPERATIONS, operation
 from weft.operations.bounds import OUTPUT_CHARACTERS, size
+from weft.operations.communities import find_communities
 
 LONG = "giraffe " + "word " * 8_000
 # They print one thing whole, whatever its length: what a cut answer points to. Agents get them within a profile.
@@ -24,6 +26,10 @@ class Long:
 
     def __init__(self, memory: weft.Memory) -> None:
         self.memory = memory
+        folder = "far/" * 40
+        steps = {n: f'def giraffe_{"x" * 80}{n}():\n    """{"Feeds a giraffe " * 20}."""\n' for n in range(90)}
+        write_files(memory.loom, {f"{folder}zoo{n}/step.py": text for n, text in steps.items()})
+        find_communities(memory.loom)
         saved = [
             memory.remember(f"{number} {LONG}", props={f"key{each}": "v" * 900 for each in range(8)})
             for number in range(5)
@@ -42,6 +48,9 @@ class Long:
             **{key: {"query": "giraffe"} for key in ("memory_checkout", "assemble_context")},
             **{key: {"limit": 100} for key in ("recent", "work_list", "alert_list", "log_show", "tool_calls")},
             **{key: {"entity_ids": ["Mira"]} for key in ("entity_lookup", "temporal_expand", "causal_expand")},
+            "graph_query": {"query": "giraffe", "mode": "hybrid", "limit": 100},
+            "community_list": {"limit": 100},
+            "find_similar_code": {"element": f"giraffe_{'x' * 80}1", "threshold": 0.0, "limit": 100},
             "conversation_search": {"query": "talk", "limit": 50, "neighbours": 3},
             "find_similar": {"text": "giraffe", "limit": 100},
             "explain": {"query": "giraffe", "id": saved[0].id},

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
+from tests.code.indexed import write_files, write_links
 from tests.retrieval import broken_store as broken
 from tests.retrieval.broken_store import Break
 from tests.retrieval.test_graph_down import OTHERS, WITHOUT_NODES, WITHOUT_WORDS, memory_at
@@ -25,6 +26,7 @@ from weft.backends.sqlite.store import SqliteStore
 from weft.errors import Corrupt, NotFound, StoreError, WeftError
 from weft.loom import Loom
 from weft.operations import OPERATIONS
+from weft.operations.communities import find_communities
 from weft.operations.registry import Operation
 
 TO_FILES = ("backup", "log_export", "agent_knowledge")  # they are about files, and have tests of their own
@@ -67,6 +69,12 @@ class World:
             kept = memory.remember("Bookings are taken by phone while Tidebook is down.")
             receipt = memory.recall(QUESTION, receipt=True).receipt
             task = records(memory)
+            write_files(
+                memory.loom,
+                {"almanac.py": "def moon(day):\n    return day % 29\n\n\ndef tide(day):\n    return moon(day)\n"},
+            )
+            write_links(memory.loom, [("almanac.py::tide", "CALLS", "almanac.py::moon")])
+            find_communities(memory.loom)
         with memory_at(store, WEFT_AGENT="ann", WEFT_ROLE="agent") as memory:
             wanted = {"operation": "remember", "arguments": {"text": "Ferries run all night.", "level": "global"}}
             run(memory, "request_global_write_approval", **wanted)
@@ -96,6 +104,13 @@ class World:
             "screen": {"message": "are the bookings down?"},
             "session_status": {"session": "standup"},
             "compaction_show": {"purpose": "security"},
+            "context_pack": {"task": "give the moon of a day"},
+            "semantic_slice": {"symbol": "moon", "context": "full"},
+            "code_explain": {"element": "moon"},
+            "impact_analyze": {"symbols": ["moon"]},
+            "graph_query": {"query": "the moon of a day", "mode": "hybrid"},
+            "find_similar_code": {"element": "moon", "threshold": 0.0},
+            "community_list": {},
         }
         self.arguments |= {name: {} for name in LISTS}
 
@@ -112,7 +127,7 @@ LISTS = (
     *("recent", "diff", *MAY_BE_EMPTY, "deletion_list", "approval_list", "report_list", "alert_list", "work_list"),
     "previous_context",
     *("tool_calls", "log_show", "log_verify", "log_head", "stats", "get_statistics", "doctor", "config", "key_new"),
-    *("token_list", "conversation_list"),
+    *("token_list", "conversation_list", "graph_health"),
 )
 
 

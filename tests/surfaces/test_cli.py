@@ -138,6 +138,7 @@ def test_version(cli: Cli) -> None:
 def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_SENSITIVE_KEY", answer(cli, "key-new")["key"])
     (cli.root / "a.md").write_text("# One\n\nfirst\n")
+    (cli.root / "desk.py").write_text('def book() -> int:\n    """Books a seat at the desk."""\n    return 1\n')
     (cli.root / "agents").mkdir()
     (cli.root / "agents" / "desk.toml").write_text('keywords = ["tides"]\n')
     (cli.root / "chat.jsonl").write_text('{"type": "user", "uuid": "1", "message": {"content": "words"}}\n')
@@ -262,6 +263,16 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("show", first["id"]), "history"),
         (("cite", first["citation"]), "matches"),
         (("ingest", "."), "documents"),
+        (("graph", "set-workspace", "."), "workspace"),
+        (("graph", "rebuild"), "job"),
+        (("graph", "health"), "pending_changes"),
+        (("context-pack", "book a seat at the desk"), "core_symbols"),
+        (("semantic-slice", "book"), "code"),
+        (("code-explain", "book"), "history"),
+        (("impact-analyze", "--symbols", "book"), "blast_radius"),
+        (("graph", "query", "book a seat"), "hits"),
+        (("find-similar-code", "book"), "similar"),
+        (("community-list",), "communities"),
         (("memory-ingest", "notes", "# Words"), "citation"),
         (("record-turns", "chat", "--turns", "user: words"), "turns"),
         (("ingest-transcript", "chat.jsonl"), "written"),
@@ -287,7 +298,8 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("init",), "project"),
         (("config",), "settings"),
     ]
-    covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] in ("log", "token"))]) for arguments, _ in runs)}
+    families = ("log", "token", "graph")
+    covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] in families)]) for arguments, _ in runs)}
     assert {each.replace("-", "_") for each in covered} == {operation.name for operation in OPERATIONS}
     for arguments, field in runs:
         assert field in answer(cli, *arguments), arguments

@@ -87,18 +87,20 @@ def test_a_file_becomes_its_symbols(project: Project) -> None:
     file = "ferry/src/ferry.py"
     assert held(memory, "File") == {file: '"""Ferries."""\nimport os\n\nLIMIT = 3'}
     assert set(held(memory)) == {
-        file, f"{file}::Ferry", f"{file}::Ferry.load", f"{file}::Ferry.sail", f"{file}::dock"
+        file, f"{file}::Ferry", f"{file}::Ferry::load", f"{file}::Ferry::sail", f"{file}::dock"
     }  # fmt: skip
-    shown = memory.show(f"{file}::Ferry.sail")
+    shown = memory.show(f"{file}::Ferry::sail")
     assert shown.node is not None
     assert (shown.node.kind, shown.node.name, shown.node.summary) == ("Function", "Ferry.sail", "src/ferry.py")
     assert shown.node.text == '    def sail(self):\n        return "north"'
     assert {**shown.node.props} == {
-        "path": "src/ferry.py", "source": "src/ferry.py", "part_of": file, "line": 13, "end_line": 14
+        "path": "src/ferry.py", "source": "src/ferry.py", "part_of": file, "line": 13, "end_line": 14,
+        "sort": "method", "signature": "def sail(self)", "told": "sail of ferry",
     }  # fmt: skip
     assert [(edge.direction, edge.rel, edge.id) for edge in shown.edges] == [("in", "CONTAINS", f"{file}::Ferry")]
-    inside = {edge.id for edge in memory.show(file).edges if edge.direction == "out"}
-    assert inside == {f"{file}::Ferry", f"{file}::dock"}
+    inside = {(edge.rel, edge.id) for edge in memory.show(file).edges if edge.direction == "out"}
+    contained = {("CONTAINS", f"{file}::Ferry"), ("CONTAINS", f"{file}::dock")}
+    assert inside == {*contained, ("IMPORTS", "ferry/import:python:os")}
     top = memory.show(file).node
     assert top is not None
     assert (top.name, top.props["language"], top.props["line"]) == ("src/ferry.py", "python", 1)
@@ -119,11 +121,13 @@ def test_an_unchanged_file_costs_nothing_and_an_edit_only_what_it_touches(projec
     file.write_text(FERRY.replace('"north"', '"south"'))
     assert memory.ingest(root).files == 1
     assert memory.stats().store.events == events + 1
-    one = {name: versions(memory, f"ferry/ferry.py::{name}") for name in ("Ferry", "Ferry.load", "Ferry.sail", "dock")}
-    assert one["Ferry"] == one["Ferry.load"] == one["dock"] == 1, "they stand as they did"
-    assert one["Ferry.sail"] > 1
-    assert "south" in held(memory)["ferry/ferry.py::Ferry.sail"]
-    old = memory.show("ferry/ferry.py::Ferry.sail", known_at=before).node
+    one = {
+        name: versions(memory, f"ferry/ferry.py::{name}") for name in ("Ferry", "Ferry::load", "Ferry::sail", "dock")
+    }
+    assert one["Ferry"] == one["Ferry::load"] == one["dock"] == 1, "they stand as they did"
+    assert one["Ferry::sail"] > 1
+    assert "south" in held(memory)["ferry/ferry.py::Ferry::sail"]
+    old = memory.show("ferry/ferry.py::Ferry::sail", known_at=before).node
     assert old is not None
     assert "north" in old.text
 
@@ -139,8 +143,8 @@ def test_what_is_gone_ends_and_what_moved_is_cited_where_it_is(project: Project,
     file.write_text("\n".join(["# new first line", *lines[:9], *lines[12:]]))
     memory.ingest(root)
     names = {name.partition("::")[2] for name in held(memory, "Class", "Function")}
-    assert names == {"Ferry", "Ferry.sail", "dock"}
-    assert memory.show("ferry/ferry.py::Ferry.load", known_at=before).node is not None
+    assert names == {"Ferry", "Ferry::sail", "dock"}
+    assert memory.show("ferry/ferry.py::Ferry::load", known_at=before).node is not None
     dock = memory.show("ferry/ferry.py::dock").node
     assert dock is not None
     assert dock.citation == "file://ferry.py:17"
@@ -148,7 +152,7 @@ def test_what_is_gone_ends_and_what_moved_is_cited_where_it_is(project: Project,
     file.write_text(FERRY)
     clock.step()
     memory.ingest(root)
-    assert "ferry/ferry.py::Ferry.load" in held(memory), "it is back"
+    assert "ferry/ferry.py::Ferry::load" in held(memory), "it is back"
 
 
 def test_names_that_come_again_are_numbered_and_methods_go_with_their_class(project: Project) -> None:
@@ -159,11 +163,14 @@ def test_names_that_come_again_are_numbered_and_methods_go_with_their_class(proj
     )
     memory.ingest(root)
     texts = {name.partition("::")[2]: text[-1] for name, text in held(memory, "Function").items()}
-    assert texts == {"A.m": "1", "A~2.m": "2", "A~2.m~2": "3", "f": "4", "f~2": "5"}
+    assert texts == {"A::m": "1", "A~2::m": "2", "A~2::m~2": "3", "f": "4", "f~2": "5"}
     second = memory.show("ferry/a.py::A~2")
     assert second.node is not None
     assert second.node.name == "A"
-    assert {edge.id for edge in second.edges if edge.direction == "out"} == {"ferry/a.py::A~2.m", "ferry/a.py::A~2.m~2"}
+    assert {edge.id for edge in second.edges if edge.direction == "out"} == {
+        "ferry/a.py::A~2::m",
+        "ferry/a.py::A~2::m~2",
+    }
     assert {edge.name for edge in second.edges if edge.direction == "out"} == {"A.m"}
 
 

@@ -44,7 +44,7 @@ def status():
     return 1
 '''
 LOADING = "ferry/guide.md#Guide#Loading¶1"
-LINKS = {"port/ferry.py", "port/ferry.py::load_cargo", "port/ferry.py::Ferry.sail", "port/ferry.py::dock"}
+LINKS = {"port/ferry.py", "port/ferry.py::load_cargo", "port/ferry.py::Ferry::sail", "port/ferry.py::dock"}
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -125,7 +125,7 @@ def test_links_follow_the_words(place: Place, clock: ManualClock) -> None:
     clock.step()
     write(place.root, "guide.md", GUIDE.replace("`Ferry.sail` checks it", "nobody checks it"))
     memory.ingest(place.root / "guide.md")
-    assert links(memory) == {LOADING: LINKS - {"port/ferry.py::Ferry.sail"}}
+    assert links(memory) == {LOADING: LINKS - {"port/ferry.py::Ferry::sail"}}
     assert links(memory, When(known_at=then)) == {LOADING: LINKS}, "what was known then is still told of then"
     clock.step()
     write(place.root, "guide.md", "# Guide\n\nNothing.\n")
@@ -194,9 +194,9 @@ def test_a_text_that_is_no_file_is_joined_too(place: Place) -> None:
         ("mod.py", "", None),  # two files end so
         ("other/mod.py", "", "other/mod.py"),
         ("nowhere/mod.py", "", None),
-        ("Tide.rise", "", "pkg/deep/mod.py::Tide.rise"),
-        ("Tide::rise", "", "pkg/deep/mod.py::Tide.rise"),
-        ("Inner.fall", "", "pkg/deep/mod.py::Tide.Inner.fall"),
+        ("Tide.rise", "", "pkg/deep/mod.py::Tide::rise"),
+        ("Tide::rise", "", "pkg/deep/mod.py::Tide::rise"),
+        ("Inner.fall", "", "pkg/deep/mod.py::Tide::Inner::fall"),
         ("pkg.deep.mod.Tide", "", "pkg/deep/mod.py::Tide"),
         ("deep.mod.parse", "", "pkg/deep/mod.py::parse"),
         ("pkg.deep.mod", "", "pkg/deep/mod.py"),

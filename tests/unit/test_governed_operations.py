@@ -137,6 +137,8 @@ FREE = {
     "focus_create": "writes into that project",
     "ingest": "writes into this project",
     "memory_ingest": "writes into this project",
+    "graph_set_workspace": "chooses a directory, and writes nothing",
+    "graph_rebuild": "writes into this project",
     "record_turns": "writes into this project",
     "receive_message": "writes into this project",
     "session_archive": "conversations belong to a project",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from weft.code.facts import CLASS_SORTS, FILE, Sort
-from weft.code.languages import grammar_of
 from weft.code.parsing import Parsed
 from weft.code.readers import Match
 
@@ -61,40 +60,36 @@ class Placed(Struct):
 
 def find(parsed: Parsed) -> tuple[list[Found], list[Match]]:
     """What the query finds: definitions and scopes, outer before inner; and the matches that are the reader's own."""
-    from tree_sitter import QueryCursor
-
-    query = grammar_of(parsed.language)[1]
     by_name: dict[int, Found] = {}
     rest: list[Match] = []
     leading: list[Node] = []
-    for root in parsed.searchable():
-        for _, captures in QueryCursor(query).matches(root):
-            if "name" not in captures and LEADING not in captures:  # most of them: soon told
+    for captures in parsed.matches():
+        if "name" not in captures and LEADING not in captures:  # most of them: soon told
+            rest.append(captures)
+            continue
+        sort = next((each for each in captures if each.startswith(_DEFINITION)), None)
+        if sort is None and SCOPE not in captures:
+            if LEADING in captures:
+                leading.extend(captures[LEADING])
+            else:
                 rest.append(captures)
-                continue
-            sort = next((each for each in captures if each.startswith(_DEFINITION)), None)
-            if sort is None and SCOPE not in captures:
-                if LEADING in captures:
-                    leading.extend(captures[LEADING])
-                else:
-                    rest.append(captures)
-                continue
-            node, name = captures[sort or SCOPE][0], captures["name"][0]
-            known = by_name.get(name.start_byte)
-            if known is None:
-                made: Sort | None = None if sort is None else sort.removeprefix(_DEFINITION)  # type: ignore[assignment]
-                receiver = captures.get("receiver")
-                by_name[name.start_byte] = Found(
-                    made,
-                    parsed.raw[name.start_byte : name.end_byte],
-                    node,
-                    node,
-                    node.start_byte,
-                    node.start_point[0],
-                    parsed.raw[receiver[0].start_byte : receiver[0].end_byte] if receiver else b"",
-                )
-            else:  # matches come in the order in which they begin: this one is without the decorators
-                known.bare = node
+            continue
+        node, name = captures[sort or SCOPE][0], captures["name"][0]
+        known = by_name.get(name.start_byte)
+        if known is None:
+            made: Sort | None = None if sort is None else sort.removeprefix(_DEFINITION)  # type: ignore[assignment]
+            receiver = captures.get("receiver")
+            by_name[name.start_byte] = Found(
+                made,
+                parsed.raw[name.start_byte : name.end_byte],
+                node,
+                node,
+                node.start_byte,
+                node.start_point[0],
+                parsed.raw[receiver[0].start_byte : receiver[0].end_byte] if receiver else b"",
+            )
+        else:  # matches come in the order in which they begin: this one is without the decorators
+            known.bare = node
     if leading:
         _lead(parsed.raw, list(by_name.values()), leading)
     found = sorted(by_name.values(), key=lambda each: (each.start, -each.whole.end_byte))

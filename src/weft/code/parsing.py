@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from weft.code.languages import Language, grammar_of
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 MAX_SOURCE_BYTES: Final = 524_288
 # An error node with more children than this is not searched as a whole: a query takes quadratic time over it.
 MAX_ERROR_WIDTH: Final = 2_000
+# What stands deeper is not searched: over one part in another in another a query takes quadratic time.
+MAX_DEPTH: Final = 1_000
 MAX_BROKEN: Final = 20  # places of errors that are told
 
 _LINE_END = re.compile(r"\r\n?")
@@ -55,6 +58,16 @@ class Parsed:
             elif node.child_count:
                 sound.append(node)
         return sound if too_wide else [self.root]
+
+    def matches(self) -> Iterator[dict[str, list[Node]]]:
+        """What the language's query finds, as nodes by the name of their capture, in the order in which they begin."""
+        from tree_sitter import QueryCursor
+
+        cursor = QueryCursor(grammar_of(self.language)[1])
+        cursor.set_max_start_depth(MAX_DEPTH)
+        for root in self.searchable():
+            for _, captures in cursor.matches(root):
+                yield captures
 
     def broken(self) -> tuple[tuple[int, int], ...]:
         """The lines (from 1, both in) of what does not parse, the first of them; all of them if nothing was parsed."""

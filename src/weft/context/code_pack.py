@@ -16,8 +16,9 @@ from weft.context.tokens import count_tokens
 from weft.context.wording import cut, quoted, visible
 from weft.retrieval.views.ground import flat
 
-FIRST_ROWS: Final = 6  # symbols that come before the first body
-SIGNATURE_CHARACTERS: Final = 150
+FIRST_ROWS: Final = 3  # symbols that come before the first body, which is one of theirs
+FIRST_BODY_SHARE: Final = 0.25  # of the budget that it may take at most before other symbols are told
+SIGNATURE_CHARACTERS: Final = 120
 SHORT_SIGNATURE_CHARACTERS: Final = 90
 SUMMARY_CHARACTERS: Final = 110
 WORDS_CHARACTERS: Final = 240  # of a decision, an episode, a plan
@@ -211,7 +212,9 @@ def fitted(whole: ContextPack, budget_tokens: int) -> ContextPack:
 def _with(whole: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack:
     told = whole if roomy else _bare(whole)
     overhead = count_tokens(f"{whole.summary}\n\n")
-    found = fill(_pieces(told), lambda piece: _cost(told, piece, roomy=roomy), max(budget_tokens - overhead, 0))
+    room = max(budget_tokens - overhead, 0)
+    costs = {piece: _cost(told, piece, roomy=roomy) for piece in _all_pieces(told)}
+    found = fill(_pieces(told, costs, room), costs.__getitem__, room)
     taken = {piece for slot in found.slots.values() for piece in slot}
     rows = [at for at in range(len(told.core_symbols)) if ("row", at) in taken] or [0][: len(told.core_symbols)]
     return replace(
@@ -225,22 +228,32 @@ def _with(whole: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack
 
 
 def _bare(whole: ContextPack) -> ContextPack:
-    """Without what a short pack has no room to say of each symbol."""
-    return replace(whole, core_symbols=tuple(replace(each, summary="") for each in whole.core_symbols))
+    """Without what a short pack has no room to say of each symbol: no summary, a body only of the best."""
+    rows = enumerate(whole.core_symbols)
+    return replace(
+        whole,
+        core_symbols=tuple(replace(each, summary="", code=each.code if at == 0 else "") for at, each in rows),
+    )
 
 
-def _pieces(pack: ContextPack) -> Mapping[Slot, Sequence[Piece]]:
+def _all_pieces(pack: ContextPack) -> list[Piece]:
+    return [piece for pieces in _pieces(pack, {}, 0).values() for piece in pieces]
+
+
+def _pieces(pack: ContextPack, costs: Mapping[Piece, int], room_tokens: int) -> Mapping[Slot, Sequence[Piece]]:
+    """What may be told, by slot, the best first: some rows, the first body that is not too long, then the others."""
     rows = range(len(pack.core_symbols))
-    bodies = [at for at in rows if pack.core_symbols[at].code]
-    core: list[Piece] = [("row", at) for at in rows[:FIRST_ROWS]]
-    core += [("body", at) for at in bodies[:1]]
-    core += [("row", at) for at in rows[FIRST_ROWS:]]
-    core += [("body", at) for at in bodies[1:]]
+    bodies: list[Piece] = [("body", at) for at in rows if pack.core_symbols[at].code]
+    share = FIRST_BODY_SHARE * room_tokens if room_tokens >= ROOMY_TOKENS // 2 else 0
+    early = [each for each in bodies if each[1] < FIRST_ROWS and costs.get(each, 0) <= share]
+    core: list[Piece] = [("row", at) for at in rows]
+    core[FIRST_ROWS:FIRST_ROWS] = early[:1]
+    core += [each for each in bodies if each not in early[:1]]
     beside: list[Piece] = []
-    for at in rows:
-        beside += [("callers", at)] if pack.core_symbols[at].callers else []
-        beside += [("callees", at)] if pack.core_symbols[at].callees else []
-        beside += [("tests", at)] if pack.core_symbols[at].tests else []
+    for at, each in enumerate(pack.core_symbols):
+        beside += [("callers", at)] if each.callers else []
+        beside += [("callees", at)] if each.callees else []
+        beside += [("tests", at)] if each.tests else []
     beside += [("dependency", at) for at in range(len(pack.dependencies))]
     return {
         "core": core,

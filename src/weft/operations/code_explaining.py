@@ -132,13 +132,18 @@ def _ties(loom: Loom, when: When, node: NodeVersion, depth: int) -> tuple[_Ties,
     except StoreError as problem:
         return _Ties(), (f"what it is joined to cannot be told: {problem.message}",)
     made = _Ties(
-        callers=tuple(each.told for each in into if not is_test(each.node)),
+        callers=_calls_first([each.told for each in into if not is_test(each.node)]),
         callees=tuple(each.told for each in out),
         tests=tuple(ref_to(step.node) for step in tests),
         bases=bases,
         implementations=implementations,
     )
     return made, (*more, *others)
+
+
+def _calls_first(found: list[Reached]) -> tuple[Reached, ...]:
+    """The nearest first; of as near ones those that call before files that import."""
+    return tuple(sorted(found, key=lambda each: (each.distance, each.relation == "DEPENDS_ON")))
 
 
 def _summary(node: NodeVersion, ties: _Ties) -> str:
@@ -170,11 +175,12 @@ def _unresolved(node: NodeVersion, callees: Sequence[Reached]) -> tuple[str, ...
 
 
 def _history(loom: Loom, node: NodeVersion) -> tuple[tuple[CodeVersion, ...], tuple[str, ...]]:
-    """Its versions, the latest first; commits only for those who may know of transactions."""
+    """Its versions, the latest first."""
     try:
         versions = [each for each in loom.store.history(loom.viewer, node.id, limit=100) if each.retired_at is None]
         latest = sorted(versions, key=lambda each: -each.interval.valid_from)[:VERSIONS_LISTED]
         cited = loom.store.citations(loom.viewer, [each.event for each in latest])
+        commits = {each.tx: _commit(loom, each.tx) for each in latest}
     except StoreError as problem:
         return (), (f"its history cannot be told: {problem.message}",)
     told = tuple(
@@ -182,7 +188,7 @@ def _history(loom: Loom, node: NodeVersion) -> tuple[tuple[CodeVersion, ...], tu
             valid_from=to_iso(each.interval.valid_from),
             valid_to=None if each.interval.valid_to is None else to_iso(each.interval.valid_to),
             line=line_of(each),
-            git_commit=_commit(loom, each.tx),
+            git_commit=commits[each.tx],
             citation=cited.get(each.event, ""),
         )
         for each in latest
@@ -191,9 +197,10 @@ def _history(loom: Loom, node: NodeVersion) -> tuple[tuple[CodeVersion, ...], tu
 
 
 def _commit(loom: Loom, tx: str) -> str:
+    """The commit of a version, for those who may know of transactions."""
     try:
         found = loom.store.transaction(loom.viewer, tx)
-    except (Forbidden, StoreError):  # the version is told all the same
+    except Forbidden:  # the version is told all the same
         return ""
     return (found.git_commit or "")[:12] if found is not None else ""
 

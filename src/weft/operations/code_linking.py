@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.code.facts_file import FactsFile, LinkKept
 from weft.errors import NotFound, WeftError
@@ -18,11 +19,12 @@ from weft.operations.code_records import SYMBOL_KINDS, file_id
 from weft.operations.deletions import pages
 from weft.operations.file_versions import look_up
 from weft.queries import Which
-from weft.types import MAX_IDS_PER_READ, NOW, EdgeVersion, Guard
+from weft.types import MAX_IDS_PER_READ, NOW, SCOPES, EdgeVersion, Guard
 
 FEW: Final = 20  # files whose links are looked up one by one
 MAX_EDGES_OF_NODE: Final = 10_000
 PAGE: Final = 5_000
+NO_LINE: Final = -1
 
 
 class Outcome(Struct, kw_only=True):
@@ -42,6 +44,7 @@ class Outcome(Struct, kw_only=True):
     note: str = ""
     rights: list[str] = msgspec.field(default_factory=list)
     written: set[str] = msgspec.field(default_factory=set)  # ids of files that were written, or ended
+    modules: set[str] = msgspec.field(default_factory=set)  # ids of modules outside that were written
     faults: dict[str, str] = msgspec.field(default_factory=dict)  # of resolvers, by path
 
 
@@ -52,13 +55,18 @@ class Linking:
         self._loom, self._facts, self._root, self._outcome = loom, facts, root, outcome
         self._project = loom.settings.project
         self._doubted = set(facts.unsettled())
-        self._in_graph: dict[str, list[LinkKept]] | None = None  # by the ids of files
+        self._in_graph: dict[str, list[tuple[LinkKept, Guard]]] | None = None  # by the ids of files
         self._before: dict[str, Sequence[LinkKept]] = {}  # links of files that are being written
-        self._modules: set[str] = set()  # nodes outside that are known to be there
+        self._modules: dict[str, Guard] = {}  # nodes outside that are known to be there
+        self._reguarded: set[str] = set()  # files whose rights changed: so do those of their links
 
     def doubt(self, path: str) -> None:
         """What is noted of a file's links may not be what stands."""
         self._doubted.add(path)
+
+    def reguard(self, path: str) -> None:
+        """The rights of a file changed: all of its links are written anew, with the modules outside that it names."""
+        self._reguarded.add(path)
 
     def workspace(self) -> Workspace:
         """The files as they are known now, for resolvers."""
@@ -78,27 +86,40 @@ class Linking:
         """
         others = [self._id(each.path) for each in batch if each.path not in guards]
         seen = look_up(self._loom, others) if others else {}
-        modules = self._new_modules(batch)
+        self._look_for(each for found in batch for each in found.modules)
         drafts: list[Draft] = []
         for each in batch:
             known = seen[self._id(each.path)].known if each.path not in guards else None
             guard = guards.get(each.path) or (known.guard if known is not None else None)
             if guard is None:
                 raise NotFound(f"there is no node of {each.path}", hint="index it again")
-            self._before[each.path] = self.standing(each.path)
-            made = link_drafts(each.path, guard, self._before[each.path], each, modules)
-            modules = {node: name for node, name in modules.items() if not made or node not in each.modules}
-            drafts += made
+            self._before[each.path] = before = self.standing(each.path, guard)
+            drafts += link_drafts(each.path, guard, before, each, self._new_modules(each, guard))
         return drafts
 
-    def _new_modules(self, batch: Sequence[Resolved]) -> dict[str, str]:
-        """Modules outside that have no node yet, by id."""
-        wanted = {node: name for each in batch for node, name in each.modules.items() if node not in self._modules}
-        ids = list(wanted)
+    def _look_for(self, modules: Iterable[str]) -> None:
+        """Looks up which of these have a node."""
+        ids = [node for node in dict.fromkeys(modules) if node not in self._modules]
         for start in range(0, len(ids), MAX_IDS_PER_READ):
-            some = ids[start : start + MAX_IDS_PER_READ]
-            self._modules.update(node.id for node in self._loom.store.nodes(self._loom.viewer, NOW, some))
-        return {node: name for node, name in wanted.items() if node not in self._modules}
+            found = self._loom.store.nodes(self._loom.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
+            self._modules.update({node.id: node.guard for node in found})
+
+    def _new_modules(self, resolved: Resolved, guard: Guard) -> dict[str, str]:
+        """Modules outside that have no node yet, or one that fewer may see than may see the file."""
+        anew = resolved.path in self._reguarded
+        made = {
+            node: name
+            for node, name in resolved.modules.items()
+            if (known := self._modules.get(node)) is None or (known != guard and (anew or not _covers(known, guard)))
+        }
+        self._modules.update(dict.fromkeys(made, guard))
+        self._outcome.modules.update(made)
+        return made
+
+    def forget(self) -> None:
+        """What was about to be written was not."""
+        self._modules.clear()
+        self._before.clear()
 
     def settle(self, batch: Sequence[Resolved]) -> None:
         """Notes that these links stand now."""
@@ -115,25 +136,30 @@ class Linking:
                     each.path, each.links, unresolved=each.unresolved, outside=each.outside, asked=each.asked
                 )
         for each in batch:
-            self._modules.update(each.modules)
             self._doubted.discard(each.path)
+            self._reguarded.discard(each.path)
             if self._in_graph is not None:
                 self._in_graph.pop(self._id(each.path), None)
 
     # What stands
 
-    def standing(self, path: str) -> Sequence[LinkKept]:
-        """The links that stand of a file: as noted, or as the graph has them where the note may be wrong."""
+    def standing(self, path: str, guard: Guard) -> Sequence[LinkKept]:
+        """The links that stand of a file: as noted, or as the graph has them where the note may be wrong.
+
+        Those with other rights than the file's stand on no line that there is: so they are written anew.
+        """
         noted = None if path in self._doubted else self._facts.links(path)
         if noted is not None:
-            return noted
+            return [replace(each, line=NO_LINE) for each in noted] if path in self._reguarded else noted
         if self._in_graph is None and len(self._doubted) <= FEW:
-            return self._links_of(self._id(path))
-        if self._in_graph is None:
-            self._in_graph = self._links_of_all()
-        return self._in_graph.get(self._id(path), ())
+            found: Sequence[tuple[LinkKept, Guard]] = self._links_of(self._id(path))
+        else:
+            if self._in_graph is None:
+                self._in_graph = self._links_of_all()
+            found = self._in_graph.get(self._id(path), ())
+        return [link if own == guard else replace(link, line=NO_LINE) for link, own in found]
 
-    def _links_of(self, node_id: str) -> list[LinkKept]:
+    def _links_of(self, node_id: str) -> list[tuple[LinkKept, Guard]]:
         symbols = pages(self._loom, Which(id_prefix=f"{node_id}::", kinds=SYMBOL_KINDS))
         ids = [node_id, *(each.id for each in symbols if each.props.get("part_of") == node_id)]
         found = []
@@ -149,10 +175,10 @@ class Linking:
             found += [_link(node_id, step.edge) for step in steps]
         return found
 
-    def _links_of_all(self) -> dict[str, list[LinkKept]]:
+    def _links_of_all(self) -> dict[str, list[tuple[LinkKept, Guard]]]:
         """The links of every file whose note may be wrong."""
         files = {self._id(path) for path in self._doubted}
-        found: dict[str, list[LinkKept]] = {}
+        found: dict[str, list[tuple[LinkKept, Guard]]] = {}
         when, after = self._loom.store.pin(self._loom.viewer, NOW), 0
         while page := self._loom.store.relations(
             self._loom.viewer, when, LINK_RELATIONS, projects=(self._project,), after=after, limit=PAGE
@@ -168,10 +194,16 @@ class Linking:
         return file_id(self._project, path)
 
 
-def _link(file: str, edge: EdgeVersion) -> LinkKept:
+def _link(file: str, edge: EdgeVersion) -> tuple[LinkKept, Guard]:
     line = edge.props.get("line")
     key = edge.src.removeprefix(file).removeprefix("::")
-    return LinkKept(key, edge.rel, edge.dst, line if isinstance(line, int) else 0)
+    return LinkKept(key, edge.rel, edge.dst, line if isinstance(line, int) else 0), edge.guard
+
+
+def _covers(one: Guard, other: Guard) -> bool:
+    """Whether all who may see what has the other guard may see what has this one, as far as that is told easily."""
+    wide = SCOPES.index(one.scope) <= SCOPES.index(other.scope)
+    return wide and (not one.agents or one.agents == other.agents) and one.sensitive <= other.sensitive
 
 
 def _beginnings(node_id: str) -> Iterator[str]:

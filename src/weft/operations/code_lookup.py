@@ -93,17 +93,16 @@ def find_element(loom: Loom, when: When, element: str) -> Looked:
     path, mark, name = written.partition("::")
     if mark and (found := _by_name(loom, when, written, "") or _by_name(loom, when, name, path)):
         return Looked(node=found[0], others=tuple(found[1:]))
-    if _PATH_LIKE.search(written) and (files := find_files(loom, when, written)):
-        return Looked(node=files[0], others=tuple(files[1:]))
     return look_up(loom, when, symbol=written)
 
 
 def _by_name(loom: Loom, when: When, symbol: str, file: str) -> list[NodeVersion]:
     """Those that are meant by an id, or by a name and a file as far as given, the likeliest first."""
-    if "::" in symbol and (found := _by_id(loom, when, symbol)):
+    if ("::" in symbol or "/" in symbol) and (found := _by_id(loom, when, symbol)):
         return found
     if not file:
-        return named(loom, when, symbol) if symbol else []
+        found = named(loom, when, symbol) if symbol else []
+        return found or (find_files(loom, when, symbol) if _PATH_LIKE.search(symbol) else [])
     files = find_files(loom, when, file)
     if not symbol:
         return files

@@ -12,6 +12,7 @@ from weft.context.code_pack import CodeSlice, ContextPack, Dependency, Known, fi
 from weft.errors import Invalid, NotFound, StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.code_known import DECISION_KINDS, known_of
 from weft.operations.code_lookup import NOT_READ, called_at, caller, is_indexed, is_test, joined, ref_to
 from weft.operations.code_seeds import Seeds, seeds_of
 from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
@@ -31,10 +32,11 @@ DECISIONS: Final = 6
 EPISODES: Final = 3
 LEAST_NEAR: Final = 0.35  # of a decision that is not joined to the code, to the task
 MAX_BODY_LINES: Final = 400
+LEAST_LINE_TOKENS: Final = 4  # a line of source seldom costs less
 DEFAULT_TOKENS: Final = 1_200
 AROUND: Final = ("CALLS", "EXTENDS", "IMPLEMENTS", "TESTS", "INVOLVES", MENTIONS_CODE)
-DECISION_KINDS: Final = ("Decision", "Pattern")
 EPISODE_KINDS: Final = ("Episode",)
+NO_MATCH: Final = "No code of this workspace matches the task."
 NO_CLAIMS: Final = "claims are not there yet: nothing is claimed, and active_blockers is empty"
 
 
@@ -67,10 +69,10 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
     seeds = seeds_of(loom, when, given.task)
     core = [node for node, _ in seeds.ranked[:CORE]]
     if not core:
-        return _nothing(loom, when, given)
+        return _nothing(loom, when, given, seeds)
     steps, notes = _around(loom, when, core)
     slices = Slices(loom, when)
-    shown = _shown_whole(core)
+    shown = _shown_whole(core, given.budget)
     rows = tuple(_slice(slices, node, steps, seeds, with_code=node.id in shown) for node in core)
     decisions, episodes, untold = _known(loom, when, given, core, steps, seeds)
     plan, unplanned = _plan(loom, when, given)
@@ -99,12 +101,14 @@ def _name(path: str) -> str:
     return flat(path).rpartition("/")[2]
 
 
-def _nothing(loom: Loom, when: When, given: ContextPackAsked) -> ContextPack:
-    """What is said where no code matches. Raises NotFound where none is indexed."""
-    if not is_indexed(loom, when):
+def _nothing(loom: Loom, when: When, given: ContextPackAsked, seeds: Seeds) -> ContextPack:
+    """What is said where no code matches, or none can be read. Raises NotFound where none is indexed."""
+    degraded = seeds.answer.degraded
+    if not degraded and not is_indexed(loom, when):
         raise NotFound("no code of this workspace is indexed", hint=NOT_READ)
-    made = ContextPack(summary="No code of this workspace matches the task.", notes=(NO_CLAIMS,) if given.claim else ())
-    return fitted(made, given.budget)
+    said = "The graph of this workspace's code cannot be read." if degraded else NO_MATCH
+    notes = (*seeds.notes, *([NO_CLAIMS] if given.claim else []))
+    return fitted(ContextPack(summary=said, notes=notes), given.budget)
 
 
 # Symbols
@@ -123,15 +127,16 @@ def _around(loom: Loom, when: When, core: Sequence[NodeVersion]) -> tuple[tuple[
         return ({}, {}), (f"what the symbols are joined to cannot be told: {problem.message}",)
 
 
-def _shown_whole(core: Sequence[NodeVersion]) -> set[str]:
-    """The first symbols that are not too long and of which no line is in one before them."""
+def _shown_whole(core: Sequence[NodeVersion], budget_tokens: int) -> set[str]:
+    """The first symbols that may have room and of which no line is in one before them: what else need not be read."""
     taken: dict[str, list[tuple[int, int]]] = {}
     shown: set[str] = set()
+    most = min(MAX_BODY_LINES, budget_tokens // LEAST_LINE_TOKENS)
     for node in core:
         first, last = line_of(node), end_of(node)
         spans = taken.setdefault(path_of(node), [])
         apart = all(last < begin or end < first for begin, end in spans)
-        if node.kind != "File" and last - first < MAX_BODY_LINES and apart and len(shown) < BODIES:
+        if node.kind != "File" and last - first < most and apart and len(shown) < BODIES:
             shown.add(node.id)
             spans.append((first, last))
     return shown
@@ -149,7 +154,7 @@ def _slice(
         end_line=end_of(node),
         citation=citation_of(node),
         signature="" if node.kind == "File" else signature_of(node),
-        summary=_told(node),
+        summary=told_of(node),
         code=slices.text(node) if with_code else "",
         callers=tuple(caller(step) for step in into if step.edge.rel == "CALLS" and not is_test(step.node)),
         callees=tuple(ref_to(step.node) for step in out if step.edge.rel == "CALLS"),
@@ -159,12 +164,6 @@ def _slice(
         valid_from=to_iso(node.interval.valid_from),
         id=node.id,
     )
-
-
-def _told(node: NodeVersion) -> str:
-    """What it is for, as far as that says more than its name and what it calls, which are told beside it."""
-    told = told_of(node).partition("; calls ")[0]
-    return "" if told.endswith((", a class", ", an enum", ", a struct", ", an interface", ", a trait")) else told
 
 
 def _dependencies(core: Sequence[NodeVersion], steps: tuple[Steps, Steps], seeds: Seeds) -> tuple[Dependency, ...]:
@@ -241,20 +240,6 @@ def _found(loom: Loom, when: When, kinds: tuple[str, ...], seeds: Seeds) -> list
     return list(loom.store.nodes(loom.viewer, when, kept))
 
 
-def known_of(node: NodeVersion, citation: str) -> Known:
-    """A decision, an episode or a task in a few words."""
-    status = node.props.get("status")
-    return Known(
-        id=node.id,
-        kind=node.kind,
-        title=flat(node.name or node.text)[:200],
-        citation=citation,
-        text=flat(node.text),
-        at=to_iso(node.interval.valid_from),
-        status=status if isinstance(status, str) and status.isidentifier() else "",
-    )
-
-
 def _plan(loom: Loom, when: When, given: ContextPackAsked) -> tuple[Known | None, tuple[str, ...]]:
     if given.task_id is None:
         return None, ()
@@ -275,7 +260,6 @@ OPERATIONS = (
         run=context_pack,
         arguments=("task",),
         rare=("task_id", "include_decisions", "include_episodes", "include_learnings", "claim"),
-        eager=True,
         budget="budget",
         priorities={
             "entry_point": "required",

@@ -130,7 +130,7 @@ def index(
         standing = {} if is_new else _standing(loom, guard, source.path)
     symbols = () if source.read is None else source.read.symbols
     keys = _keys(symbols, (lambda key: None) if is_new else _kinds_known(loom, node_id, standing))
-    made = () if source.read is None else _symbol_texts(source.path, source.read, keys, sensitive=guard.sensitive)
+    made = () if source.read is None else _symbol_texts(source.read, keys, sensitive=guard.sensitive)
     gone = set(standing) - {f"{node_id}::{key}" for key in keys}
     # What is told of a later time would hold again from then on: it is taken back, and told anew.
     later = known is not None and source.at is not None and known.interval.asserted_from > source.at
@@ -219,19 +219,19 @@ def _keys(symbols: tuple[Symbol, ...], kind_of: Callable[[str], str | None]) -> 
     return keys
 
 
-def _symbol_texts(path: str, read: SourceFile, keys: list[str], *, sensitive: bool) -> list[code.SymbolText]:
+def _symbol_texts(read: SourceFile, keys: list[str], *, sensitive: bool) -> list[code.SymbolText]:
     calls: list[dict[str, None]] = [{} for _ in keys]
     for each in () if sensitive else read.facts.references:
         if each.owner != FILE:
             calls[each.owner][each.chain] = None
     return [
-        _symbol_text(path, keys, symbol, keys[place], tuple(calls[place]), sensitive=sensitive)
+        _symbol_text(keys, symbol, keys[place], tuple(calls[place]), sensitive=sensitive)
         for place, symbol in enumerate(read.symbols)
     ]
 
 
 def _symbol_text(
-    path: str, keys: list[str], symbol: Symbol, key: str, calls: tuple[str, ...], *, sensitive: bool
+    keys: list[str], symbol: Symbol, key: str, calls: tuple[str, ...], *, sensitive: bool
 ) -> code.SymbolText:
     whole = symbol.spans == ((symbol.line, symbol.end_line),)
     return code.SymbolText(

@@ -117,8 +117,7 @@ class CodeRun:
             seen = look_up(self._loom, [self._id(path) for path in some])
             for path in some:
                 if self._stands(path, seen[self._id(path)]):
-                    self.outcome.unchanged += 1
-                    self._name_again(path)
+                    self._unchanged(path)
                 else:
                     yield path, seen[self._id(path)]
 
@@ -155,11 +154,13 @@ class CodeRun:
         same = is_version(node, self._rights.of(node), Source(path=path, sha256=known.sha256), name)
         return known.sha256 if same else ""
 
-    def _name_again(self, path: str) -> None:
+    def _unchanged(self, path: str) -> None:
         """What was wrong with a file is said of it every time."""
         other = self.others.get(path)
         if other is not None and other.problem:
             self.skipped.add(Skipped(path=path, reason=other.problem))
+        else:
+            self.outcome.unchanged += 1
 
     # Reading
 
@@ -173,9 +174,8 @@ class CodeRun:
             self.skipped.add(Skipped(path=read.path, reason=read.gone))
             return
         if read.state.sha256 and read.state.sha256 == self._hash_known(read.path, seen):
-            self.outcome.unchanged += 1
             self._marks.append((read.path, read.state.mark, walked))
-            self._name_again(read.path)
+            self._unchanged(read.path)
             return
         if read.problem:
             self.skipped.add(Skipped(path=read.path, reason=read.problem))

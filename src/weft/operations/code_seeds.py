@@ -31,8 +31,10 @@ PLAIN_WORDS: Final = 0.15  # what words count beside meaning where the task hold
 NAMED: Final = 0.5  # for a symbol whose name stands in the task; the best that the search finds has 1
 NAMED_FILE: Final = 1.0  # for a file whose path stands in it
 NAMED_IN_FILE: Final = 0.1  # for a file that holds a symbol whose name stands in it
-FILE_SHARE: Final = 0.6  # of a symbol's score that is its file's
-BY_WALK: Final = 0.3  # the most that a walk gives to what the search did not find
+FILE_SHARE: Final = 0.7  # of a symbol's score that is its file's
+BY_WALK: Final = 0.3  # for the file that most of a walk stays in
+OWN_WALK: Final = 0.2  # of that, for the symbol that it stays with most
+FILES_BETWEEN: Final = 6
 MAX_CONCRETE: Final = 8  # classes that implement one
 CONCRETE_OF_BEST: Final = 3
 INTERFACES: Final = frozenset({"interface", "abstract", "trait"})
@@ -71,7 +73,7 @@ def seeds_of(loom: Loom, when: When, task: str) -> Seeds:
     weights = {node.id: max(score, 0.01) for node, score in seeds}
     walked = loom.store.walk(loom.viewer, when, weights, limit=REACHED) if weights else None
     reached = dict(walked.scores) if walked is not None else {}
-    beside = _with_reached(loom, when, _with_concrete(ranked, concrete), reached)
+    beside = _with_concrete(_with_reached(loom, when, ranked, reached), concrete)
     notes = (*answer.notes, *(walked.notes if walked is not None else ()))
     return Seeds(ranked=tuple(beside), walked=reached, answer=answer, notes=tuple(dict.fromkeys(notes)))
 
@@ -120,23 +122,27 @@ def _ranked(
     most = max(files.values(), default=0.0) or 1.0
     kept = [node for node in nodes if with_tests or not is_test(node)] or list(nodes)
     having = {file_of(node) for node in kept if node.kind != "File"}
-    scored = [
-        (node, FILE_SHARE * files.get(file_of(node), 0.0) / most + (1.0 - FILE_SHARE) * scores.get(node.id, 0.0))
-        for node in kept
-        if node.kind != "File" or node.id not in having
-    ]
+    scored = []
+    for node in kept:
+        if node.kind == "File" and node.id in having:
+            continue
+        of_file = files.get(file_of(node), 0.0) / most
+        own = of_file if node.kind == "File" else scores.get(node.id, 0.0)  # it is all that it holds
+        scored.append((node, FILE_SHARE * of_file + (1.0 - FILE_SHARE) * own))
     scored.sort(key=lambda each: (-each[1], each[0].id))
     return _spread(scored)
 
 
 def _spread(scored: Sequence[tuple[NodeVersion, float]]) -> list[tuple[NodeVersion, float]]:
-    """One of each file first, then the second of each, and so on."""
+    """One of each file first; the next of a file comes as if it were so many files further back."""
     turns: dict[str, int] = {}
+    order: dict[str, int] = {}
     placed = []
     for at, (node, score) in enumerate(scored):
         file = file_of(node)
+        place = order.setdefault(file, len(order)) + FILES_BETWEEN * turns.get(file, 0)
         turns[file] = turns.get(file, 0) + 1
-        placed.append((turns[file], at, node, score))
+        placed.append((place, at, node, score))
     return [(node, score) for _, _, node, score in sorted(placed, key=lambda each: each[:2])]
 
 
@@ -177,11 +183,19 @@ def _with_concrete(
 def _with_reached(
     loom: Loom, when: When, found: Sequence[tuple[NodeVersion, float]], walked: Mapping[str, float]
 ) -> list[tuple[NodeVersion, float]]:
-    """With what a walk stays with most, behind what the search found."""
+    """What the search found and what a walk reached, by both: a file counts by how much of the walk stays in it.
+
+    The best that the search found stays first: it is where the walk began.
+    """
     known = {node.id for node, _ in found}
-    nodes = loom.store.nodes(loom.viewer, when, [each for each in walked if each not in known])
-    nodes = tuple(node for node in nodes if node.kind in SYMBOL_KINDS and path_of(node) and not is_test(node))
-    most = max((walked[node.id] for node in nodes), default=0.0) or 1.0
-    by_walk = [(node, BY_WALK * walked[node.id] / most) for node in nodes]
-    by_walk.sort(key=lambda each: -each[1])
-    return [*found, *_spread(by_walk)]
+    reached = loom.store.nodes(loom.viewer, when, [each for each in walked if each not in known])
+    nodes = [node for node in reached if node.kind in SYMBOL_KINDS and path_of(node) and not is_test(node)]
+    stays: dict[str, float] = {}
+    for node in (*(node for node, _ in found), *nodes):
+        stays[file_of(node)] = stays.get(file_of(node), 0.0) + walked.get(node.id, 0.0)
+    most = max(stays.values(), default=0.0) or 1.0
+    own = max((walked[node.id] for node in nodes), default=0.0) or 1.0
+    scored = [(node, score + BY_WALK * stays[file_of(node)] / most) for node, score in found[1:]]
+    scored += [(node, BY_WALK * (stays[file_of(node)] / most + OWN_WALK * walked[node.id] / own)) for node in nodes]
+    scored.sort(key=lambda each: -each[1])
+    return _spread([*found[:1], *scored])

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from weft.code.summary import summary_told
 from weft.code.symbols import MAX_SYMBOLS
 from weft.documents.lines import split_lines
 from weft.log.citation import file_citation
@@ -18,6 +17,7 @@ from weft.operations.freshness import note_of
 from weft.types import Find, NodeVersion, When
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
+_NAME_AND_KIND: Final = re.compile(r", an? (?:class|enum|struct|interface|trait|abstract)$")
 _AFTER_OPENING: Final = re.compile(r"(?<=[(\[])\s+")
 _BEFORE_CLOSING: Final = re.compile(r",?\s+(?=[)\]])")
 
@@ -59,11 +59,12 @@ def signature_of(node: NodeVersion) -> str:
 
 
 def told_of(node: NodeVersion) -> str:
-    """What a symbol is for, in a line, without the path that summaries begin with; empty where nothing is known."""
-    path = path_of(node)
-    summary = summary_told(node)
-    summary = summary.removeprefix(path).removeprefix(":").strip() if path else summary
-    return " ".join(summary.split())
+    """What a symbol is for, in a line: as far as that says more than its name, its kind and what it calls."""
+    said = node.props.get("told")
+    if not isinstance(said, str):
+        return ""
+    told = " ".join(said.split()).partition("; calls ")[0]
+    return "" if _NAME_AND_KIND.search(told) else told
 
 
 class Slices:

@@ -198,7 +198,7 @@ class CodeWriting:
     def _count(self, works: Iterable[Work]) -> None:
         for work in works:
             if work.indexing is None:
-                self._outcome.unchanged += 1
+                self._outcome.unchanged += not work.read.problem
                 continue
             if work.read.source is None:
                 self._outcome.others += 1
@@ -227,6 +227,8 @@ class CodeWriting:
                 came = (before is None and work.path not in others) or (before is None) is is_source
                 if before is None and work.seen.last is not None:
                     self._linking.doubt(work.path)
+                if self._rights.change(work.seen.last):
+                    self._linking.reguard(work.path)
                 if is_source:
                     asked |= self._put_source(work, before, came=came)
                 else:
@@ -284,7 +286,7 @@ class CodeWriting:
         path = str(node.props.get("path") or "")
         symbols = pages(self._loom, Which(id_prefix=f"{node.id}::", kinds=SYMBOL_KINDS, deleted=False))
         parts = [each.id for each in symbols if each.props.get("part_of") == node.id and not has_ended(each)]
-        drafts = link_drafts(path, node.guard, self._linking.standing(path), None, {})
+        drafts = link_drafts(path, node.guard, self._linking.standing(path, node.guard), None, {})
         for some in slices((*parts, node.id)):
             drafts.append(Draft(kind="graph.ended", payload=graph.Ended(nodes=tuple(some), reason=REASON)))
         return drafts
@@ -318,6 +320,7 @@ class CodeWriting:
         except TaskClosed:
             raise
         except (Invalid, Forbidden, Conflict, NotFound):
+            self._linking.forget()
             self._works = list(works)
             self.write()
             self.end(gone)
@@ -356,6 +359,7 @@ class CodeWriting:
         except TaskClosed:
             raise
         except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            self._linking.forget()
             if len(batch) == 1:
                 self._write_some_links(batch[0], problem)
                 return
@@ -381,6 +385,7 @@ class CodeWriting:
         try:
             self._append(self._linking.drafts([less], {}), (), fence=None, more=[less.path])
         except (Invalid, Forbidden, Conflict, NotFound) as again:
+            self._linking.forget()
             self._outcome.problem(resolved.path, again)
             return
         self._linking.settle([less])

@@ -207,7 +207,12 @@ def _kept(
         for file, (community, guard) in sorted(members.items())
         if belongs.get(file) != community
     ]
-    drafts = _drafts(changed, moved, gone)
+    left = tuple(
+        graph.EdgeName(src=file, rel=MEMBER, dst=community)
+        for file, community in sorted(belongs.items())
+        if file not in members and community in wanted
+    )
+    drafts = _drafts(changed, moved, graph.Ended(nodes=gone, edges=left))
     notes = commit(loom, drafts).notes if drafts else ()
     return CommunitiesFound(
         communities=len(wanted), files=len(members), changed=len(changed), ended=len(gone), notes=tuple(notes)
@@ -222,7 +227,7 @@ def _says(node: NodeVersion | None, wanted: graph.NodeAssertion) -> bool:
 
 
 def _drafts(
-    nodes: Sequence[graph.NodeAssertion], edges: Sequence[graph.EdgeAssertion], gone: tuple[str, ...]
+    nodes: Sequence[graph.NodeAssertion], edges: Sequence[graph.EdgeAssertion], over: graph.Ended
 ) -> list[Draft]:
     """The nodes first: edges join what is there."""
     drafts = [
@@ -233,8 +238,8 @@ def _drafts(
         Draft(kind="graph.asserted", payload=graph.Asserted(edges=tuple(edges[at : at + EDGES_AN_EVENT])))
         for at in range(0, len(edges), EDGES_AN_EVENT)
     ]
-    if gone:
-        drafts.append(Draft(kind="graph.ended", payload=graph.Ended(nodes=gone)))
+    if over.nodes or over.edges:
+        drafts.append(Draft(kind="graph.ended", payload=over))
     return drafts
 
 

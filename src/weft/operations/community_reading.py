@@ -9,7 +9,9 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from weft.code.communities import Community, summary_of_community
+from weft.context.priorities import Priorities
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.communities import MEMBER, communities_at, links_of
 from weft.operations.fields import Limit
 from weft.operations.finding import AsOf, KnownAt
@@ -21,6 +23,17 @@ from weft.types import NodeVersion, When
 FILES_SHOWN: Final = 8
 TO_DO: Final = "`weft graph rebuild --mode full` finds them"
 SLICE: Final = 500
+# Of a community its label and its line say the most: fewer of them, rather than labels alone.
+PRIORITIES: Final[Priorities] = {
+    "label": "required",
+    "summary": "required",
+    "id": "low",
+    "files": "low",
+    "symbols": "low",
+    "central": "low",
+    "top": "low",
+    "paths": "low",
+}
 
 
 class CommunityShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,13 +79,14 @@ def community_list(loom: Loom, given: CommunityList) -> CommunitiesListed:
     page = found[given.offset : given.offset + given.limit]
     further = given.offset + len(page)
     files = sum(each.files for each in found)
-    return CommunitiesListed(
+    answer = CommunitiesListed(
         summary=f"{len(found):,} communities of {files:,} files" if found else "no communities are known here",
         communities=page,
         total=len(found),
         next_offset=further if further < len(found) else None,
         notes=() if found else (TO_DO,),
     )
+    return bounded(answer, "communities")
 
 
 def communities_shown(loom: Loom, when: When) -> tuple[CommunityShown, ...]:
@@ -137,6 +151,6 @@ OPERATIONS = (
         toolset="code",
         run=community_list,
         rare=("known_at",),
-        priorities={"communities.paths": "low", "communities.top": "low", "communities.id": "low"},
+        priorities={f"communities.{field}": priority for field, priority in PRIORITIES.items()},
     ),
 )

@@ -22,6 +22,7 @@ from weft.operations.clearing_audit import clear_audit
 from weft.operations.clearing_outbox import clear_outbox
 from weft.operations.conversations import log_session
 from weft.operations.deleting import names_of, path_in_project
+from weft.operations.facts_kept import forget_facts
 from weft.operations.left_over import held_alone, left_over
 from weft.operations.mentioned import Mentioned, opening
 from weft.operations.registry import Operation
@@ -47,6 +48,7 @@ SHOWN: Final = 20
 SETTLED_S: Final = FLUSH_S + 0.25  # by then every process has recorded its calls
 COMMON: Final = 0.1  # of all texts: a name that stands in more may be a common word
 RECEIPT: Final = "Receipt"
+CODE_KINDS: Final = frozenset({"File", "Class", "Function", "Test", "Import"})
 OUT_OF_REACH: Final = (
     "backups and copies of the store",
     "exported logs, copies of what was baked, and files that answers were written to",
@@ -198,6 +200,8 @@ def carry_out(
     notes += end_relations(loom, viewer, selected.unsaid)
     notes += remove_files(loom.settings, outside.files)
     notes += _kept_away(loom, selected.what, would.nodes)
+    if selected.what == "everything" or not CODE_KINDS.isdisjoint(counts.kinds):
+        forget_facts(loom)
     done = erasing.run(selected.what)
     audit.settle()
     audited = audit.clear(write=True)

@@ -10,15 +10,12 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from weft.code import languages
-from weft.code.symbols import read_source
 from weft.context.baked import MARKER as BAKED
 from weft.documents.forms import TEXT, Form, form_of
 from weft.documents.outline import Outline
-from weft.errors import Invalid
 from weft.log.draft import Draft
 from weft.loom import Loom
-from weft.operations.code_records import Source, file_id, index, is_version
+from weft.operations.code_records import file_id
 from weft.operations.document_records import DocumentVersion, Recorded, is_recorded, record
 from weft.operations.file_bytes import read_regular
 from weft.operations.file_faults import faults_told
@@ -39,10 +36,6 @@ class FileRead(Struct, frozen=True, kw_only=True):
     source: str
     raw: bytes
     sha256: str
-
-    @property
-    def is_code(self) -> bool:
-        return languages.language_of(self.source) is not None
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -65,15 +58,14 @@ class Seen(Struct, frozen=True, kw_only=True):
 class Decision(Struct, frozen=True, kw_only=True):
     """What to write: events in order, each its own commit if there are several; or a deleted node to bring back.
 
-    `sections` and `chunks` count those of a document, `symbols` those of a source file. `rights` says what changes of
-    who may see it; `left_out` counts parts that were deleted and say the same, `returned` those that are back.
+    `sections` and `chunks` count those of the document. `rights` says what changes of who may see it; `left_out` counts
+    parts that were deleted and say the same, `returned` those that are back.
     """
 
     drafts: tuple[Draft, ...] = ()
     back: NodeVersion | None = None
     sections: int = 0
     chunks: int = 0
-    symbols: int = 0
     revived: bool = False
     rights: str = ""
     left_out: int = 0
@@ -122,7 +114,6 @@ class Version(Protocol):
 
     id: str
     source: str
-    is_code: bool
     notes: tuple[str, ...]
 
     def decide(self, seen: Seen) -> Decision | None:
@@ -135,10 +126,9 @@ class FileVersion:
 
     def __init__(self, loom: Loom, rights: Rights, read: FileRead) -> None:
         self._loom, self._rights, self._read = loom, rights, read
-        self.id, self.source, self.is_code = read.id, read.source, read.is_code
+        self.id, self.source = read.id, read.source
         self.notes: tuple[str, ...] = ()
         self._document: DocumentVersion | None = None
-        self._code: Source | None = None
 
     def stands(self, seen: Seen) -> bool:
         """Whether the graph says all of it already. Costs no reading of the text."""
@@ -152,26 +142,10 @@ class FileVersion:
         if deleted and seen.gone is not None and self._is_version(seen.gone):
             return Decision(back=seen.gone, revived=True)
         guard, rights = self._rights.of(seen.last), self._rights.change(seen.last)
-        if self.is_code:
-            with faults_told(self._loom.screen):
-                indexed = index(self._loom, guard, self._source_code(), seen.known)
-            return Decision(drafts=(indexed.draft,), symbols=indexed.symbols, revived=deleted, rights=rights)
         return document_decision(record(self._loom, guard, self._version(), seen.last), rights, revived=deleted)
 
     def _is_version(self, node: NodeVersion) -> bool:
-        guard = self._rights.of(node)
-        if self.is_code:
-            language = languages.language_of(self.source)
-            assert language is not None
-            return is_version(node, guard, Source(path=self.source, sha256=self._read.sha256), language.name)
-        return is_recorded(node, guard, self._read.sha256)
-
-    def _source_code(self) -> Source:
-        if self._code is None:
-            text = self._loom.screen.redact(_code_text(self._read.raw))
-            read = read_source(text, self.source)
-            self._code = Source(path=self.source, read=read, sha256=self._read.sha256)
-        return self._code
+        return is_recorded(node, self._rights.of(node), self._read.sha256)
 
     def _version(self) -> DocumentVersion:
         if self._document is None:
@@ -226,12 +200,3 @@ def outline_of(loom: Loom, text: str, form: Form) -> Outline:
     with faults_told(loom.screen):
         # Before it is cut up: an id is made of a heading, and a key may stand in several lines.
         return read_outline(loom.screen.redact(text), form)
-
-
-def _code_text(raw: bytes) -> str:
-    if b"\x00" in raw:
-        raise Invalid("holds NUL characters: not a text file")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise Invalid("is not UTF-8 text") from problem

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from weft.append import Fence, Moved
 from weft.errors import Conflict, Forbidden, Invalid, NotFound, WeftError
 from weft.log.draft import Draft
-from weft.log.kinds import code, document, transaction
+from weft.log.kinds import document, transaction
 from weft.loom import Loom
 from weft.operations.committing import MAX_DECISIONS, append_stamped
 from weft.operations.deletions import revive
@@ -180,9 +180,6 @@ def _weight(drafts: Sequence[Draft]) -> tuple[int, int]:
     """Nodes and bytes that events bring."""
     nodes = 0
     for draft in drafts:
-        match draft.payload:
-            case document.Ingested() as payload:
-                nodes += 1 + len(payload.ended) + sum(1 + len(section.chunks) for section in payload.sections)
-            case code.Indexed() as payload:
-                nodes += 1 + len(payload.ended) + len(payload.symbols)
+        if isinstance(payload := draft.payload, document.Ingested):
+            nodes += 1 + len(payload.ended) + sum(1 + len(section.chunks) for section in payload.sections)
     return nodes, sum(len(msgspec.json.encode(draft.payload)) for draft in drafts)

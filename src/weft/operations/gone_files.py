@@ -10,7 +10,7 @@ from typing import Final
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.loom import Loom
-from weft.operations.code_records import SYMBOL_KINDS, file_id
+from weft.operations.code_records import file_id
 from weft.operations.committing import append_stamped
 from weft.operations.deleted_parts import has_ended
 from weft.operations.deletions import pages, slices
@@ -65,20 +65,13 @@ def _is_gone(root: Path, source: str, there: frozenset[str]) -> bool:
     return False
 
 
-def end_gone(loom: Loom, nodes: Sequence[NodeVersion]) -> str:
-    """Ends them with their parts. A note if something went wrong with it."""
+def end_gone(loom: Loom, documents: Sequence[NodeVersion]) -> str:
+    """Ends documents with their parts. A note if something went wrong with it."""
     note = ""
-    for number, node in enumerate(nodes, start=1):
+    for number, node in enumerate(documents, start=1):
         # The whole goes last: whoever is stopped halfway finds it still there, and ends it again.
-        for some in slices((*_parts(loom, node), node.id)):
+        for some in slices((*part_ids(loom, node), node.id)):
             ended = graph.Ended(nodes=tuple(some), reason=REASON)
             note = note or append_stamped(loom, [Draft(kind="graph.ended", payload=ended)]).note
-        loom.progress("ending", number, len(nodes))
+        loom.progress("ending", number, len(documents))
     return note
-
-
-def _parts(loom: Loom, node: NodeVersion) -> tuple[str, ...]:
-    if node.kind == "Document":
-        return part_ids(loom, node)
-    symbols = pages(loom, Which(id_prefix=f"{node.id}::", kinds=SYMBOL_KINDS, deleted=False))
-    return tuple(each.id for each in symbols if each.props.get("part_of") == node.id and not has_ended(each))

@@ -28,12 +28,15 @@ from weft.operations.registry import Operation
 from weft.operations.vectors_held import vectors_held
 from weft.operations.walking import Skipped, walk
 from weft.operations.watching import WatcherState, watcher_of, watches
-from weft.operations.workspaces import source_dir_of, told_root, workspace_of
+from weft.operations.workspaces import place_of, source_dir_of, told_root, told_words, workspace_of
+from weft.types import Census
 
 MAX_JOBS: Final = 5
 MAX_NAMED: Final = 20  # files that changed
 MAX_PROBLEMS: Final = 20
 MAX_TX: Final = 1_000  # transactions that are looked at
+SELDOM: Final = 10.0
+MAX_COUNTED: Final = 64  # workspaces, of callers with different rights, whose counts are kept
 LOOK_S: Final = 1.0  # for reading files that may have changed
 CODE_TX: Final = ("full_rebuild", "incremental", "file_change")
 CODE_RELATIONS: Final = ("CALLS", "IMPORTS", "DEPENDS_ON", "EXTENDS", "IMPLEMENTS", "TESTS", "CONTAINS", "DEFINED_IN")
@@ -101,7 +104,7 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
     Nothing is changed by asking. Where there is something to do, `hints` says what.
     """
     here = workspace_of(loom)
-    counted = here.store.census(here.viewer, (here.settings.project,))
+    counted = _census(here)
     known, facts = _known(here)
     pending, more = _pending(here, known)
     jobs = JobBook(here).of(here)[:MAX_JOBS]
@@ -128,11 +131,37 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
         pending_more=more,
         watcher=_watcher(here),
         vectors_pending=_vectors(here),
-        jobs=tuple(map(shown, jobs)),
+        jobs=tuple(shown(replace(job, error=told_words(here, job.error))) for job in jobs),
         problems=facts.problems[:MAX_PROBLEMS],
         notes=facts.notes,
     )
     return replace(health, summary=_summary(health), hints=tuple(_hints(here, health)))
+
+
+class _Counted(Struct, frozen=True, kw_only=True):
+    """Counts, as of which place in the log, when they were taken, and how long that took."""
+
+    census: Census
+    pos: int
+    at_s: float
+    took_s: float
+
+
+def _census(loom: Loom) -> Census:
+    """Counts of the project's graph. They are taken again when something was written since; while much is being
+    written, so seldom that it takes one part in ten of the time at most.
+    """
+    key = ("census", place_of(loom), loom.viewer)
+    pos, now_s = loom.store.head(loom.viewer).pos, time.monotonic()
+    kept: _Counted | None = loom.workshop.kept.get(key)
+    if kept is not None and (kept.pos == pos or now_s - kept.at_s < SELDOM * kept.took_s):
+        return kept.census
+    census = loom.store.census(loom.viewer, (loom.settings.project,))
+    if len(loom.workshop.kept) >= MAX_COUNTED:
+        loom.workshop.kept.clear()
+    done_s = time.monotonic()
+    loom.workshop.kept[key] = _Counted(census=census, pos=pos, at_s=done_s, took_s=done_s - now_s)
+    return census
 
 
 class _Facts(Struct, frozen=True, kw_only=True):
@@ -244,8 +273,8 @@ def _watcher(loom: Loom) -> WatcherShown:
     watcher = watcher_of(loom)
     if watcher is None:
         return WatcherShown(state="not_started")
-    recent = [batch.line for batch in reversed(tuple(watcher.recent))][:MAX_JOBS]
-    return WatcherShown(state=watcher.state, note=watcher.note, recent=tuple(recent))
+    recent = [told_words(loom, batch.line) for batch in reversed(tuple(watcher.recent))][:MAX_JOBS]
+    return WatcherShown(state=watcher.state, note=told_words(loom, watcher.note), recent=tuple(recent))
 
 
 def _vectors(loom: Loom) -> int | None:

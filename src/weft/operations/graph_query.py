@@ -12,8 +12,9 @@ from weft.gateway import flags_of, remark
 from weft.kinds import COMMUNITY
 from weft.lexical import stems
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.code_slices import citation_of, line_of, path_of, told_of
-from weft.operations.community_reading import TO_DO, CommunityShown, communities_shown
+from weft.operations.community_reading import PRIORITIES, TO_DO, CommunityShown, communities_shown
 from weft.operations.fields import Limit, Query
 from weft.operations.finding import AsOf, KnownAt
 from weft.operations.freshness import freshness_note
@@ -27,6 +28,7 @@ from weft.types import Find, NodeVersion, When
 CODE_TYPES: Final = ("File", "Class", "Function", "Test")
 DOCUMENT_TYPES: Final = ("Document", "Section", "Chunk")
 SYMBOLS_SHOWN: Final = 4  # of a file
+BESIDE_HITS: Final = 3  # communities of an answer that has hits too
 LARGEST: Final = 12  # communities that an open question is answered from, at most
 NOT_READ: Final = "nothing of this workspace's code is indexed: run `weft index` in it, then ask again"
 # What questions about all of it are made of: one that says nothing else asks for nothing in particular.
@@ -115,19 +117,21 @@ def graph_query(loom: Loom, given: GraphQuery) -> GraphAnswer:
     )
     notes: list[str] = []
     communities = () if given.mode == "local" else _global(loom, ask, notes)
+    communities = communities[:BESIDE_HITS] if given.mode == "hybrid" else communities
     hits = () if given.mode == "global" else _local(loom, ask, notes)
     if given.as_of is None and given.known_at is None:
         touched = [hit.path for hit in hits] + [path for each in communities for path in each.paths]
         stale = freshness_note(loom, touched)
         notes += [stale] if stale else []
     notes += remark((hit.id, flags_of(_words(hit))) for hit in hits)
-    return GraphAnswer(
+    answer = GraphAnswer(
         summary=_summary(given, communities, hits),
         mode=given.mode,
         communities=communities,
         hits=hits,
         notes=tuple(dict.fromkeys(notes)),
     )
+    return bounded(answer, "hits" if hits else "communities")
 
 
 def _kinds(asked: tuple[str, ...]) -> tuple[str, ...]:
@@ -235,6 +239,13 @@ OPERATIONS = (
         run=graph_query,
         arguments=("query",),
         rare=("known_at", "language"),
-        priorities={"communities.paths": "low", "communities.top": "low", "hits.score": "low"},
+        priorities={
+            **{f"communities.{field}": priority for field, priority in PRIORITIES.items()},
+            "communities": "required",
+            "hits": "required",
+            **dict.fromkeys(("hits.path", "hits.line", "hits.symbols", "hits.symbols.line"), "required"),
+            **dict.fromkeys(("hits.id", "hits.citation", "hits.score", "hits.type"), "low"),
+            "hits.symbols.summary": "medium",
+        },
     ),
 )

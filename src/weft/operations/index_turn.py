@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from weft.errors import Busy
+from weft.errors import Busy, ReadOnly
 from weft.loom import Loom
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def index_in_turn(
 ) -> CodeIndexed:
     """Indexes when no other process or thread does. Raises Stopped when `stop` is set, between two files at the latest.
 
-    What another indexing did meanwhile costs nothing more. Raises Busy if that does not end.
+    What another indexing did meanwhile costs nothing more. Raises Busy if that does not end, ReadOnly where nothing can
+    be kept.
     """
     from weft.operations.code_indexing import index_workspace
 
@@ -47,6 +48,10 @@ def index_in_turn(
             raise Stopped
         try:
             return index_workspace(own, paths=paths, full=full, wait_s=0.0)
+        except OSError as problem:  # of the index's own files; what is in the workspace never raises
+            raise ReadOnly(
+                f"the index cannot be kept beside the store: {problem.strerror}", hint="check its directory's rights"
+            ) from problem
         except Busy:  # of this workspace, or of the store: what is written stays
             if time.monotonic() > until_s:
                 raise

@@ -225,7 +225,7 @@ class _Run:
         self._changed[True] |= outcome.written
         for what in ("files", "symbols", "unchanged", "revived", "ended"):
             self._counts[what] += getattr(outcome, what)
-        note = embed_symbols(self._loom, sorted(outcome.written))
+        note = embed_symbols(self._loom, sorted(outcome.written | outcome.modules))
         self._vector_note = self._vector_note or note
 
     def link(self) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from weft.errors import Busy, Invalid, NotFound, StoreError
 from weft.loom import Loom
-from weft.operations.embedding_later import embed_some
+from weft.operations.embedding_later import embed_until
 from weft.operations.index_turn import Stopped, index_in_turn
 from weft.operations.jobs import Job, JobBook, JobShown, Mode, Running, job_line, shown
 from weft.operations.known_files import is_known
@@ -86,9 +86,8 @@ def graph_rebuild(loom: Loom, given: Rebuild) -> GraphRebuilt:
 def _embedded(loom: Loom) -> tuple[str, ...]:
     """Makes vectors of what was read, for a moment: a command has no later. A note where some are left."""
     until_s = time.monotonic() + EMBED_S
-    while embed_some(loom):
-        if time.monotonic() > until_s:
-            return ("not all texts have a vector yet: they are found by words until `weft reindex` makes them",)
+    if embed_until(loom, lambda: time.monotonic() > until_s):
+        return ("not all texts have a vector yet: they are found by words until `weft reindex` makes them",)
     return ()
 
 
@@ -115,8 +114,8 @@ def _run_alone(loom: Loom, book: JobBook, job: Job) -> None:
 
 
 def _embed(loom: Loom) -> None:
-    """Vectors of what was read, some at a time, so that the next job need not wait for all of them."""
-    if not loom.workshop.closing.is_set() and embed_some(loom):
+    """Vectors of what was read; if another job comes, that one goes first."""
+    if embed_until(loom, lambda: loom.workshop.is_wanted) and not loom.workshop.closing.is_set():
         loom.workshop.submit(partial(_embed, loom))
 
 

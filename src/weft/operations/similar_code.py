@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from weft.lexical import query_terms
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.code_lookup import find_element
 from weft.operations.code_records import SYMBOL_KINDS
 from weft.operations.code_slices import citation_of, line_of, path_of, told_of
@@ -91,12 +92,13 @@ def find_similar_code(loom: Loom, given: FindSimilarCode) -> SimilarCode:
         notes = (*notes, stale) if stale else notes
     copies = sum(row.same for row in found)
     told = f"{len(found)} like {element.name}" + (f", {copies} the same but for its name" if copies else "")
-    return SimilarCode(
+    answer = SimilarCode(
         summary=told if found else f"nothing here is like {element.name}",
         element=f"{path_of(element)}:{line_of(element)} {element.name}",
         similar=found,
         notes=notes,
     )
+    return bounded(answer, "similar")
 
 
 def _alike(loom: Loom, when: When, element: NodeVersion, limit: int) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -176,5 +178,10 @@ OPERATIONS = (
         run=find_similar_code,
         arguments=("element",),
         rare=("known_at",),
+        priorities={
+            **dict.fromkeys(("similar.name", "similar.path", "similar.line", "similar.similarity"), "required"),
+            **dict.fromkeys(("similar.id", "similar.citation", "element"), "low"),
+            "similar.summary": "medium",
+        },
     ),
 )

@@ -10,10 +10,9 @@ from weft.context.code_pack import Known, SymbolRef
 from weft.errors import StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.code_known import linked_to
 from weft.operations.code_lookup import OTHERS_LISTED, caller, is_test, joined, look_up, ref_to, symbols_in
-from weft.operations.code_packing import DECISION_KINDS, known_of
 from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
-from weft.operations.doc_links import MENTIONS_CODE
 from weft.operations.fields import Moment
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
@@ -21,7 +20,6 @@ from weft.retrieval.views.ground import flat
 from weft.types import MAX_QUERY_CHARACTERS, NodeVersion, When
 
 CALLS_LISTED: Final = 20
-KNOWN_LISTED: Final = 5
 MEMBERS_LISTED: Final = 60
 Context = Literal["signature", "body", "with-deps", "full"]
 
@@ -155,24 +153,6 @@ def _around(loom: Loom, when: When, node: NodeVersion, context: Context) -> tupl
         return _Around(), (f"callers and callees cannot be told: {problem.message}",)
 
 
-def linked_to(loom: Loom, when: When, ids: list[str]) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
-    """Decisions that involve these, and passages of documents that name them."""
-    steps = joined(loom, when, ids, ("INVOLVES", MENTIONS_CODE), "in", limit=2 * KNOWN_LISTED)
-    nodes = {step.node.id: step.node for found in steps.values() for step in found}
-    cited = loom.store.citations(loom.viewer, [node.event for node in nodes.values()])
-    decisions = [known_of(node, cited.get(node.event, "")) for node in nodes.values() if node.kind in DECISION_KINDS]
-    documents = [_passage(node) for node in nodes.values() if node.kind == "Chunk"]
-    return tuple(decisions[:KNOWN_LISTED]), tuple(documents[:KNOWN_LISTED])
-
-
-def _passage(node: NodeVersion) -> Known:
-    from weft.log.citation import file_citation
-
-    source = node.props.get("source")
-    where = file_citation(source, line_of(node)) if isinstance(source, str) and source else node.id
-    return Known(id=node.id, kind=node.kind, title=flat(node.summary)[:200], citation=where, text=flat(node.text)[:400])
-
-
 OPERATIONS = (
     Operation(
         name="semantic_slice",
@@ -185,21 +165,22 @@ OPERATIONS = (
         arguments=("symbol",),
         rare=("as_of",),
         profile="balanced",
+        # A body that has no room goes whole, and what the symbol holds is told instead.
         priorities={
             "summary": "required",
             "symbol_name": "required",
             "signature": "required",
-            "kind": "medium",
+            "members": "high",
+            "code": "medium",
+            "kind": "low",
             "file": "low",
-            "start_line": "medium",
-            "end_line": "medium",
+            "start_line": "low",
+            "end_line": "low",
             "id": "low",
-            "code": "high",
-            "callers": "medium",
-            "callees": "medium",
-            "tests": "medium",
-            "members": "low",
-            "others": "medium",
+            "callers": "low",
+            "callees": "low",
+            "tests": "low",
+            "others": "low",
             "documents": "low",
             "valid_from": "low",
         },

@@ -84,8 +84,6 @@ def memory_ingest(loom: Loom, given: MemoryIngest) -> Remembered:
 class _TextVersion:
     """A text that may have to be written."""
 
-    is_code = False
-
     def __init__(self, loom: Loom, rights: Rights, given: MemoryIngest) -> None:
         self._loom, self._rights = loom, rights
         self.source = f"{PREFIX}{given.source}"

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from weft.errors import WeftError
 from weft.loom import Loom
-from weft.operations.embedding_later import embed_some
+from weft.operations.embedding_later import embed_until
 from weft.operations.index_turn import Stopped, index_in_turn
 from weft.operations.jobs import in_words
 from weft.operations.walking import GITIGNORE, walk, walked_among
@@ -92,9 +92,14 @@ class Watcher:
         self._folders: frozenset[str] = frozenset()
         self._embeds, self._quiet_since_s = True, time.monotonic()
         self.state: WatcherState = "detecting"
-        self.note = ""
+        self._trouble_note = self._source_note = ""
         self.recent: deque[Batch] = deque(maxlen=MAX_RECENT)
         self._thread = threading.Thread(target=self._run, name="weft-watch", daemon=True)
+
+    @property
+    def note(self) -> str:
+        """What is wrong, or was when it last tried; nothing if all is well."""
+        return self._trouble_note or self._source_note
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -154,7 +159,10 @@ class Watcher:
         try:
             self._heard.add(self._source.told.get(timeout=LOOK_S))
         except queue.Empty:
-            self._embed_some()
+            if self._whole or self._pending:  # it went wrong before
+                self._index()
+            else:
+                self._embed_some()
             return
         if self._stop.is_set():
             return
@@ -188,9 +196,10 @@ class Watcher:
             except FileNotFoundError:  # of a folder that is gone by now
                 continue
             except OSError as problem:
-                self.note = f"the system watches no more folders ({problem!s:.100}): files are looked at in turn"
+                why = f"{problem!s:.100}"
+                self._source_note = f"the system watches no more folders ({why}): files are looked at in turn"
                 break
-            self.note = ""
+            self._source_note = ""
             return found
         return PollingSource(self._root, ignore)
 
@@ -241,10 +250,8 @@ class Watcher:
         if not self._first and not is_indexed(self._loom):
             self._pending.clear()
             self._whole = False
-            self.note = self.note or UNINDEXED
-            self.state = "idle"
+            self._trouble(UNINDEXED)
             return
-        self.note = "" if self.note == UNINDEXED else self.note
         paths, whole = tuple(self._pending), self._whole or len(self._pending) > MAX_BATCH
         if not paths and not whole:
             return
@@ -259,7 +266,7 @@ class Watcher:
             raise
         for path in paths:
             self._pending.pop(path, None)
-        self._whole = False
+        self._whole, self._trouble_note = False, ""
         self._quiet_since_s, self._embeds = time.monotonic(), True
         self._over(Batch(files=len(paths), whole=whole, names=paths[:MAX_NAMES], counts=counts_of(done)), began_s)
 
@@ -272,12 +279,13 @@ class Watcher:
         self.state = "idle"
 
     def _trouble(self, what: str) -> None:
-        self.note, self.state = what, "idle"
+        self._trouble_note, self.state = what, "idle"
 
     def _embed_some(self) -> None:
-        """Gives some texts without a vector theirs, after a while in which nothing changed."""
+        """Gives texts without a vector theirs, after a while in which nothing changed and until something does."""
         if self._embeds and time.monotonic() - self._quiet_since_s > QUIET_S:
-            self._embeds = embed_some(self._loom)
+            told = self._source.told if self._source is not None else None
+            self._embeds = embed_until(self._loom, lambda: self._stop.is_set() or not (told is None or told.empty()))
 
 
 def _drained(told: queue.SimpleQueue[str]) -> set[str]:

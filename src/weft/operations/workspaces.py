@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -19,6 +20,8 @@ from weft.types import NOW, Find
 from weft.workshop import Workspace
 
 HERE: Final = "."
+LOOKED_AT: Final = 100  # of the newest files, to tell those that were read from those that came as records
+_PATH: Final = re.compile(r"(?<![\w.-])(?:/[^\s:,;'\"()]+){2,}")  # in full
 
 
 class SetWorkspace(Struct, frozen=True, kw_only=True):
@@ -85,10 +88,16 @@ def told_root(loom: Loom) -> str:
     return root.name or str(root) if loom.workshop.kind == "http" else str(root)
 
 
+def told_words(loom: Loom, words: str) -> str:
+    """What went wrong as a caller is told it: over the network without the paths of this machine."""
+    return _PATH.sub("…", words) if loom.workshop.kind == "http" else words
+
+
 def is_indexed(loom: Loom) -> bool:
     """Whether anything of the project's code was ever read here."""
     find = Find(kinds=("File",), projects=(loom.settings.project,))
-    return bool(loom.store.find(loom.viewer, NOW, find, limit=1).nodes)
+    found = loom.store.find(loom.viewer, NOW, find, limit=LOOKED_AT).nodes
+    return any("record" not in node.props for node in found)
 
 
 def graph_set_workspace(loom: Loom, given: SetWorkspace) -> WorkspaceSet:
@@ -97,7 +106,7 @@ def graph_set_workspace(loom: Loom, given: SetWorkspace) -> WorkspaceSet:
     What is remembered stays where it is: only the code graph is another. Over HTTP only the directory that the server
     was started in and those in its setting `workspaces` can be chosen. Where a server watches, it now watches there.
     """
-    from weft.operations.watching import ensure_watched
+    from weft.operations.watching import ensure_watched, watches
 
     chosen, notes = _read(loom, given)
     own = loom.settings
@@ -110,6 +119,8 @@ def graph_set_workspace(loom: Loom, given: SetWorkspace) -> WorkspaceSet:
         notes += ("this holds while the process runs; commands take the directory that they are run in",)
     indexed = is_indexed(there)
     watcher = ensure_watched(there)
+    if watcher is None and watches(there):
+        notes += ("it is not watched: this server watches as many workspaces as it may",)
     if not indexed:
         notes += ("nothing of it is indexed yet: call graph_rebuild",)
     where = told_root(there)

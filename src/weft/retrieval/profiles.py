@@ -157,6 +157,7 @@ PART_SOURCES: Final[Mapping[str, SourceName | Literal["adjusted"]]] = {
     "asks": "adjusted",
     "fullness": "adjusted",
     "length": "adjusted",
+    "a test": "adjusted",
     "compiled_truth": "adjusted",
     "backlinks": "adjusted",
     "proximity": "adjusted",

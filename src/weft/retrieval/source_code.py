@@ -49,7 +49,7 @@ class Code(Struct, frozen=True):
     gate: float = 1.5
     named_path: float = 0.15
     named_file: float = 0.15
-    test: float = 0.25
+    test: float = 0.4
 
     def __call__(self, loom: Loom, answer: Answer) -> Answer:
         if answer.pool.has("code"):

@@ -91,12 +91,16 @@
 (expression_statement (call_expression
   function: [(identifier) @_test (member_expression object: (identifier) @_test)
     (call_expression function: (member_expression object: (identifier) @_test))]
-  arguments: (arguments . (string (string_fragment) @name) [(arrow_function) (function_expression)]))
+  arguments: (arguments . [
+    (string . (string_fragment) @name .) (template_string . (string_fragment) @name .) (string (escape_sequence)) @name]
+    [(arrow_function) (function_expression)]))
   (#any-of? @_test "it" "test" "specify")) @definition.function
 (expression_statement (call_expression
   function: [(identifier) @_suite (member_expression object: (identifier) @_suite)
     (call_expression function: (member_expression object: (identifier) @_suite))]
-  arguments: (arguments . (string (string_fragment) @name) [(arrow_function) (function_expression)]))
+  arguments: (arguments . [
+    (string . (string_fragment) @name .) (template_string . (string_fragment) @name .) (string (escape_sequence)) @name]
+    [(arrow_function) (function_expression)]))
   (#any-of? @_suite "describe" "suite" "context")) @scope
 
 ; What stands before a definition and belongs to it.

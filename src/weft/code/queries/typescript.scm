@@ -137,12 +137,16 @@
 (expression_statement (call_expression
   function: [(identifier) @_test (member_expression object: (identifier) @_test)
     (call_expression function: (member_expression object: (identifier) @_test))]
-  arguments: (arguments . (string (string_fragment) @name) [(arrow_function) (function_expression)]))
+  arguments: (arguments . [
+    (string . (string_fragment) @name .) (template_string . (string_fragment) @name .) (string (escape_sequence)) @name]
+    [(arrow_function) (function_expression)]))
   (#any-of? @_test "it" "test" "specify")) @definition.function
 (expression_statement (call_expression
   function: [(identifier) @_suite (member_expression object: (identifier) @_suite)
     (call_expression function: (member_expression object: (identifier) @_suite))]
-  arguments: (arguments . (string (string_fragment) @name) [(arrow_function) (function_expression)]))
+  arguments: (arguments . [
+    (string . (string_fragment) @name .) (template_string . (string_fragment) @name .) (string (escape_sequence)) @name]
+    [(arrow_function) (function_expression)]))
   (#any-of? @_suite "describe" "suite" "context")) @scope
 
 ; What stands before a definition and belongs to it.
@@ -155,6 +159,6 @@
   (abstract_class_declaration) (arrow_function) (assignment_expression) (call_expression) (call_signature)
   (catch_clause) (class_body) (class_declaration) (construct_signature) (decorator) (export_statement) (for_in_statement) (for_statement) (function_declaration)
   (function_expression) (generator_function) (generator_function_declaration) (import_alias) (import_statement)
-  (interface_declaration) (method_definition) (new_expression) (property_signature) (public_field_definition)
+  (function_signature) (interface_declaration) (method_definition) (method_signature) (new_expression) (property_signature) (public_field_definition)
   (return_statement) (statement_block) (switch_body) (type_alias_declaration) (variable_declarator)
 ] @of

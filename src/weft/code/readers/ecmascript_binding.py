@@ -51,6 +51,7 @@ class Names:
         self._counts: dict[tuple[int, str], int] = {}
         self._locals: list[Local] = []
         self._returned: set[int] = set()
+        self._overloads: dict[tuple[int, str], str] = {}  # by where their scope begins, and their name
         self._property_end = 0
         current = self.file
         for node in nodes:
@@ -92,6 +93,8 @@ class Names:
             self._property(node, scope)
         elif kind == "return_statement":
             self._pending.append((node, scope))
+        elif kind in ("function_signature", "method_signature"):
+            self._overload(node, scope)
         elif kind in ("call_signature", "construct_signature") and scope.kind == "type" and scope.own:
             declared = node.child_by_field_name("return_type") or node.child_by_field_name("type")
             name = "()" if kind == "call_signature" else "new()"
@@ -115,22 +118,36 @@ class Names:
             single = node.child_by_field_name("parameter")
             taken = [] if single is None else [single]
         context = self._contexts.pop(node.start_byte, None)
-        for at, each in enumerate(taken):
+        given = [each for each in taken if not _is_this(each)]
+        for each in taken[: len(taken) - len(given)]:
+            self._parameter(each, 0, inner, None)
+        for at, each in enumerate(given):
             self._parameter(each, at, inner, context)
         self._returns(node, kind, inner, scope)
         return inner
 
+    def _overload(self, node: Node, scope: Scope) -> None:
+        """What the first of several signatures says that it returns; the one with a body may leave it out."""
+        name, declared = node.child_by_field_name("name"), node.child_by_field_name("return_type")
+        parameters = node.child_by_field_name("type_parameters")
+        if name is not None and declared is not None and scope.kind in ("class", "file"):
+            inner = Scope("function", node, scope, scope.owner)
+            if parameters is not None:
+                self._generics(node, inner)
+            self._overloads.setdefault((scope.start, text_of(name)), type_of(declared, inner.generic))
+
     def _parameter(self, node: Node, at: int, scope: Scope, context: tuple[Node, str] | None) -> None:
         pattern = node.child_by_field_name("pattern")
         annotation = node.child_by_field_name("type") if pattern is not None else None
+        if pattern is not None and pattern.type == "this":
+            scope.stated = type_of(annotation, scope.generic) or UNKNOWN
+            return
         value = node.child_by_field_name("value") if pattern is not None else None
         passed = None if context is None else (context[0], f"{context[1]}@{at}")
         self._pattern(pattern or node, scope, "", annotation, value, passed)
         if annotation is None or not scope.own or pattern is None:
             return
         declared = type_of(annotation, scope.generic)
-        if pattern.type == "this":
-            self._bind(scope.owner, "this", declared, True, node)
         if "=>" in declared or declared[:1].isupper():
             self._bind(FILE, f"{scope.owner}@{at}", declared, True, node)
         if pattern.type == "identifier" and scope.parent is not None and scope.parent.own:
@@ -140,6 +157,11 @@ class Names:
     def _returns(self, node: Node, kind: str, scope: Scope, outer: Scope) -> None:
         """A getter is a field of its class; an arrow that is one expression returns it."""
         body = node.child_by_field_name("body")
+        own = node.child_by_field_name("name")
+        overloaded = self._overloads.get((outer.start, text_of(own))) if own is not None else None
+        if overloaded and scope.own:
+            self._returned.add(scope.owner)
+            self._bind(FILE, f"{scope.owner}()", overloaded, True, node)
         if kind == "method_definition" and outer.kind == "class" and outer.own:
             if any(each.type == "get" for each in node.children):
                 name, declared = node.child_by_field_name("name"), node.child_by_field_name("return_type")
@@ -414,3 +436,8 @@ class Names:
                 chain = local.declared or local.chain.written
                 self.bindings.append(Binding(local.owner, local.alias, chain, bool(local.declared), local.line))
         return tuple(sorted(self.bindings, key=lambda each: each.line))
+
+
+def _is_this(parameter: Node) -> bool:
+    pattern = parameter.child_by_field_name("pattern")
+    return pattern is not None and pattern.type == "this"

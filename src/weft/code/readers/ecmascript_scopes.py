@@ -33,7 +33,6 @@ FUNCTIONS: Final = frozenset(
 )
 _INNER: Final = frozenset({"await_expression", "non_null_expression", "parenthesized_expression"})
 _LITERALS: Final = {
-    "array": "<Array>",
     "arrow_function": "<Function>",
     "false": "<boolean>",
     "function_expression": "<Function>",
@@ -100,7 +99,7 @@ class Local:
 class Scope:
     """A stretch of the file in which names are bound: the file, a function, a class, a block."""
 
-    __slots__ = ("end", "generics", "kind", "names", "owner", "own", "parent", "start")
+    __slots__ = ("end", "generics", "kind", "names", "own", "owner", "parent", "start", "stated")
 
     def __init__(self, kind: str, node: Node, parent: Scope | None, owner: int) -> None:
         self.kind = kind  # file, function, arrow, class, type, block
@@ -109,6 +108,7 @@ class Scope:
         self.own = parent is None or parent.owner != owner  # it is a definition, not a part of one
         self.names: dict[str, Local] = {}
         self.generics: dict[str, Node | None] = {}
+        self.stated = ""  # the type that a function states for its `this`
 
     def up(self) -> Iterator[Scope]:
         """This and those around it, as far as is looked."""
@@ -218,14 +218,28 @@ def _head(node: Node, kind: str, scope: Scope) -> Chain:
     if kind in ("identifier", "shorthand_property_identifier"):
         return _name(text_of(node), scope)
     if kind == "this":
-        return NOTHING if scope.this() is None else Chain("this")
+        return _this(scope)
     if kind == "super":
         return NOTHING if scope.this() is None else Chain("super")
     if kind == "new_expression":
         return _made(node, scope)
     if kind in ("as_expression", "satisfies_expression", "type_assertion"):
         return _stated(node, kind, scope)
+    if kind == "array":
+        return _list(node, scope)
+    if kind == "object":
+        spread = [each for each in node.named_children if each.type == "spread_element" and each.named_child_count]
+        return chain_of(spread[0].named_children[0], scope) if len(spread) == 1 else NOTHING
     return Chain(_LITERALS.get(kind, UNKNOWN))
+
+
+def _this(scope: Scope) -> Chain:
+    for each in scope.up():
+        if each.kind == "function" and each.stated:
+            return Chain(f"<{each.stated}>") if each.stated != UNKNOWN else NOTHING
+        if each.kind in ("class", "function"):
+            return Chain("this") if each.own else NOTHING
+    return NOTHING
 
 
 def _name(name: str, scope: Scope) -> Chain:
@@ -249,6 +263,16 @@ def _made(node: Node, scope: Scope) -> Chain:
         return Chain(f"new {made.written}", "()")
     types = [type_of(each, scope.generic) for each in arguments.named_children if each.type != "comment"]
     return Chain(f"<{made.written}<{','.join(types)}>>")
+
+
+def _list(node: Node, scope: Scope) -> Chain:
+    """A list is one of what its first element is, if that is constructed."""
+    first = node.named_child(0) if node.named_child_count else None
+    made = _made(first, scope) if first is not None and first.type == "new_expression" else NOTHING
+    if made.head.startswith("<"):
+        return Chain(f"<Array{made.head}>")
+    name = made.head.removeprefix("new ")
+    return Chain(f"<Array<{name}>>" if made.head.startswith("new ") and name[:1].isalpha() else "<Array>")
 
 
 def _stated(node: Node, kind: str, scope: Scope) -> Chain:

@@ -68,6 +68,10 @@ def _type(node: Node, generic: Generic, depth: int) -> str:
         return _type(inner[-1], generic, depth + 1)
     if kind in ("type_predicate_annotation", "type_predicate", "asserts"):
         return "boolean"
+    if kind == "conditional_type":
+        either = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
+        known = [each for part in either if part is not None and (each := _type(part, generic, depth + 1)) != _UNKNOWN]
+        return "|".join(dict.fromkeys(known)) or _UNKNOWN
     if kind == "object_type":
         return _object(inner, generic, depth)
     return _UNKNOWN
@@ -120,9 +124,11 @@ def _object(members: list[Node], generic: Generic, depth: int) -> str:
 
 def _function(node: Node, generic: Generic, depth: int) -> str:
     parameters, returned = node.child_by_field_name("parameters"), node.child_by_field_name("return_type")
-    taken = [] if parameters is None else [each for each in parameters.named_children if each.type != "comment"]
     parts = []
-    for each in taken:
+    for each in () if parameters is None else parameters.named_children:
+        pattern = each.child_by_field_name("pattern")
+        if pattern is None or pattern.type == "this":
+            continue
         annotation = each.child_by_field_name("type")
         parts.append(_UNKNOWN if annotation is None else _type(annotation, generic, depth + 1))
     given = _UNKNOWN if returned is None else _type(returned, generic, depth + 1)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from weft.code.facts import FILE, Imported, Reference, Sort
 from weft.code.parsing import Parsed
 from weft.code.readers import Described, Match, OwnerAt, Rest
-from weft.code.readers.comments import comment_above
 from weft.code.readers.go_builds import build_of
 from weft.code.readers.go_chains import (
     UNKNOWN,
@@ -18,19 +16,15 @@ from weft.code.readers.go_chains import (
     converted,
     function_text,
     listed_types,
-    results_text,
     text_of,
     type_text,
 )
+from weft.code.readers.go_described import described, parameters_of
 from weft.code.readers.scopes import Bound, settled
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_SIGNATURE_CHARACTERS: Final = 400
-
-_TEST: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
-_TESTING: Final = re.compile(rb"\*\s*\w+\.(T|B|F)\b")
 _RESULTS: Final = frozenset({"call_expression", "type_assertion_expression", "index_expression", "unary_expression"})
 _SCOPES: Final = frozenset(
     [
@@ -55,30 +49,12 @@ _SEPARATOR: Final = "\n"
 class GoReader:
     """Reads Go. A type that is neither a struct nor an interface is a `class`; methods of interfaces are definitions.
 
-    `extra`: `package`, the name of the package; `build`, what it asks of a build (see `go_builds`); `asserted`, what is said by `var _ I = (*T)(nil)`, as `I=T` a line;
-    `parameters`, the types of the parameters of methods, as `T::method=A,B` a line.
+    `extra`: `package`, the name of the package; `build`, what it asks of a build (see `go_builds`); `asserted`, what is
+    said by `var _ I = (*T)(nil)`, as `I=T` a line; `parameters`, what methods take, as `T::method=A,B` a line.
     """
 
     def describe(self, parsed: Parsed, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
-        raw = parsed.raw
-        doc = comment_above(raw, definition.start_byte)
-        parameters = _parameters_of(raw, definition)
-        if definition.type in ("type_spec", "type_alias"):
-            written = definition.child_by_field_name("type")
-            kind = written.type if written is not None else ""
-            return Described(
-                signature=_signature(raw, definition, "type "),
-                doc=doc,
-                sort="struct" if kind == "struct_type" else "interface" if kind == "interface_type" else "class",
-                bases=tuple(_embedded(raw, written, parameters)),
-            )
-        name = text_of(raw, definition.child_by_field_name("name") or definition)
-        return Described(
-            signature=_signature(raw, definition, ""),
-            doc=doc,
-            returns=results_text(raw, definition, parameters),
-            test=path.endswith("_test.go") and _is_test(raw, name, definition, qualifier),
-        )
+        return described(parsed.raw, path, definition, qualifier)
 
     def read(self, parsed: Parsed, path: str, matches: Sequence[Match], owner_at: OwnerAt) -> Rest:
         reading = _Reading(parsed.raw, path, owner_at)
@@ -131,7 +107,7 @@ class _Reading:
         """Where type parameters are in sight, and types that only a function knows; which structs have names."""
         for match in matches:
             for node in (*match.get("function", ()), *match.get("type", ())):
-                if parameters := _parameters_of(self.raw, node):
+                if parameters := parameters_of(self.raw, node):
                     self.generic.append((node.start_byte, node.end_byte, parameters))
             for node in match.get("type", ()):
                 if (written := node.child_by_field_name("type")) is not None:
@@ -139,11 +115,13 @@ class _Reading:
             for node in match.get("local", ()):
                 scope, name = _scope_of(node), node.child_by_field_name("name")
                 if scope is not None and name is not None:
-                    written = type_text(self.raw, node.child_by_field_name("type"), {})
-                    self.generic.append((node.start_byte, scope.end_byte, {text_of(self.raw, name): written}))
+                    known = {text_of(self.raw, name): type_text(self.raw, node.child_by_field_name("type"), {})}
+                    self.generic.append((node.start_byte, scope.end_byte, known))
 
     def sight(self, byte: int) -> Parameters:
         """The type parameters in sight."""
+        if not self.generic:
+            return {}
         found: dict[str, str] = {}
         for start, end, parameters in self.generic:
             if start <= byte < end:
@@ -300,7 +278,7 @@ class _Reading:
             return
         owner, line = self.owner_at(node.start_byte), node.start_point[0] + 1
         name = "==" if node.type == "type_alias" else "="
-        self.bound.append(Bound(owner, name, self.type(written), True, line, node.start_byte))
+        self.bound.append(Bound(owner, name, self.type(written), declared=True, line=line, byte=node.start_byte))
 
     def read_local(self, node: Node) -> None:
         """Types that only a function knows are put in where they are used."""
@@ -314,7 +292,7 @@ class _Reading:
         names = [text_of(self.raw, name) for name in node.children_by_field_name("name")]
         owner, line = self.owner_at(node.start_byte), node.start_point[0] + 1
         for name in names or [chain.rpartition(".")[2]]:  # what is embedded is called after its type
-            self.bound.append(Bound(owner, before + name, chain, True, line, node.start_byte))
+            self.bound.append(Bound(owner, before + name, chain, declared=True, line=line, byte=node.start_byte))
 
     def read_element(self, node: Node) -> None:
         """A method of an interface. On the line on which its interface begins it is no definition of its own."""
@@ -357,7 +335,9 @@ class _Reading:
                 self._refer(written or node, "new", f"{made}[]")
 
     def read_selector(self, node: Node) -> None:
-        chain = "".join(text_of(self.raw, node).split())
+        chain = text_of(self.raw, node)
+        if chain not in self.selectors and not chain.isprintable():  # on several lines
+            chain = "".join(chain.split())
         if chain not in self.selectors and chain.partition(".")[2][:1].isupper():
             self.selectors[chain] = (self.owner_at(node.start_byte), node.start_point[0] + 1)
 
@@ -371,65 +351,6 @@ def _elided(body: Node) -> Iterator[bool]:
     for each in body.named_children:
         element = each.child_by_field_name("value") if each.type == "keyed_element" else each
         yield element is not None and element.named_child_count == 1 and element.named_child(0).type == "literal_value"  # type: ignore[union-attr]
-
-
-def _parameters_of(raw: bytes, node: Node) -> Parameters:
-    """The type parameters of a definition, each with the type that bounds it."""
-    found: dict[str, str] = {}
-    if node.type == "method_elem" and node.parent is not None and node.parent.parent is not None:
-        node = node.parent.parent
-    listed = node.child_by_field_name("type_parameters")
-    for each in listed.named_children if listed is not None else ():
-        bound = each.child_by_field_name("type")
-        only = bound.named_child(0) if bound is not None and bound.named_child_count == 1 else None
-        written = type_text(raw, only, {})
-        for name in each.children_by_field_name("name"):
-            found[text_of(raw, name)] = UNKNOWN if written in ("any", "comparable") else written
-    receiver = node.child_by_field_name("receiver")
-    if receiver is not None and b"[" in raw[receiver.start_byte : receiver.end_byte]:
-        inside = raw[receiver.start_byte : receiver.end_byte].decode(errors="replace").partition("[")[2].partition("]")[0]
-        found.update({name.strip(): UNKNOWN for name in inside.split(",")})
-    return found
-
-
-def _embedded(raw: bytes, written: Node | None, parameters: Parameters) -> Iterator[str]:
-    """The types that a struct or an interface embeds."""
-    if written is None:
-        return
-    fields = written.named_children if written.type == "interface_type" else ()
-    if written.type == "struct_type" and written.named_child_count:
-        fields = written.named_children[0].named_children
-    for each in fields:
-        if each.type == "type_elem":
-            name = type_text(raw, each, parameters)
-        elif each.type == "field_declaration" and each.child_by_field_name("name") is None:
-            name = type_text(raw, each.child_by_field_name("type"), parameters)
-        else:
-            continue
-        if name[:1].isalpha() or name[:1] == "_":
-            yield name
-
-
-def _signature(raw: bytes, definition: Node, before: str) -> str:
-    """Its head on one line, without a body."""
-    body = definition.child_by_field_name("body") or definition.child_by_field_name("type")
-    end, after = definition.end_byte, ""
-    if body is not None and body.type in ("block", "struct_type", "interface_type"):
-        end = body.start_byte
-        after = body.type.removesuffix("_type") if body.type != "block" else ""
-    head = " ".join(raw[definition.start_byte : end].decode(errors="replace").split())
-    return f"{before}{head} {after}".strip()[:MAX_SIGNATURE_CHARACTERS]
-
-
-def _is_test(raw: bytes, name: str, definition: Node, qualifier: str) -> bool:
-    matched = _TEST.match(name)
-    if matched is None or definition.type == "method_elem":
-        return False
-    if qualifier:  # suites of tests, as testify and gocheck have them
-        return matched[1] == "Test"
-    listed = definition.child_by_field_name("parameters")
-    inside = raw[listed.start_byte : listed.end_byte] if listed is not None else b""
-    return _TESTING.search(inside) is not None if matched[1] != "Example" else inside.strip(b"() ") == b""
 
 
 def _scope_of(node: Node) -> Node | None:

@@ -8,12 +8,14 @@ from typing import Final
 
 # A plain build is one on Linux, without tags of one's own: where a name is defined for each system, that one is meant.
 _GIVEN: Final = frozenset({"linux", "unix", "amd64", "gc", "cgo"})
-_SYSTEMS: Final = frozenset(
-    "aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris wasip1 windows".split()
-)
-_MACHINES: Final = frozenset(
-    "386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm".split()
-)
+_SYSTEMS_TEXT = """
+aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris wasip1 windows
+"""
+_SYSTEMS: Final = frozenset(_SYSTEMS_TEXT.split())
+_MACHINES_TEXT = """
+386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm
+"""
+_MACHINES: Final = frozenset(_MACHINES_TEXT.split())
 _EXPRESSION: Final = re.compile(r"^//go:build\s+(.+)$", re.MULTILINE)
 _OLD: Final = re.compile(r"^//\s*\+build\s+(.+)$", re.MULTILINE)
 _TOKEN: Final = re.compile(r"&&|\|\||[!()]|[\w.]+")
@@ -21,8 +23,10 @@ MAX_CHARACTERS: Final = 500
 
 
 def build_of(head: str, path: str) -> str:
-    """What a file asks of a build, as an expression; empty if it is part of all. `head` is what is above its package."""
-    parts = [found[1].strip()] if (found := _EXPRESSION.search(head)) else [_modern(line) for line in _OLD.findall(head)]
+    """What a file asks of a build, as an expression; empty if any takes it. `head` is what is above its package."""
+    parts = (
+        [found[1].strip()] if (found := _EXPRESSION.search(head)) else [_modern(line) for line in _OLD.findall(head)]
+    )
     stem = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test")
     names = stem.split("_")[1:][-2:]
     parts += [each for each in names[-1:] if each in _MACHINES | _SYSTEMS]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CHAIN_CHARACTERS: Final = 400  # what is longer is not followed
+MAX_CHAIN_STEPS: Final = 60
 MAX_DEPTH: Final = 40  # of a type inside a type
 UNKNOWN: Final = "?"
 
@@ -98,7 +99,9 @@ def chain_of(raw: bytes, node: Node | None, parameters: Parameters) -> str:
     """An expression as a chain."""
     ends: list[str] = []
     start = UNKNOWN
-    while node is not None:
+    for _ in range(MAX_CHAIN_STEPS):
+        if node is None:
+            break
         if node.type in ("identifier", "selector_expression"):
             written = raw[node.start_byte : node.end_byte]
             if _DOTTED.fullmatch(written):
@@ -112,11 +115,13 @@ def chain_of(raw: bytes, node: Node | None, parameters: Parameters) -> str:
             start = step
             break
         node = step
+    else:
+        return UNKNOWN
     chain = start + "".join(reversed(ends))
     return chain if len(chain) <= MAX_CHAIN_CHARACTERS else UNKNOWN
 
 
-def _step(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> Node | None | str:
+def _step(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> Node | str | None:
     """The expression inside, with what is put after it in `ends`; or what the chain begins with."""
     kind = node.type
     if kind == "selector_expression":
@@ -149,10 +154,12 @@ def _step(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> No
 def converted(raw: bytes, node: Node, parameters: Parameters) -> str:
     """`F[int](x)` may be a call; `[]byte(x)` is a value of its type."""
     written = node.child_by_field_name("type")
-    return type_text(raw, written, parameters) + ("()" if written is not None and written.type == "generic_type" else "{}")
+    return type_text(raw, written, parameters) + (
+        "()" if written is not None and written.type == "generic_type" else "{}"
+    )
 
 
-def _call(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> Node | None | str:
+def _call(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> Node | str | None:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "identifier":
         name = raw[function.start_byte : function.end_byte]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from weft.code.facts import Form, Imported, Reference, Sort
 from weft.code.parsing import Parsed
 from weft.code.readers import Described, Match, OwnerAt, Rest
-from weft.code.readers.comments import comment_above
 from weft.code.readers.java_chains import (
     UNKNOWN,
     Parameters,
@@ -19,15 +17,12 @@ from weft.code.readers.java_chains import (
     text_of,
     type_text,
 )
+from weft.code.readers.java_described import described, first_type, parameters_of
 from weft.code.readers.scopes import Bound, settled
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_SIGNATURE_CHARACTERS: Final = 400
-
-_TESTS: Final = re.compile(r"@(?:[\w.]+\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b(?!\s*\.)")
-_CLASSES: Final = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
 _SCOPES: Final = frozenset(
     [
         "block",
@@ -47,36 +42,14 @@ _SCOPES: Final = frozenset(
 
 
 class JavaReader:
-    """Reads Java. A record is a `class`, an annotation type an `interface`; a constructor is a method named as its class.
+    """Reads Java. A record is a `class`, an annotation type an `interface`, a constructor a method named as its class.
 
-    `extra`: `package`; `parameters`, the types that each method takes, as `place=A,B` joined by semicolons, `B+` for a last
-    one that may come any number of times.
+    `extra`: `package`; `parameters`, the types that each method takes, as `place=A,B` joined by semicolons, `B+` for a
+    last one that may come any number of times.
     """
 
     def describe(self, parsed: Parsed, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
-        raw = parsed.raw
-        modifiers = definition.named_child(0)
-        before = text_of(raw, modifiers) if modifiers is not None and modifiers.type == "modifiers" else ""
-        doc = comment_above(raw, definition.start_byte)
-        parameters = _parameters_of(raw, definition)
-        signature = _signature(raw, definition, modifiers if before else None)
-        if sort == "method":
-            returns = definition.child_by_field_name("type")
-            return Described(
-                signature=signature,
-                doc=doc,
-                returns=type_text(raw, returns, parameters) if returns is not None else "",
-                test=_is_test(raw, definition, before),
-            )
-        above = definition.child_by_field_name("superclass")
-        extended = next((each for each in definition.named_children if each.type == "extends_interfaces"), above)
-        return Described(
-            signature=signature,
-            doc=doc,
-            sort="abstract" if sort == "class" and re.search(r"\babstract\b", before) else None,
-            bases=tuple(_types(raw, extended)),
-            interfaces=tuple(_types(raw, definition.child_by_field_name("interfaces"))),
-        )
+        return described(parsed.raw, definition, sort)
 
     def read(self, parsed: Parsed, path: str, matches: Sequence[Match], owner_at: OwnerAt) -> Rest:
         reading = _Reading(parsed.raw, owner_at)
@@ -121,13 +94,13 @@ class _Reading:
         for match in matches:
             for node in match.get("generic", ()):
                 if node.parent is not None:
-                    parameters = _parameters_of(self.raw, node.parent)
+                    parameters = parameters_of(self.raw, node.parent)
                     self.generic.append((node.parent.start_byte, node.parent.end_byte, parameters))
             for node in match.get("local", ()):
                 scope, name = _scope_of(node), node.child_by_field_name("name")
                 if scope is not None and name is not None:
                     self.generic.append((scope.start_byte, scope.end_byte, {text_of(self.raw, name): UNKNOWN}))
-                    self._body(node.child_by_field_name("body"), _first_type(self.raw, node))
+                    self._body(node.child_by_field_name("body"), first_type(self.raw, node))
             for node in match.get("anonymous", ()):
                 body = next((each for each in node.named_children if each.type == "class_body"), None)
                 written = node.child_by_field_name("type")
@@ -142,6 +115,8 @@ class _Reading:
 
     def sight(self, byte: int) -> Parameters:
         """The type parameters in sight."""
+        if not self.generic:
+            return {}
         found: dict[str, str] = {}
         for start, end, parameters in self.generic:
             if start <= byte < end:
@@ -187,7 +162,9 @@ class _Reading:
         for each in listed.named_children if listed is not None else ():
             if each.type == "formal_parameter":
                 written = declared_text(self.raw, each.child_by_field_name("type"), each, sight)
-                self.bind(each.child_by_field_name("name"), written, declared=True, field=node.type == "record_declaration")
+                self.bind(
+                    each.child_by_field_name("name"), written, declared=True, field=node.type == "record_declaration"
+                )
                 taken.append(written)
             elif each.type == "spread_parameter":
                 taken.append(self._spread(each, sight) + "+")
@@ -197,7 +174,9 @@ class _Reading:
 
     def _spread(self, node: Node, sight: Parameters) -> str:
         declarator = next((each for each in node.named_children if each.type == "variable_declarator"), None)
-        written = next((each for each in node.named_children if each.type not in ("modifiers", "variable_declarator")), None)
+        written = next(
+            (each for each in node.named_children if each.type not in ("modifiers", "variable_declarator")), None
+        )
         chain = type_text(self.raw, written, sight)
         if declarator is not None:
             self.bind(declarator.child_by_field_name("name"), f"[]{chain}", declared=True)
@@ -285,7 +264,7 @@ class _Reading:
         return before + name
 
     def _this(self, byte: int, chain: str) -> str:
-        """`this` in an anonymous class is of its type."""
+        """In an anonymous class, `this` is of its type."""
         inner = max(((start, of) for start, end, of, _ in self.bodies if start < byte < end), default=None)
         if inner is None:
             return chain
@@ -295,7 +274,12 @@ class _Reading:
         written = node.child_by_field_name("type")
         chain = type_text(self.raw, written, self.sight(node.start_byte))
         on = node.named_child(0)
-        if on is not None and written is not None and on.start_byte < written.start_byte and on.type != "type_arguments":
+        if (
+            on is not None
+            and written is not None
+            and on.start_byte < written.start_byte
+            and on.type != "type_arguments"
+        ):
             chain = f"{self.chain(on)}.{chain}"  # outer.new Inner()
         if chain != UNKNOWN and written is not None:
             self._refer(written, "new", chain, node.child_by_field_name("arguments"))
@@ -327,59 +311,6 @@ class _Reading:
             given = tuple(self.chain(each) for each in arguments.named_children if "comment" not in each.type)
         line = node.start_point[0] + 1
         self.references.append(Reference(self.owner_at(node.start_byte), form, chain, line, given))
-
-
-def _parameters_of(raw: bytes, node: Node) -> Parameters:
-    """The type parameters of a definition, each with the type that bounds it."""
-    listed = node.child_by_field_name("type_parameters")
-    found: dict[str, str] = {}
-    for each in listed.named_children if listed is not None else ():
-        names = [inner for inner in each.named_children if inner.type in ("type_identifier", "identifier")]
-        bound = next((inner for inner in each.named_children if inner.type == "type_bound"), None)
-        if names:
-            first = bound.named_child(0) if bound is not None else None
-            found[text_of(raw, names[0])] = type_text(raw, first, found)
-    return found
-
-
-def _types(raw: bytes, node: Node | None) -> Iterator[str]:
-    """The types that `extends` or `implements` names."""
-    for each in node.named_children if node is not None else ():
-        if each.type == "type_list":
-            yield from _types(raw, each)
-        elif (written := type_text(raw, each, {})) != UNKNOWN:
-            yield written
-
-
-def _first_type(raw: bytes, node: Node) -> str:
-    """What a class extends, or else what it implements first."""
-    above = [node.child_by_field_name("superclass"), node.child_by_field_name("interfaces")]
-    return next((written for each in above for written in _types(raw, each)), "")
-
-
-def _signature(raw: bytes, definition: Node, modifiers: Node | None) -> str:
-    """Its head on one line, without annotations and body."""
-    body = definition.child_by_field_name("body")
-    end = body.start_byte if body is not None else definition.end_byte
-    start, words = definition.start_byte, ""
-    if modifiers is not None:
-        start = modifiers.end_byte
-        words = " ".join(text_of(raw, each) for each in modifiers.children if "annotation" not in each.type) + " "
-    head = " ".join(raw[start:end].decode(errors="replace").split()).rstrip(";")
-    return f"{words}{head}".strip()[:MAX_SIGNATURE_CHARACTERS]
-
-
-def _is_test(raw: bytes, definition: Node, modifiers: str) -> bool:
-    if definition.type != "method_declaration":
-        return False
-    if "@" in modifiers and _TESTS.search(modifiers):
-        return True
-    name, listed = definition.child_by_field_name("name"), definition.child_by_field_name("parameters")
-    if name is None or listed is None or listed.named_child_count or not text_of(raw, name).startswith("test"):
-        return False
-    above = definition.parent.parent if definition.parent is not None else None  # JUnit 3
-    extended = above.child_by_field_name("superclass") if above is not None else None
-    return extended is not None and text_of(raw, extended).endswith("TestCase") and "public" in modifiers
 
 
 def _scope_of(node: Node) -> Node | None:

@@ -1,8 +1,9 @@
 """Java's expressions and types, as chains.
 
 Types are written without type arguments: `T`, `Outer.Inner`, `a.b.T`, `[]T` (arrays), `?` (what cannot be told). In
-chains, `T{}` is a value of a type that the source names: `new T()`, a cast, a literal. `T$.name` is a name inside the
-body of an anonymous class of T: a member of T, or what it means outside of that class.
+chains, `T{}` is a value of a type that the source names: `new T()`, a cast, a literal. `name(_,_)` is a call with two
+arguments: there may be others by that name. `T$.name` is a name inside the body of an anonymous class of T: a member of
+T, or what it means outside of that class.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CHAIN_CHARACTERS: Final = 400  # what is longer is not followed
+MAX_CHAIN_STEPS: Final = 60
 MAX_DEPTH: Final = 40  # of a type inside a type
 UNKNOWN: Final = "?"
 
@@ -76,7 +78,9 @@ def chain_of(raw: bytes, node: Node | None, parameters: Parameters) -> str:
     """An expression as a chain."""
     ends: list[str] = []
     start = UNKNOWN
-    while node is not None:
+    for _ in range(MAX_CHAIN_STEPS):
+        if node is None:
+            break
         if node.type in ("identifier", "field_access"):
             written = raw[node.start_byte : node.end_byte]
             if _DOTTED.fullmatch(written):
@@ -90,15 +94,19 @@ def chain_of(raw: bytes, node: Node | None, parameters: Parameters) -> str:
             start = step
             break
         node = step
+    else:
+        return UNKNOWN
     chain = start + "".join(reversed(ends))
     return chain if len(chain) <= MAX_CHAIN_CHARACTERS else UNKNOWN
 
 
-def _step(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> Node | None | str:
+def _step(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> Node | str | None:
     """The expression inside, with what is put after it in `ends`; or what the chain begins with."""
     kind = node.type
     if kind == "method_invocation":
-        ends.append("()")
+        arguments = node.child_by_field_name("arguments")
+        count = sum("comment" not in each.type for each in arguments.named_children) if arguments is not None else 0
+        ends.append(f"({','.join('_' * count)})")
         return callee(raw, node, ends)
     if kind == "field_access":
         field = node.child_by_field_name("field")
@@ -121,7 +129,7 @@ def _step(raw: bytes, node: Node, parameters: Parameters, ends: list[str]) -> No
         return node.child_by_field_name("left")
     if kind in ("binary_expression", "unary_expression"):
         return _operation(raw, node)
-    if kind.endswith("_integer_literal") or kind.endswith("_floating_point_literal"):
+    if kind.endswith(("_integer_literal", "_floating_point_literal")):
         return _number(raw, node)
     return _LITERALS.get(kind, UNKNOWN)
 
@@ -133,7 +141,7 @@ def _number(raw: bytes, node: Node) -> str:
     return "long{}" if last == b"l" else "int{}"
 
 
-def _operation(raw: bytes, node: Node) -> Node | None | str:
+def _operation(raw: bytes, node: Node) -> Node | str | None:
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
     if node.type == "unary_expression":
@@ -153,7 +161,7 @@ def _brackets(raw: bytes, node: Node) -> int:
     return 1 if node.type == "dimensions_expr" else raw[node.start_byte : node.end_byte].count(b"[")
 
 
-def callee(raw: bytes, node: Node, ends: list[str]) -> Node | None | str:
+def callee(raw: bytes, node: Node, ends: list[str]) -> Node | str | None:
     """What is called: its name is put in `ends`; what it is called on comes back, or its whole chain."""
     name, on = node.child_by_field_name("name"), node.child_by_field_name("object")
     written = text_of(raw, name) if name is not None else UNKNOWN

@@ -19,7 +19,9 @@ LOCAL_FUNCTION: Final = "lambda"
 NEXT: Final = ".__iter__().__next__()"
 MAX_CHAIN_CHARACTERS: Final = 240
 MAX_ANNOTATION_CHARACTERS: Final = 400
+MAX_STEPS: Final = 40  # of one chain
 MAX_ALTERNATIVES: Final = 6
+MAX_LOOPED: Final = 40  # parts of a literal that a loop runs over
 MAX_DEPTH: Final = 8  # of names unpacked from inside each other
 
 Value = tuple[str, bool]  # a chain; or, if the second is true, a declared type as written
@@ -60,6 +62,7 @@ _MEANINGS: Final = {
     "type": ".__class__",
     **dict.fromkeys(_PASSING_ON - {"iter"}, ""),
 }
+MAX_MEANT: Final = max(map(len, _MEANINGS))
 _DISPLAYS: Final = {
     "list": "[]",
     "set": "[]",
@@ -71,7 +74,12 @@ _DISPLAYS: Final = {
     "dictionary": "{}",
     "dictionary_comprehension": "{}",
 }
-MAX_SHOWN: Final = 6  # parts of a literal
+# What short expressions are, by their text: `None`, `[]`, `self.name` come again and again.
+MAX_REMEMBERED: Final = 40  # bytes of one
+MAX_VALUES_KNOWN: Final = 20_000
+_VALUES: Final[dict[bytes, list[Value]]] = {}
+MAX_READ: Final = 24  # parts of a literal
+MAX_SHOWN: Final = 4  # different ones: what holds more is a table, and says nothing of any one use
 _PATTERNS: Final = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"})
 _CASTS: Final = frozenset({"cast", "typing.cast", "t.cast"})
 _TYPE_VARIABLES: Final = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
@@ -90,12 +98,15 @@ def plain_chain(text: str) -> bool:
 
 def chain_of(raw: bytes, node: Node) -> str:
     """The chain of an expression."""
-    text = text_of(raw, node)
-    if len(text) <= MAX_CHAIN_CHARACTERS and plain_chain(text):
-        return text if text not in ("True", "False", "None") else _LITERALS[text.lower()]
+    if node.end_byte - node.start_byte <= MAX_CHAIN_CHARACTERS:
+        text = text_of(raw, node)
+        if plain_chain(text):
+            return text if text not in ("True", "False", "None") else _LITERALS[text.lower()]
     parts: list[str] = []
     current: Node | None = node
     while current is not None:
+        if len(parts) > MAX_STEPS:
+            return UNKNOWN
         sort = current.type
         if sort == "attribute":
             name = current.child_by_field_name("attribute")
@@ -103,7 +114,8 @@ def chain_of(raw: bytes, node: Node) -> str:
             current = current.child_by_field_name("object")
         elif sort == "call":
             function = current.child_by_field_name("function")
-            meant = _MEANINGS.get(text_of(raw, function)) if function is not None and function.end_byte - function.start_byte < 14 else None
+            named = function is not None and function.end_byte - function.start_byte <= MAX_MEANT
+            meant = _MEANINGS.get(text_of(raw, function)) if named and function is not None else None
             inner = argument(current, 0) if meant is not None else None
             if inner is not None and inner.type in ("identifier", "attribute", "call", "subscript"):
                 parts.append(meant or "")
@@ -133,6 +145,19 @@ def annotation_of(raw: bytes, node: Node) -> str:
 
 def values_of(raw: bytes, node: Node) -> list[Value]:
     """What an expression may be: both sides of `or`, of `if … else`; what a cast declares; else its chain."""
+    start, end = node.start_byte, node.end_byte
+    if end - start > MAX_REMEMBERED:
+        return _values_of(raw, node)
+    text = raw[start:end]
+    known = _VALUES.get(text)
+    if known is None:
+        if len(_VALUES) >= MAX_VALUES_KNOWN:
+            _VALUES.clear()
+        known = _VALUES[text] = _values_of(raw, node)
+    return known
+
+
+def _values_of(raw: bytes, node: Node) -> list[Value]:
     found: list[Value] = []
     waiting = [node]
     while waiting and len(found) < MAX_ALTERNATIVES:
@@ -160,7 +185,9 @@ def _displayed(raw: bytes, node: Node) -> str:
     """A literal with what it holds, as far as names show it."""
     opening, closing = _DISPLAYS[node.type]
     body = node.child_by_field_name("body")
-    items = [body] if body is not None else node.named_children[:MAX_SHOWN]
+    items = [body] if body is not None else node.named_children
+    if len(items) > MAX_READ:
+        return _LITERALS.get(node.type, UNKNOWN)
     chains = []
     for each in items:
         value = each.child_by_field_name("value") if each.type == "pair" else each
@@ -169,7 +196,8 @@ def _displayed(raw: bytes, node: Node) -> str:
     if opening != "(":
         chains = list(dict.fromkeys(chain for chain in chains if chain != UNKNOWN))
     shown = f"{opening}{';'.join(chains)}{closing}"
-    if not any(chain != UNKNOWN for chain in chains) or len(shown) > MAX_CHAIN_CHARACTERS:
+    named = {chain for chain in chains if chain != UNKNOWN}
+    if not 0 < len(named) <= MAX_SHOWN or len(shown) > MAX_CHAIN_CHARACTERS:
         return _LITERALS.get(node.type, UNKNOWN)
     return shown
 
@@ -209,6 +237,9 @@ def bound_by_loop(raw: bytes, target: Node, iterated: Node, depth: int = 0) -> l
             return bound
         else:
             break
+    if iterated.type in ("list", "tuple", "set") and target.type == "identifier":
+        name = text_of(raw, target)  # all of them are taken: `for check in (names, dates, sums)`
+        return [(name, chain_of(raw, each)) for each in iterated.named_children[:MAX_LOOPED]]
     chain = chain_of(raw, iterated)
     return unpacked(raw, target, UNKNOWN if chain == UNKNOWN else chain + NEXT)
 

@@ -22,11 +22,11 @@ from weft.code.readers.python_chains import (
     annotation_of,
     bound_by_loop,
     chain_of,
-    plain_chain,
     text_of,
     unpacked,
     values_of,
 )
+from weft.code.readers.python_functions import parameter, yielded
 from weft.code.readers.python_imports import imported, imported_from
 from weft.code.readers.python_shown import heads_of, shown
 
@@ -198,17 +198,15 @@ class Names:
 
     def _take_parameters(self, parameters: Node, heads: set[str]) -> None:
         words = set(_WORD.findall(text_of(self._raw, parameters)))
-        if (words - _RECEIVERS).isdisjoint(heads) and len(words) < 2 or words.isdisjoint(heads):
+        if (words - _RECEIVERS).isdisjoint(heads):
             return
         owner = self._owner_at(parameters.start_byte)
-        for place, each in enumerate(parameters.named_children):
-            for name, chain, declared in _parameter(self._raw, each):
-                if name not in heads:
-                    continue
-                if chain == UNKNOWN and not place:
-                    chain = self._receiver(parameters.start_byte, owner, name)
-                if chain:
-                    self._bound.append((each.start_byte, owner, name, chain, declared))
+        for place, each in enumerate([each for each in parameters.named_children if each.type != "comment"]):
+            for name, chain, declared in parameter(self._raw, each):
+                is_first = chain == UNKNOWN and not place
+                held = self._receiver(parameters.start_byte, owner, name) if is_first else chain
+                if held and name in heads:
+                    self._bound.append((each.start_byte, owner, name, held, declared))
 
     def _receiver(self, byte: int, owner: int, name: str) -> str:
         """What the first parameter of a method holds, by whatever name; empty if its name says it."""
@@ -220,17 +218,20 @@ class Names:
 
     def _take_uses(self, callees: list[Node]) -> None:
         raw, uses, owner_at = self._raw, self._uses, self._owner_at
+        chains: dict[bytes, str] = {}  # by text: what is called once is called again
         for node in callees:
             byte = node.start_byte
-            chain = raw[byte : node.end_byte].decode(errors="replace")
-            if not chain.replace(".", "").isidentifier() and not plain_chain(chain):
+            text = raw[byte : node.end_byte]
+            chain = chains.get(text, "")
+            if not chain:
                 chain = chain_of(raw, node)
-                if chain.startswith(LITERALS) or chain == UNKNOWN:
-                    continue  # certainly nothing of the project's; no name at all
+                # certainly nothing of the project's; no name at all
+                chain = UNKNOWN if chain.startswith(LITERALS) else chain
+                chains[text] = chain
+            if chain == UNKNOWN:
+                continue
             key = (owner_at(byte), chain)
-            if key not in uses:
-                uses[key] = byte
-            elif uses[key] > byte:
+            if uses.setdefault(key, byte) > byte:
                 uses[key] = byte
             if chain == "isinstance":
                 self._narrow(node.next_sibling, key[0])
@@ -283,10 +284,10 @@ class Names:
             self._decorate(node, byte, owner)
         elif "yield" in match:
             if owner in self._untyped and not self._is_inside(byte, owner):
-                self._yields.setdefault(owner, []).append((_yielded(raw, node), False))
+                self._yields.setdefault(owner, []).append((yielded(raw, node), False))
         elif "hiding" in match:
             for each in node.named_children:
-                self._bound += [(byte, owner, name, UNKNOWN, False) for name, _, _ in _parameter(raw, each)]
+                self._bound += [(byte, owner, name, UNKNOWN, False) for name, _, _ in parameter(raw, each)]
         elif "global" in match:
             self._globals.update((owner, text_of(raw, each)) for each in node.named_children)
         elif "extended" in match and owner == FILE and text_of(raw, node) == "__all__":
@@ -372,33 +373,3 @@ class Names:
         found += _QUOTED_NAME.findall(text)
         if "__all__" in text:
             found.append("*")  # and what other modules say
-
-
-def _parameter(raw: bytes, node: Node) -> list[tuple[str, str, bool]]:
-    """The names of one parameter, each with what it holds."""
-    sort = node.type
-    if sort == "identifier":
-        return [(text_of(raw, node), UNKNOWN, False)]
-    if sort == "default_parameter":
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is None or value is None or name.type != "identifier":
-            return []
-        return [(text_of(raw, name), chain, told) for chain, told in values_of(raw, value)]
-    if sort in ("typed_parameter", "typed_default_parameter"):
-        named, declared = node.named_child(0), node.child_by_field_name("type")
-        if named is None or declared is None:
-            return []
-        if named.type == "identifier":
-            return [(text_of(raw, named), annotation_of(raw, declared), True)]
-        node, sort = named, named.type
-    held = "dict()" if sort == "dictionary_splat_pattern" else "tuple()"
-    return [(text_of(raw, each), held, False) for each in node.named_children if each.type == "identifier"]
-
-
-def _yielded(raw: bytes, node: Node) -> str:
-    """What a generator gives: one of many, or what another gives."""
-    value = node.named_child(0) if node.named_child_count else None
-    if value is None:
-        return UNKNOWN
-    chain = chain_of(raw, value)
-    return chain if chain == UNKNOWN or raw[node.start_byte : value.start_byte].split()[1:] else f"[{chain}]"

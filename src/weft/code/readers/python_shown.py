@@ -49,7 +49,7 @@ def shown(local: Local, function: int, values: Sequence[Value]) -> list[Value]:
             found.append((chain, False))
         elif steps < MAX_STEPS:
             rest = chain[head.end() :]
-            waiting += [(_followed(*each, rest), steps + 1) for each in reversed(held) if each[0] != LOCAL_FUNCTION]
+            waiting += [(_followed(each, rest), steps + 1) for each in reversed(held) if each[0] != LOCAL_FUNCTION]
     return list(dict.fromkeys(found))
 
 
@@ -67,7 +67,8 @@ def _opened(local: Local, function: int, chain: str) -> str:
     return opened if len(opened) <= MAX_CHAIN_CHARACTERS else UNKNOWN
 
 
-def _followed(chain: str, declared: bool, rest: str) -> Value:
-    """A chain that goes on after the value of its first name. A declared type is that of a parameter: one of several."""
+def _followed(value: Value, rest: str) -> Value:
+    """A chain that goes on after the value of its first name. A parameter's type is but one that a field may have."""
+    chain, declared = value
     whole = f"<{chain}>{rest}" if declared else chain + rest
     return (whole if len(whole) <= MAX_CHAIN_CHARACTERS and chain != UNKNOWN else UNKNOWN), False

@@ -3,7 +3,8 @@
 Bindings hold more than what names hold. Those of the file: `impl` (an implementation: module, type, trait, generics,
 separated by tabs), `type <key>` (an alias, or a type that belongs to a type), `const <key>`. Those of a type: its
 fields, `Variant` and `Variant.field` of an enum. Those of any definition: `<T>`, what it is generic over, with bounds;
-`Self` of a method, the type as its `impl` writes it. An import inside an inline module has an alias that begins with
+`Self` of a method, the type as its `impl` writes it; `(0)`, a parameter that is called;
+`f()`, what a closure called `f` gives back. An import inside an inline module has an alias that begins with
 the module's name; `mod x;` is the import `x` of `mod`, or of `mod=<path>`. See `rust_types` and `rust_chains` for how
 types and chains are written. A `macro_rules!` is a function.
 """

@@ -281,6 +281,10 @@ class FileReading:
     def _held(self, local: Local) -> Binding:
         """A local as a binding: a declared type, or a chain."""
         source = local.source
+        if not isinstance(source, str) and source.type == "closure_expression" and not local.steps:
+            given = type_text(source.child_by_field_name("return_type"))
+            body = f"<{given}>" if given else self._chains.of(source.child_by_field_name("body"), local.owner)
+            return Binding(local.owner, f"{local.name}()", body, declared=False, line=local.row + 1)
         chain = source if isinstance(source, str) else self._chains.of(source, local.owner)
         if chain.startswith("<") and chain.endswith(">") and not local.steps and isinstance(source, str):
             return Binding(local.owner, local.name, chain[1:-1], declared=True, line=local.row + 1)

@@ -7,10 +7,9 @@ is no Rust gives nothing that could be resolved. Macros whose tokens are not run
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from weft.code.languages import grammar_of
 from weft.code.parsing import Parsed
 from weft.code.readers import Match
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 _UNREAD: Final = b"""quote quote_spanned parse_quote parse_quote_spanned stringify concat include include_str
 include_bytes env option_env asm global_asm cfg line file column module_path"""
 PASSED_OVER: Final = frozenset(_UNREAD.split())
+_PATTERNS: Final = frozenset({b"matches", b"assert_matches", b"debug_assert_matches"})
 MAX_MACRO_DEPTH: Final = 60
 
 
@@ -41,6 +41,8 @@ class Spread:
             done, self._any = macro.end_byte, True
             self._blank[tree.start_byte : tree.end_byte] = self._raw[tree.start_byte : tree.end_byte]
             self._fit(tree, 0, given=True)
+            if name_of(name) in _PATTERNS:
+                self._without_pattern(tree)
             if done < len(self._blank) and self._blank[done] == ord(" "):
                 self._blank[done : done + 1] = b";"
 
@@ -55,32 +57,37 @@ class Spread:
         name = mark = None
         for each in tree.children:
             if each.type == "token_tree":
-                nested = name is not None and mark is not None
                 if name is not None and mark is not None:
-                    self._nested(name, mark, each)
-                self._fit(each, depth + 1, given=nested)
+                    self._nested(name, mark, each, depth + 1)
+                else:
+                    self._fit(each, depth + 1, given=False)
             elif each.type == ";" and given and not braced:
                 self._blank[each.start_byte : each.end_byte] = b","
             name, mark = (name, each) if each.type == "!" else (each if each.type == "identifier" else None, None)
 
-    def _nested(self, name: Node, mark: Node, tree: Node) -> None:
+    def _without_pattern(self, tree: Node) -> None:
+        """Leaves the first argument alone: a pattern is no expression, although it looks like one."""
+        comma = next((each for each in tree.children if each.type == ","), None)
+        if comma is not None:
+            self._clear(comma.start_byte, tree.end_byte - 1)
+
+    def _clear(self, start: int, end: int) -> None:
+        self._blank[start:end] = b"\n".join(b" " * len(line) for line in self._raw[start:end].split(b"\n"))
+
+    def _nested(self, name: Node, mark: Node, tree: Node, depth: int) -> None:
         text = self._raw[name.start_byte : name.end_byte]
         self.called.append((text.decode(errors="replace"), name.start_byte))
         if text in PASSED_OVER:
-            self._blank[tree.start_byte : tree.end_byte] = b" " * (tree.end_byte - tree.start_byte)
+            self._clear(tree.start_byte, tree.end_byte)
+        else:
+            self._fit(tree, depth, given=True)
+            if text in _PATTERNS:
+                self._without_pattern(tree)
         self._blank[name.start_byte : mark.end_byte] = b" " * (mark.end_byte - name.start_byte)
 
-    def matches(self) -> Iterator[Match]:
+    def matches(self) -> Iterable[Match]:
         """What the language's query finds in it."""
-        from tree_sitter import QueryCursor
-
-        if not self._any:
-            return
-        inner = Parsed(self._language, self._blank.decode(errors="replace"))
-        query = grammar_of(self._language)[1]
-        for root in inner.searchable():
-            for _, captures in QueryCursor(query).matches(root):
-                yield captures
+        return Parsed(self._language, self._blank.decode(errors="replace")).matches() if self._any else ()
 
 
 def name_of(name: Node) -> bytes:

@@ -74,6 +74,6 @@ def _in_blocks(group: list[Bound], scope_of: Callable[[Node], Node | None]) -> l
         outer = next((other for other, to, _ in reversed(kept[:at]) if to > end), None)
         chain = outer.chain if outer is not None else ""
         declared = outer.declared if outer is not None else False
-        line += each.line >= line  # on the last line of a block there is its end, and what comes after
-        found.append((line, 0, Binding(each.owner, each.name, chain, declared, line)))
+        after = line + (each.line >= line)  # on the last line of a block there is its end, and what comes after
+        found.append((after, 0, Binding(each.owner, each.name, chain, declared, after)))
     return found

@@ -56,7 +56,8 @@ class _Found:
             written: list[tuple[Relation, str]] = [("EXTENDS", each) for each in definition.bases]
             written += [("IMPLEMENTS", each) for each in definition.interfaces]
             for relation, each in written:
-                value = self._meaning.named(self._facts.path, place, each)
+                is_type = relation == "IMPLEMENTS" or definition.sort == "interface"
+                value = self._meaning.named(self._facts.path, place, each, "type" if is_type else "value")
                 target = self._target(value)
                 if target is not None and self._is_class(value):
                     self._link(place, relation, target, definition.line)

@@ -83,7 +83,7 @@ def _file(project: Project, path: str) -> str:
     if found:
         return found
     manifest = joined(path, "package.json")
-    if path and manifest in project.settings("package.json"):
+    if manifest in project.settings("package.json"):
         own = package_of(project, path)
         found = _entry(project, own, "") if own is not None and own.folder == path else ""
         if found:

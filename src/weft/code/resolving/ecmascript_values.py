@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from weft.code.facts import CLASS_SORTS, FILE, Binding, Imported
 from weft.code.resolving import Project
@@ -30,6 +30,8 @@ class Value(NamedTuple):
     name: str = ""
     args: tuple[Value | None, ...] = ()
 
+
+Space = Literal["value", "type"]
 
 OUTSIDE: Final = Value("outside")
 
@@ -138,9 +140,6 @@ class Meaning:
         around = names.of_class(owner)
         if head == "super":
             return self._base(path, around, 0) if around != FILE else None
-        declared = names.bindings.get((owner, "this"))
-        if declared is not None:
-            return self.type(path, owner, declared.chain)
         if this is not None:
             return this
         if around != FILE:
@@ -159,7 +158,7 @@ class Meaning:
 
     # ---- imports and exports
 
-    def _imported(self, path: str, imported: Imported) -> Value | None:
+    def _imported(self, path: str, imported: Imported, space: Space = "value") -> Value | None:
         module = self.module(path, imported.module)
         if module.external:
             return OUTSIDE
@@ -167,11 +166,11 @@ class Meaning:
             return None
         if imported.name in ("", "*"):
             return Value("module", module.path)
-        return self.exported(module.path, imported.name)
+        return self.exported(module.path, imported.name, space)
 
-    def exported(self, path: str, name: str) -> Value | None:
-        """What a file exports by a name; `=` for all of `module.exports`."""
-        key = ("export", path, name)
+    def exported(self, path: str, name: str, space: Space = "value") -> Value | None:
+        """What a file exports by a name; `=` for all of `module.exports`. One name may be a value and a type."""
+        key = ("export", path, name, space)
         if key in self._known:
             return self._known[key]
         self._steps += 1
@@ -179,21 +178,24 @@ class Meaning:
             return None
         self._known[key] = None
         self._depth += 1
-        value = self._exported(path, name)
+        value = self._exported(path, name, space)
         self._depth -= 1
         self._known[key] = value
         return value
 
-    def _exported(self, path: str, name: str) -> Value | None:
+    def _exported(self, path: str, name: str, space: Space) -> Value | None:
         names = self.names(path)
         if names is None:
             return None
         bound = names.bindings.get((FILE, f"exports.{name}"))
         if bound is not None:
-            found = self.chain(path, FILE, bound.chain)
-            return found if found is not None else self._as_type(path, bound.chain)
+            found = self._type_name(path, FILE, bound.chain) if space == "type" else None
+            return found or self.chain(path, FILE, bound.chain) or self._type_name(path, FILE, bound.chain)
         if name in names.passed:
-            return self._imported(path, names.passed[name])
+            return self._imported(path, names.passed[name], space)
+        own = self._as_type(path, name) if space == "type" else None
+        if own is not None:
+            return own
         if name in ("=", "default"):
             return self._whole(path, names, name)
         place = names.value_place(name)
@@ -205,7 +207,7 @@ class Meaning:
         if found is not None:
             return found
         for star in names.stars:
-            found = self._imported(path, Imported(star.module, name, "", 0))
+            found = self._imported(path, Imported(star.module, name, "", 0), space)
             if found is not None and found is not OUTSIDE:
                 return found
         whole = names.bindings.get((FILE, "exports.="))
@@ -327,17 +329,20 @@ class Meaning:
         else:
             found = self._as_type(path, first)
             if found is None and first in names.imports:
-                imported = names.imports[first]
-                found = self._imported(path, imported)
+                found = self._imported(path, names.imports[first], "type")
             if found is None and (FILE, first) in names.bindings:
                 found = self.name(path, FILE, first)
         for each in rest:
-            found = self.member(found, each) if found is not None else None
+            if found is not None and found.kind == "module":
+                found = self.exported(found.path, each, "type")
+            else:
+                found = self.member(found, each) if found is not None else None
         return found
 
-    def named(self, path: str, owner: int, written: str) -> Value | None:
-        """The definition that a class's head names: as a value, or else as a type."""
-        found = self.chain(path, owner, written) or self._type_name(path, owner, written)
+    def named(self, path: str, owner: int, written: str, space: Space = "value") -> Value | None:
+        """The definition that a class's head names: as a value, or else as a type; the other way round for types."""
+        found = self._type_name(path, owner, written) if space == "type" else None
+        found = found or self.chain(path, owner, written) or self._type_name(path, owner, written)
         if found is None and (written in GLOBALS or written in TYPES):
             return OUTSIDE
         if found is not None and found.kind == "named":
@@ -437,7 +442,9 @@ class Meaning:
             bound = names.bindings.get((value.place, name)) if value.kind == "of" else None
             if bound is not None:
                 return self._bound(value.path, value.place, bound, value)
-            return OUTSIDE if name in ("call", "apply", "bind", "toString", "name", "length") else None
+            if name in ("call", "apply", "bind", "toString", "name", "length"):
+                return OUTSIDE
+            return self._beside(names, value, name)
         receiver = value if value.kind == "of" else None
         for place in self._merged(names, value.place):
             found = self._own_member(names, value, place, name, receiver)
@@ -446,7 +453,19 @@ class Meaning:
         held = names.objects.get(definition.key, {}).get(name)
         if held is not None:
             return Value("def", value.path, held)
-        return self._inherited(names, value, name, depth)
+        beside = self._beside(names, value, name) if value.kind == "def" else None
+        return beside if beside is not None else self._inherited(names, value, name, depth)
+
+    def _beside(self, names: Names, value: Value, name: str) -> Value | None:
+        """`module.exports = f; module.exports.name = g`: what is exported beside what is all of it."""
+        whole = names.bindings.get((FILE, "exports.="))
+        if whole is None or whole.chain != names.definitions[value.place].key:
+            return None
+        bound = names.bindings.get((FILE, f"exports.{name}"))
+        place = names.value_place(name)
+        if bound is not None:
+            return self.chain(value.path, FILE, bound.chain)
+        return Value("def", value.path, place) if place is not None else None
 
     def _merged(self, names: Names, place: int) -> list[int]:
         """A class or interface, and others of its name: they are one."""
@@ -470,7 +489,8 @@ class Meaning:
         outside = False
         args = names.bindings.get((value.place, "extends"))
         for base in (*definition.bases, *definition.interfaces):
-            found = self.named(value.path, FILE, base)
+            is_type = definition.sort == "interface" or base in definition.interfaces
+            found = self.named(value.path, FILE, base, "type" if is_type else "value")
             if found is OUTSIDE:
                 outside = True
             if found is None or found.kind != "def":
@@ -510,10 +530,10 @@ class Meaning:
         if definition.sort in CLASS_SORTS:
             return Value("of", value.path, value.place)
         this = value.args[0] if value.args else None
-        if definition.returns:
+        if definition.returns and definition.returns not in ("any", "?"):
             return self.type(value.path, value.place, definition.returns, this)
         bound = names.bindings.get((FILE, f"{value.place}()"))
-        return self.chain(value.path, value.place, bound.chain, this) if bound is not None else None
+        return self._bound(value.path, value.place, bound, this) if bound is not None else None
 
     def _element(self, value: Value, index: str) -> Value | None:
         if value.kind == "outside":
@@ -522,6 +542,9 @@ class Meaning:
             return self._element(value.args[0], index)
         if value.kind == "list":
             return value.args[0] if value.args else None
+        if value.kind == "union":
+            found = (self._element(each, index) for each in value.args if each is not None)
+            return next((each for each in found if each is not None), None)
         if value.kind == "map":
             return Value("tuple", args=value.args)
         if value.kind == "record":

@@ -131,5 +131,7 @@ class _Resolving:
             package = self.packages.importable(folder, tests=False) if folder is not None else None
             if package is None:
                 self._link("", "IMPORTS", Target(external=each.module), each.line)
-            elif not any(target.path in {f.path for f in package.files} for _, rel, target in self.found if rel == "IMPORTS"):
+            elif not any(
+                target.path in {f.path for f in package.files} for _, rel, target in self.found if rel == "IMPORTS"
+            ):
                 self._link("", "IMPORTS", Target(package.files[0].path), each.line)

@@ -1,4 +1,4 @@
-"""Which interfaces of the project a Go type meets: those that have it said of them, and those whose every method it has.
+"""Which interfaces of the project a Go type meets: those that it is said of, and those whose every method it has.
 
 Go asks for no word of it: a type meets an interface by having its methods, with the same parameters and results. All of
 it is in the source, so it is compared: by types, not by names. Interfaces with a part that is outside the project are
@@ -64,9 +64,11 @@ class Interfaces:
         self._known: list[tuple[Found, dict[str, str]]] = []
         for package in packages.values():
             for name, found in package.tops.items():
-                if len(self._known) < MAX_INTERFACES and found[0].definition.sort == "interface":
-                    if (package is own or name[:1].isupper()) and (methods := self._methods(package, name)):
-                        self._known.append((found[0], methods))
+                if len(self._known) == MAX_INTERFACES or found[0].definition.sort != "interface":
+                    continue
+                seen = package is own or name[:1].isupper()
+                if seen and (methods := self._methods(package, name)):
+                    self._known.append((found[0], methods))
 
     def met_by(self, package: Package, name: str) -> Iterator[Found]:
         """Those that a type meets."""
@@ -124,9 +126,8 @@ class Interfaces:
         return self._shape_of(package, key, found.facts, found.definition.returns)
 
     def _shape_of(self, package: Package, key: str, facts: FileFacts, returns: str) -> str:
-        taken = package.parameters.get(key, "").split(",")
-        given = returns.strip("()").split(",")
-        return f"{','.join(self._exact(facts, each) for each in taken)}>{','.join(self._exact(facts, each) for each in given)}"
+        lists = (package.parameters.get(key, ""), returns.strip("()"))
+        return ">".join(",".join(self._exact(facts, each) for each in types.split(",")) for types in lists)
 
     def _exact(self, facts: FileFacts, written: str) -> str:
         """A type by the folder that it is defined in, not by what the file calls its package."""

@@ -14,8 +14,11 @@ from weft.code.resolving import Project
 
 MOD: Final = "go.mod"
 MAX_MODULES: Final = 500  # of one workspace
+MAX_KEPT: Final = 500  # packages that stay in memory
 _MODULE: Final = re.compile(r'^\s*module\s+"?([^\s"]+)"?', re.MULTILINE)
-_REPLACE: Final = re.compile(r'^\s*(?:replace\s+)?"?([^\s"()]+)"?(?:\s+v\S+)?\s*=>\s*"?(\.{1,2}/[^\s"]*|\.{1,2})"?\s*(?://.*)?$', re.M)
+_REPLACE: Final = re.compile(
+    r'^\s*(?:replace\s+)?"?([^\s"()]+)"?(?:\s+v\S+)?\s*=>\s*"?(\.{1,2}/[^\s"]*|\.{1,2})"?\s*(?://.*)?$', re.M
+)
 TEST: Final = "_test"
 
 
@@ -65,8 +68,8 @@ class Package:
         for bound in facts.bindings:
             if bound.owner == FILE:
                 self.variables.setdefault(bound.name, Held(facts, bound))
-            elif (owner := facts.definitions[bound.owner]).sort in CLASS_SORTS:
-                self.fields.setdefault(f"{owner.name}::{bound.name}", Held(facts, bound))
+            elif (holder := facts.definitions[bound.owner]).sort in CLASS_SORTS:
+                self.fields.setdefault(f"{holder.name}::{bound.name}", Held(facts, bound))
         for line in facts.extra.get("parameters", "").split("\n"):
             name, _, types = line.partition("=")
             self.parameters.setdefault(name, types)
@@ -184,8 +187,12 @@ class Packages:
         files = self._files(folder)
         found = self._shared.packages.get((folder, name, tests))
         if found is None:
-            found = Package([e for e in files if package_name(e) == name and (tests or not e.path.endswith("_test.go"))])
+            found = Package(
+                [e for e in files if package_name(e) == name and (tests or not e.path.endswith("_test.go"))]
+            )
             self._shared.packages[folder, name, tests] = found
+            if len(self._shared.packages) > MAX_KEPT:
+                del self._shared.packages[next(iter(self._shared.packages))]
         return found
 
     def _files(self, folder: str) -> list[FileFacts]:

@@ -11,13 +11,15 @@ from weft.code.resolving.go_packages import Found, Package, Packages, package_na
 
 MAX_FOLLOWED: Final = 40  # steps from one name to another before it is given up
 MAX_EMBEDDED: Final = 200  # types that are looked through for a member
-TYPES: Final = frozenset(
-    "any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 "
-    "uint16 uint32 uint64 uintptr".split()
-)
-BUILTINS: Final = TYPES | frozenset(
-    "append cap clear close complex copy delete imag len make max min new panic print println real recover".split()
-)
+_TYPES_TEXT = """
+any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8
+uint16 uint32 uint64 uintptr
+"""
+TYPES: Final = frozenset(_TYPES_TEXT.split())
+_BUILTINS_TEXT = """
+append cap clear close complex copy delete imag len make max min new panic print println real recover
+"""
+BUILTINS: Final = TYPES | frozenset(_BUILTINS_TEXT.split())
 _STEP: Final = re.compile(r"\.?([^.\[\](){}]+)|(\(\))(?:\.(\d+))?|(\[key\]|\[\])")
 _NAMELESS: Final = ("[", "<", "(", "#", "?", "")
 _VERSION: Final = re.compile(r"v\d+$")
@@ -57,8 +59,8 @@ class Nowhere(NamedTuple):
     outside: bool
 
 
-OUTSIDE: Final = Nowhere(True)
-UNKNOWN: Final = Nowhere(False)
+OUTSIDE: Final = Nowhere(outside=True)
+UNKNOWN: Final = Nowhere(outside=False)
 Value = Typed | TypeName | Functions | Inside | Nowhere
 
 
@@ -98,7 +100,7 @@ class Values:
 
     def local(self, facts: FileFacts, owner: int, name: str, line: int, chain: str) -> Binding | None:
         """What binds a name in a function as of a line."""
-        if owner == FILE:
+        if owner == FILE or facts.definitions[owner].sort in CLASS_SORTS:
             return None
         bound = self._bound(facts).get((owner, name), ())
         before = [each for each in bound if each.line <= line]
@@ -186,7 +188,9 @@ class Values:
     def _may_be_outside(self, facts: FileFacts) -> bool:
         """Whether a name that nothing explains can be that of a package outside, whose name its path does not tell."""
         return any(
-            not each.alias and self.packages.folder(each.module, facts.path) is None and "." in each.module.partition("/")[0]
+            not each.alias
+            and self.packages.folder(each.module, facts.path) is None
+            and "." in each.module.partition("/")[0]
             for each in facts.imports
         )
 

@@ -1,7 +1,8 @@
 """Java: packages over several source roots, imports, inheritance, methods by the types of what they are called on.
 
-Of several methods by one name, the one is meant that takes as many arguments as a call has; if more than one does, the
-first. An import of all of a package links to the files whose classes are used by it.
+Of several methods by one name, the one is meant that takes what a call gives it: as many arguments, of these types as
+far as the source shows them; if that does not settle it, the first. An import of all of a package links to the files
+whose classes are used by it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import Final
 
 from weft.code.facts import CLASS_SORTS, FILE, FileFacts, Reference
 from weft.code.resolving import Link, Links, Project, Relation, Target
+from weft.code.resolving.java_kinds import UNKNOWN, Above, ClassItself, Methods, Nowhere
+from weft.code.resolving.java_overloads import Given
 from weft.code.resolving.java_project import Classes, Found
-from weft.code.resolving.java_values import UNKNOWN, Above, ClassItself, Methods, Nowhere, Values, class_around
+from weft.code.resolving.java_values import Values, class_around
 
 _TESTS: Final = re.compile(r"(^|/)(test|tests|androidTest|integrationTest|testFixtures)/")
 
@@ -37,6 +40,7 @@ class _Resolving:
         self._imports()
         for reference in self.facts.references:
             self._refer(reference)
+        self._use_types()
         for each in self.facts.definitions:
             if each.sort in CLASS_SORTS:
                 for relation, names in (("EXTENDS", each.bases), ("IMPLEMENTS", each.interfaces)):
@@ -83,7 +87,9 @@ class _Resolving:
             if chain == "this":
                 return [Found(facts, place)]
             bases = facts.definitions[place].bases
-            found = self.values.type(facts, facts.definitions[place].parent, bases[0]) if bases else Nowhere(outside=True)
+            found = (
+                self.values.type(facts, facts.definitions[place].parent, bases[0]) if bases else Nowhere(outside=True)
+            )
             return [found] if isinstance(found, Found) else found
         found = self.values.type(facts, place, chain)
         if isinstance(found, Nowhere) and "." in chain:  # outer.new Inner()
@@ -96,20 +102,21 @@ class _Resolving:
     def _called(self, reference: Reference) -> Methods:
         facts, owner, line = self.facts, reference.owner, reference.line
         before, dot, name = reference.chain.rpartition(".")
+        given = Given(facts, owner, line, reference.arguments) if reference.arguments is not None else None
         if not dot:
-            return self.values.unqualified(facts, owner, name, reference.arguments)
+            return self.values.unqualified(facts, owner, name, given)
         if before.endswith("$"):  # inside an anonymous class: of its type, or from around it
             for each in before.split("$."):
                 of = self.values.type(facts, class_around(facts, owner), each.rstrip("$"))
-                methods = self.values.method(ClassItself(of), name, reference.arguments) if isinstance(of, Found) else of
+                methods = self.values.method(ClassItself(of), name, given) if isinstance(of, Found) else of
                 if not isinstance(methods, Nowhere):
                     return methods
-            around = self.values.unqualified(facts, owner, name, reference.arguments)
+            around = self.values.unqualified(facts, owner, name, given)
             return around if not isinstance(around, Nowhere) else max(around, methods)
         value = self.values.value(facts, owner, before, line)
         if isinstance(value, Above) and not value.found.definition.bases:
             return Nowhere(outside=True)
-        return self.values.method(value, name, reference.arguments)
+        return self.values.method(value, name, given)
 
     def _imports(self) -> None:
         for each in self.facts.imports:
@@ -118,6 +125,8 @@ class _Resolving:
             name = each.module if each.name == "*" or each.alias == "static" else f"{each.module}.{each.name}"
             found = self.values.full_name(name)
             if isinstance(found, Found):
+                if found.facts.path == self.facts.path:
+                    continue
                 self._link("", "IMPORTS", Target(found.facts.path), each.line)
                 for target in self._imported(found, each.name if each.alias == "static" else ""):
                     self._link("", "DEPENDS_ON", _target(target), each.line)
@@ -128,8 +137,19 @@ class _Resolving:
     def _imported(self, found: Found, member: str) -> list[Found]:
         if member in ("", "*"):
             return [found]
-        methods = self.values.method(ClassItself(found), member, -1)
+        methods = self.values.method(ClassItself(found), member, None)
         return methods if not isinstance(methods, Nowhere) else [found]
+
+    def _use_types(self) -> None:
+        """The types of variables and results, where all of a package of the project is imported."""
+        if not any(each.name == "*" and self.classes.is_package(each.module) for each in self.facts.imports):
+            return
+        uses = [(each.owner, each.chain, each.line) for each in self.facts.bindings if each.declared]
+        uses += [(place, each.returns, each.line) for place, each in enumerate(self.facts.definitions) if each.returns]
+        for owner, text, line in uses:
+            found = self.values.type(self.facts, class_around(self.facts, owner), text.lstrip("[]"))
+            if isinstance(found, Found):
+                self._import_used(found, line)
 
     def _import_used(self, found: Found, line: int) -> None:
         """What is used of a package that all of is imported of."""

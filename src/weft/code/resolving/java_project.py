@@ -13,6 +13,7 @@ from weft.code.resolving import Project
 SUFFIX: Final = ".java"
 MAX_FOLDERS: Final = 20_000  # that are looked at for source roots
 MAX_ROOTS: Final = 500
+MAX_KEPT: Final = 2_000  # files whose members stay in memory
 BUILDS: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 STANDARD: Final = ("src/main/java", "src/test/java")
 
@@ -30,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Members:
-    """What the classes of a file have for members, what its methods take (the last with a `+` if any number) and bind."""
+    """What the classes of a file have for members; what methods take (`+` after the last: any number) and bind."""
 
     def __init__(self, facts: FileFacts) -> None:
         self.facts = facts
@@ -62,20 +63,22 @@ class Shared:
 
     def _find_roots(self, project: Project) -> None:
         waiting, looked = [""], 0
+        packages: list[str] = []  # folders of first parts of packages: below them all is of the same root
         while waiting and looked < MAX_FOLDERS and len(self.roots) < MAX_ROOTS:
             folder = waiting.pop()
             looked += 1
-            if any(_below(folder, root) for root in self.roots):
+            if any(_below(folder, each) for each in packages):
                 continue
-            for path in project.folder(folder):
-                facts = project.facts(path) if path.endswith(SUFFIX) else None
-                if facts is not None:
-                    root = root_of(facts)
-                    if root is not None and root not in self.roots:
-                        self.roots.append(root)
-                    break
-            if not any(_below(folder, root) for root in self.roots):
-                waiting.extend(reversed(project.folders(folder)))
+            named = (project.facts(path) for path in project.folder(folder) if path.endswith(SUFFIX))
+            facts = next((each for each in named if each is not None), None)
+            root = root_of(facts) if facts is not None else None
+            if facts is not None and root is not None:
+                if root not in self.roots:
+                    self.roots.append(root)
+                if package := facts.extra.get("package", ""):
+                    packages.append(posixpath.join(root, package.partition(".")[0]))
+                    continue
+            waiting.extend(reversed(project.folders(folder)))
 
 
 def root_of(facts: FileFacts) -> str | None:
@@ -105,13 +108,11 @@ class Classes:
         if shared is None:
             shared = _SHARED[project] = Shared(project)
         self._shared = shared
-        builds = [path for name in BUILDS for path in project.settings(name)]  # a new module may be a new root
-        modules = {posixpath.dirname(path) for path in builds}
-        standard = [posixpath.join(module, root) for module in sorted(modules) for root in STANDARD]
+        for name in BUILDS:
+            project.settings(name)  # where a module comes, a root may come: then this file is resolved again
         own = root_of(facts)
-        known = [root for root in shared.roots if root not in standard]
         first = [root for root in (own, *_beside(own)) if root is not None]
-        self.roots = list(dict.fromkeys([*first, *known, *(root for root in standard if root in shared.roots)]))
+        self.roots = list(dict.fromkeys([*first, *shared.roots]))
         self._own_folder = posixpath.dirname(facts.path)
         self._own_package = facts.extra.get("package", "")
         self._found: dict[tuple[str, str], Found | None] = {}
@@ -122,6 +123,8 @@ class Classes:
         found = self._shared.members.get(facts.path)
         if found is None or found.facts is not facts:
             found = self._shared.members[facts.path] = Members(facts)
+            if len(self._shared.members) > MAX_KEPT:
+                del self._shared.members[next(iter(self._shared.members))]
         return found
 
     def is_package(self, package: str) -> bool:

@@ -2,74 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from weft.code.facts import CLASS_SORTS, FILE, Binding, FileFacts
+from weft.code.resolving.java_kinds import (
+    LANG,
+    OBJECT,
+    OUTSIDE,
+    PRIMITIVES,
+    UNKNOWN,
+    Above,
+    ClassItself,
+    Instance,
+    Methods,
+    Nowhere,
+    Package,
+    Typed,
+    Value,
+    steps_of,
+)
+from weft.code.resolving.java_overloads import Candidate, Given, best, returned, takes
 from weft.code.resolving.java_project import Classes, Found
 
 MAX_FOLLOWED: Final = 40  # steps from one name to another before it is given up
 MAX_SUPERTYPES: Final = 200
-PRIMITIVES: Final = frozenset("boolean byte char double float int long short void".split())
-# What every object has, and every enum and record: whoever has no other by that name means this.
-OBJECT: Final = frozenset(
-    "clone compareTo equals finalize getClass getDeclaringClass hashCode name notify notifyAll ordinal toString valueOf "
-    "values wait".split()
-)
-_STEP: Final = re.compile(r"\.?([^.\[\](){}]+(?:\(\))?)|(\[\])")
-
-
-class Typed(NamedTuple):
-    """A value of a type, as it is written inside a class of a file."""
-
-    facts: FileFacts
-    place: int
-    text: str
-
-
-class Instance(NamedTuple):
-    """A value of a class of the project."""
-
-    found: Found
-
-
-class ClassItself(NamedTuple):
-    """A class, not a value of it."""
-
-    found: Found
-
-
-class Above(NamedTuple):
-    """`super`: what a class inherits."""
-
-    found: Found
-
-
-class Package(NamedTuple):
-    """The beginning of a name in full."""
-
-    name: str
-
-
-class Nowhere(NamedTuple):
-    """Nothing of the project, or nothing that can be told."""
-
-    outside: bool
-
-
-OUTSIDE: Final = Nowhere(True)
-UNKNOWN: Final = Nowhere(False)
-Value = Typed | Instance | ClassItself | Above | Package | Nowhere
-Methods = list[Found] | Nowhere
-Given = "Sequence[Value] | None"
-
-
-@lru_cache(maxsize=4096)
-def steps_of(chain: str) -> tuple[str, ...]:
-    """The steps of a chain: names, names of what is called (`name()`), `[]`."""
-    return tuple(name or end for name, end in _STEP.findall(chain))
 
 
 class Values:
@@ -118,8 +75,9 @@ class Values:
             if place == FILE:
                 return UNKNOWN
             return Instance(Found(facts, place)) if name == "this" else Above(Found(facts, place))
-        if name.endswith("()"):
-            return self.result(self.unqualified(facts, owner, name[:-2], None))
+        if name.endswith(")"):
+            called, given = _call(facts, owner, name)
+            return self.result(self.unqualified(facts, owner, called, given))
         if name.endswith("$"):
             return Typed(facts, place, name[:-1])
         bound = self.local(facts, owner, name, line, chain)
@@ -163,9 +121,10 @@ class Values:
             return UNKNOWN
         if isinstance(found, Package):
             return self._in_package(found, step)
-        if step.endswith("()"):
-            result = self.result(self.method(found, step[:-2], None))
-            return returned(found, step[:-2]) if result == OUTSIDE else result
+        if step.endswith(")"):
+            called, given = _call(facts, owner, step)
+            result = self.result(self.method(found, called, given))
+            return returned(found, called) if result == OUTSIDE else result
         if isinstance(found, ClassItself):
             if step in ("this", "super"):
                 return Instance(found.found)
@@ -187,7 +146,7 @@ class Values:
 
     def _in_package(self, found: Package, step: str) -> Value:
         name = f"{found.name}.{step}"
-        if step.endswith("()"):
+        if step.endswith(")"):
             return UNKNOWN
         top = self.classes.top(found.name, step)
         if top is not None:
@@ -217,7 +176,7 @@ class Values:
         return Typed(first.facts, class_around(first.facts, first.place), returns) if returns else UNKNOWN
 
     def field(self, of: Found, name: str) -> Value | None:
-        """A field of a class, its own or inherited; OUTSIDE if it may be inherited from outside, None if there is none."""
+        """A field of a class, its own or inherited; OUTSIDE if it may come from outside, None if there is none."""
         outside = False
         for each, beyond in self.supertypes(of):
             bound = self.classes.members(each.facts).bound.get((each.place, name))
@@ -236,7 +195,7 @@ class Values:
                 return Found(each.facts, place)
         return None
 
-    def method(self, on: Value, name: str, given: Given) -> Methods:
+    def method(self, on: Value, name: str, given: Given | None) -> Methods:
         """The method that is called on a value: of several by that name, the one that takes what it is given."""
         if isinstance(on, Typed) and on.text.startswith("[]"):
             return OUTSIDE
@@ -248,7 +207,7 @@ class Values:
             return [found]
         return OUTSIDE if outside or name in OBJECT else UNKNOWN
 
-    def _named(self, of: Found, name: str, given: Given, *, own: bool = True) -> tuple[Found | None, bool]:
+    def _named(self, of: Found, name: str, given: Given | None, *, own: bool = True) -> tuple[Found | None, bool]:
         """A method by its name; and whether it may be one from outside."""
         outside = False
         candidates: list[Candidate] = []
@@ -258,17 +217,19 @@ class Values:
                 continue
             members = self.classes.members(each.facts)
             for place in members.methods.get((each.place, name), ()):
-                candidates.append(Candidate(Found(each.facts, place), members.taken.get(place, ())))
+                taken = members.taken.get(place, ())
+                if all(other.taken != taken for other in candidates):  # else it is overridden
+                    candidates.append(Candidate(Found(each.facts, place), taken))
         if not candidates:
             return None, outside
         if given is None or (len(candidates) == 1 and not outside):
             return candidates[0].found, outside
-        fitting = [each for each in candidates if takes(each.taken, len(given))]
+        fitting = [each for each in candidates if takes(each.taken, len(given.chains))]
         if not fitting:
             return (None, True) if outside else (candidates[0].found, False)
         return (fitting[0] if len(fitting) == 1 else best(fitting, given, self)).found, outside
 
-    def unqualified(self, facts: FileFacts, owner: int, name: str, given: Given) -> Methods:
+    def unqualified(self, facts: FileFacts, owner: int, name: str, given: Given | None) -> Methods:
         """The method that a bare name means: of this class, of those around it, or imported."""
         around = class_around(facts, owner)
         outside = False
@@ -313,7 +274,9 @@ class Values:
             self._above[key] = ([], False)  # in a cycle there is nothing above
             definition = of.definition
             # What a class extends is named outside of it: its own inner classes are not in sight.
-            named = [self.type(of.facts, definition.parent, each) for each in (*definition.bases, *definition.interfaces)]
+            named = [
+                self.type(of.facts, definition.parent, each) for each in (*definition.bases, *definition.interfaces)
+            ]
             above = [each for each in named if isinstance(each, Found)]
             known = self._above[key] = (above, len(above) < len(named))
         return known
@@ -389,23 +352,14 @@ class Values:
         return UNKNOWN if self.classes.is_package(name.rpartition(".")[0]) else OUTSIDE
 
 
+def _call(facts: FileFacts, owner: int, step: str) -> tuple[str, Given]:
+    """The name of what is called, and how much it is given."""
+    name, _, given = step.partition("(")
+    return name, Given(facts, owner, 0, ("?",) * given.count("_"))
+
+
 def class_around(facts: FileFacts, owner: int) -> int:
     """The class that a definition is, or stands in."""
     while owner != FILE and facts.definitions[owner].sort not in CLASS_SORTS:
         owner = facts.definitions[owner].parent
     return owner
-
-
-LANG: Final = frozenset(
-    """AbstractMethodError Appendable ArithmeticException ArrayIndexOutOfBoundsException ArrayStoreException AssertionError
-    AutoCloseable Boolean Byte CharSequence Character Class ClassCastException ClassLoader ClassNotFoundException
-    CloneNotSupportedException Cloneable Comparable Deprecated Double Enum Error Exception Float FunctionalInterface
-    IllegalAccessException IllegalArgumentException IllegalStateException IndexOutOfBoundsException InheritableThreadLocal
-    InstantiationException Integer InternalError InterruptedException Iterable LinkageError Long Math
-    NegativeArraySizeException NoClassDefFoundError NoSuchFieldException NoSuchMethodException NullPointerException Number
-    NumberFormatException Object OutOfMemoryError Override Package Process ProcessBuilder ProcessHandle Readable Record
-    ReflectiveOperationException Runnable Runtime RuntimeException SafeVarargs SecurityException SecurityManager Short
-    StackOverflowError StackTraceElement StackWalker StrictMath String StringBuffer StringBuilder
-    StringIndexOutOfBoundsException SuppressWarnings System Thread ThreadGroup ThreadLocal Throwable TypeNotPresentException
-    UnsupportedOperationException VirtualMachineError Void""".split()
-)

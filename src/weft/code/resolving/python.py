@@ -87,7 +87,7 @@ class _Resolution:
 
     def _targets(self, values: Values) -> list[Target]:
         """The definitions among values: what is called if they are."""
-        found = []
+        found: list[Class | Function] = []
         for value in values:
             if isinstance(value, Instance):
                 found += [each for each in member(self._lookup, value, "__call__") if isinstance(each, Function)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -15,7 +14,7 @@ MAX_FILES: Final = 20_000  # that are kept ready for one project
 class PythonFile:
     """The facts of a file, by owner and name."""
 
-    __slots__ = ("_bindings", "_imports", "_members", "exports", "facts", "path", "properties", "stars")
+    __slots__ = ("_bindings", "_imports", "_inner", "_members", "exports", "facts", "path", "properties", "stars")
 
     def __init__(self, facts: FileFacts) -> None:
         self.facts = facts
@@ -29,6 +28,7 @@ class PythonFile:
             if len(places) > 1:
                 members[key] = _meant(places, self.properties, overloads)
         imports: dict[tuple[int, str], list[Imported]] = {}
+        self._inner: dict[str, list[Imported]] = {}
         self.stars: list[Imported] = []
         for found in facts.imports:
             if found.name == "*":
@@ -36,6 +36,8 @@ class PythonFile:
             else:
                 alias = found.alias if found.name else found.alias.partition(".")[0]
                 imports.setdefault((found.owner, alias), []).append(found)
+                if found.owner != FILE:
+                    self._inner.setdefault(alias, []).append(found)
         bindings: dict[tuple[int, str], list[Binding]] = {}
         for bound in facts.bindings:
             bindings.setdefault((bound.owner, bound.name), []).append(bound)
@@ -51,6 +53,10 @@ class PythonFile:
         """The imports that make a name known inside an owner."""
         return self._imports.get((owner, name), [])
 
+    def inner_imports(self, name: str) -> list[Imported]:
+        """The imports inside functions that make a name known."""
+        return self._inner.get(name, [])
+
     def bindings(self, owner: int, name: str) -> list[Binding]:
         """What a name holds inside an owner."""
         return self._bindings.get((owner, name), [])
@@ -64,6 +70,10 @@ class PythonFile:
     def definition(self, place: int) -> Definition:
         """A definition by its place."""
         return self.facts.definitions[place]
+
+    def place_of(self, key: str) -> int:
+        """Where a definition is, by its key; FILE if there is none."""
+        return next((place for place, each in enumerate(self.facts.definitions) if each.key == key), FILE)
 
     def is_class(self, place: int) -> bool:
         """Whether a place is that of a class."""
@@ -116,6 +126,3 @@ class Files:
                 self._ready.clear()
             ready = self._ready[facts.path] = PythonFile(facts)
         return ready
-
-
-Sources = Mapping[str, PythonFile]

@@ -12,8 +12,8 @@ from typing import Final
 
 from weft.code.facts import FILE, Binding, Imported
 from weft.code.resolving.python_files import Files, PythonFile
-from weft.code.resolving.python_modules import Modules
 from weft.code.resolving.python_members import taken
+from weft.code.resolving.python_modules import Modules
 from weft.code.resolving.python_types import declared
 from weft.code.resolving.python_values import (
     DISPLAYS,
@@ -38,7 +38,15 @@ from weft.code.resolving.python_values import (
 )
 
 MAX_DEPTH: Final = 40  # of lookups inside lookups
+MAX_TRIES: Final = 3
 BUILTINS: Final = frozenset(dir(builtins))
+# What calls of some builtins give: nothing certain, something that holds what is not known.
+_MADE: Final[dict[str, Values]] = {
+    **dict.fromkeys(("eval", "filter", "getattr", "globals", "iter", "locals", "map", "max", "min", "next"), UNKNOWN),
+    **dict.fromkeys(("reversed", "sorted", "sum", "super", "type", "vars", "zip", "enumerate"), UNKNOWN),
+    **dict.fromkeys(("frozenset", "list", "set", "tuple"), (Display("[", (), "", FILE),)),
+    "dict": (Display("{", (), "", FILE),),
+}
 
 
 class Lookup:
@@ -48,7 +56,9 @@ class Lookup:
         self.files = files
         self._modules: dict[str, Modules] = {}
         self._known: dict[tuple[object, ...], Values] = {}
-        self._busy: set[tuple[object, ...]] = set()
+        self._busy: dict[tuple[object, ...], int] = {}  # what is being found, with its depth
+        self._tries: dict[tuple[object, ...], int] = {}
+        self._cut = 0  # the depth of the outermost search that the current one ran into
         self.orders: dict[tuple[str, int], tuple[Class | Outside | None, ...]] = {}  # see `python_members.order`
 
     # Names
@@ -56,7 +66,7 @@ class Lookup:
     def chain(self, file: PythonFile, owner: int, chain: str, receiver: Receiver = None) -> Values:
         """What a chain stands for, written inside an owner."""
         head, steps = steps_of(chain)
-        if not head or head == "?":
+        if head in ("", "?", "None"):
             return UNKNOWN
         if head[0] == "<":
             values = declared(self, file, owner, head[1:-1], receiver)
@@ -66,8 +76,11 @@ class Lookup:
             values, steps = _super(file, owner, receiver), steps[1:]
         else:
             values = self.name(file, owner, head, receiver)
-            if steps and steps[0] == "()" and values == (LOCAL,):
-                values, steps = self._returned_by_local(file, owner, head), steps[1:]
+            if steps and steps[0] == "()":
+                if values == (LOCAL,):
+                    values, steps = self._returned_by_local(file, owner, head), steps[1:]
+                elif values == (OUTSIDE,) and head in _MADE:
+                    values, steps = _MADE[head], steps[1:]
         for step in steps:
             if not values:
                 break
@@ -83,11 +96,15 @@ class Lookup:
                 return (as_class(made),) if name != "self" else (as_instance(made),)
         if owner != FILE and (file.imports(owner, name) or file.bindings(owner, name) or file.members(owner, name)):
             return self.once(("held", file.path, owner, name), lambda: self._held(file, owner, name))
-        return self.once(("name", file.path, name), lambda: self._top(file, name))
+        found = self.once(("name", file.path, name), lambda: self._top(file, name))
+        if not found and file.is_class(owner):  # what a method made of what it imported itself
+            inner = [each for each in file.inner_imports(name) if file.class_around(each.owner) == owner]
+            return distinct(value for each in inner for value in self.imported(file, each))
+        return found
 
     def _held(self, file: PythonFile, owner: int, name: str) -> Values:
         """What a function or a class holds by a name of its own."""
-        values: list[Value] = [_defined(file, place) for place in file.members(owner, name)]
+        values: list[Value] = [self.defined(file, place) for place in file.members(owner, name)]
         for found in file.imports(owner, name):
             values += self.imported(file, found)
         for bound in file.bindings(owner, name):
@@ -114,7 +131,7 @@ class Lookup:
         return self.once(("attribute", file.path, name), lambda: self._attribute(file, name))
 
     def _attribute(self, file: PythonFile, name: str) -> Values:
-        values: list[Value] = [_defined(file, place) for place in file.members(FILE, name)]
+        values: list[Value] = [self.defined(file, place) for place in file.members(FILE, name)]
         for found in file.imports(FILE, name):
             values += self.imported(file, found)
         inside = [value for value in values if not isinstance(value, Outside)]
@@ -125,7 +142,11 @@ class Lookup:
             return distinct(values)
         for star in file.stars:
             source = self._star(file, star)
-            if isinstance(source, PythonFile) and source.passes_on(name) and (found_there := self.attribute(source, name)):
+            if (
+                isinstance(source, PythonFile)
+                and source.passes_on(name)
+                and (found_there := self.attribute(source, name))
+            ):
                 return found_there
         return UNKNOWN
 
@@ -170,7 +191,11 @@ class Lookup:
         if values:
             return values
         below = self._below(path, name)
-        return (Module(below),) if below is not None else UNKNOWN
+        if below is not None:
+            return (Module(below),)
+        if source is not None and any(self._star(source, each) is None for each in source.stars):
+            return (OUTSIDE,)
+        return UNKNOWN
 
     def _below(self, path: str, name: str) -> str | None:
         modules = self._modules.get(path)
@@ -179,6 +204,13 @@ class Lookup:
         return modules.below(path, name)
 
     # Definitions and what is bound
+
+    def defined(self, file: PythonFile, place: int, receiver: Receiver = None) -> Class | Function:
+        """A definition; of one in a stub, that which the stub describes."""
+        if file.path.endswith(".pyi") and (described := self.files.at(file.path[:-1])) is not None:
+            at = described.place_of(file.definition(place).key)
+            file, place = (described, at) if at != FILE else (file, place)
+        return Class(file.path, place) if file.is_class(place) else Function(file.path, place, receiver)
 
     def bound(self, file: PythonFile, bound: Binding, receiver: Receiver = None) -> Values:
         """What is bound."""
@@ -194,33 +226,38 @@ class Lookup:
         key = ("shown", function, bound.chain)
         if bound.declared:
             return self.once(key, lambda: declared(self, file, function.place, bound.chain, function.receiver))
-        head = steps_of(bound.chain)[0]
-        owner = function.place if head in ("self", "cls", "super") or file.imports(function.place, head) else FILE
-        return self.once(key, lambda: self.chain(file, owner, bound.chain, function.receiver))
+        return self.once(key, lambda: self.chain(file, function.place, bound.chain, function.receiver))
 
     def _returned_by_local(self, file: PythonFile, owner: int, name: str) -> Values:
         return distinct(v for bound in file.bindings(owner, f"{name}()") for v in self.bound(file, bound))
 
-
     def once(self, key: tuple[object, ...], find: Callable[[], Values]) -> Values:
-        """What is found, found once; nothing while it is being found, or too deep inside."""
+        """What is found, found once; nothing while it is being found, or too deep inside.
+
+        What came out of a search that ran into another that is not done yet may lack something: it is looked for again,
+        MAX_TRIES times at most, so that all of it stays linear.
+        """
         known = self._known.get(key)
         if known is not None:
             return known
-        if key in self._busy or len(self._busy) >= MAX_DEPTH:
+        place = self._busy.get(key)
+        depth = len(self._busy)
+        if place is not None or depth >= MAX_DEPTH:
+            self._cut = min(self._cut, place if place is not None else 0)
             return UNKNOWN
-        self._busy.add(key)
+        self._busy[key] = depth
+        around, self._cut = self._cut, depth
         try:
             values = find()
         finally:
-            self._busy.discard(key)
-        if not self._busy or values:  # what was not found inside another search may have been cut short
+            del self._busy[key]
+            cut, self._cut = self._cut, min(around, self._cut)
+        tries = self._tries.get(key, 0) + 1
+        if cut >= depth or tries >= MAX_TRIES:
             self._known[key] = values
+        else:
+            self._tries[key] = tries
         return values
-
-
-def _defined(file: PythonFile, place: int) -> Value:
-    return Class(file.path, place) if file.is_class(place) else Function(file.path, place)
 
 
 def _super(file: PythonFile, owner: int, receiver: Receiver) -> Values:

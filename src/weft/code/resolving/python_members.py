@@ -1,14 +1,14 @@
-"""Python: what an attribute, a call, an index of a value gives. Methods are looked up in the class, then in its bases."""
+"""Python: what an attribute, a call, an index gives. Methods are looked up in the class, then in its bases."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, Final
 
+from weft.code.facts import FILE
 from weft.code.resolving.python_files import PythonFile
 from weft.code.resolving.python_types import MAPPINGS, declared, held
 from weft.code.resolving.python_values import (
-    LOCAL,
     OUTSIDE,
     UNKNOWN,
     Class,
@@ -19,12 +19,10 @@ from weft.code.resolving.python_values import (
     Local,
     Module,
     Outside,
-    Receiver,
     Step,
     Super,
     Value,
     Values,
-    as_class,
     distinct,
 )
 
@@ -34,9 +32,12 @@ if TYPE_CHECKING:
 MAX_CLASSES: Final = 100  # that one class may extend, all in all
 # What every class has, whatever it extends.
 _OBJECT: Final = frozenset(dir(type)) | frozenset(dir(object))
+_EMPTY: Final = frozenset({"ABC", "Generic", "Protocol", "object"})  # bases that bring no methods
 _ENTERING: Final = {"__enter__": "__aenter__", "__iter__": "__aiter__", "__next__": "__anext__"}
 # What methods of the built-in types give: the place of the type's argument.
-_GIVES_FIRST: Final = frozenset({"pop", "popleft", "__next__", "__enter__", "__getitem__", "send", "asend", "__anext__"})
+_GIVES_FIRST: Final = frozenset(
+    {"pop", "popleft", "__next__", "__enter__", "__getitem__", "send", "asend", "__anext__"}
+)
 _GIVES_LAST: Final = frozenset({"get", "pop", "setdefault", "__getitem__"})
 _GIVES_ITSELF: Final = frozenset({"copy", "__iter__", "__aiter__", "union", "difference", "intersection", "keys"})
 
@@ -97,12 +98,10 @@ def _own(lookup: Lookup, file: PythonFile, place: int, name: str, receiver: Inst
     if places:
         values: list[Value] = []
         for each in places:
-            if file.is_class(each):
-                values.append(Class(file.path, each))
-            elif each in file.properties and isinstance(receiver, Instance):
+            if each in file.properties and isinstance(receiver, Instance):
                 values += called(lookup, Function(file.path, each, receiver))
             else:
-                values.append(Function(file.path, each, receiver))
+                values.append(lookup.defined(file, each, receiver))
         return distinct(values)
     bindings = file.bindings(place, name)
     if not bindings:
@@ -136,6 +135,10 @@ def _returned(lookup: Lookup, function: Function) -> Values:
     definition = file.definition(function.place)
     if definition.returns:
         return declared(lookup, file, function.place, definition.returns, function.receiver)
+    stub = lookup.files.at(f"{function.path}i") if function.path.endswith(".py") else None
+    at = stub.place_of(definition.key) if stub is not None else FILE
+    if stub is not None and at != FILE and stub.definition(at).returns:
+        return declared(lookup, stub, at, stub.definition(at).returns, function.receiver)
     shown = file.bindings(definition.parent, f"{definition.name}()")
     return distinct(found for each in shown for found in lookup.shown(file, function, each))
 
@@ -166,7 +169,7 @@ def _shown(lookup: Lookup, display: Display) -> Values:
     if method in _GIVES_ITSELF:
         return (Display(opening, parts, display.path, display.owner, display.receiver),)
     if mapping and method == "items":
-        pair = f"(?;{parts[0]})"
+        pair = f"(?;{parts[0] if parts else '?'})"
         return (Display("[", (pair,), display.path, display.owner, display.receiver),)
     if mapping and method == "values":
         return (Display("[", parts, display.path, display.owner, display.receiver),)
@@ -176,10 +179,14 @@ def _shown(lookup: Lookup, display: Display) -> Values:
 
 
 def _parts(lookup: Lookup, display: Display, parts: tuple[str, ...]) -> Values:
-    file = lookup.files.at(display.path)
+    file = lookup.files.at(display.path) if parts else None
     if file is None:
         return UNKNOWN
-    return distinct(v for each in parts for v in lookup.chain(file, display.owner, each, display.receiver))
+    values: list[Value] = []
+    for each in parts:
+        key = ("part", display.path, display.owner, each, display.receiver)
+        values += lookup.once(key, lambda each=each: lookup.chain(file, display.owner, each, display.receiver))  # type: ignore[misc]
+    return distinct(values)
 
 
 def _indexed(lookup: Lookup, value: Value, place: str) -> Values:
@@ -224,6 +231,8 @@ def bases(lookup: Lookup, path: str, place: int) -> list[Class | Outside | None]
     definition = file.definition(place)
     found: list[Class | Outside | None] = []
     for base in definition.bases:
+        if base.rpartition(".")[2] in _EMPTY:
+            continue
         values = [v for v in lookup.chain(file, definition.parent, base) if isinstance(v, Class | Outside)]
         found.append(values[0] if values else None)
     return found

@@ -96,7 +96,9 @@ class Modules:
     def _top_of(self, path: str) -> str:
         """The folder that holds the top package of a file."""
         folder = path.rpartition("/")[0]
-        while folder and (self._project.exists(f"{folder}/__init__.py") or self._project.exists(f"{folder}/__init__.pyi")):
+        while folder and (
+            self._project.exists(f"{folder}/__init__.py") or self._project.exists(f"{folder}/__init__.pyi")
+        ):
             folder = folder.rpartition("/")[0]
         return folder
 
@@ -148,10 +150,9 @@ def _named_in(text: str) -> Iterator[str]:
         for part in place:
             value = value.get(part) if isinstance(value, dict) else None
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, dict):
-                each = each.get("from")
-            if isinstance(each, str):
-                yield each
+            named = each.get("from") if isinstance(each, dict) else each
+            if isinstance(named, str):
+                yield named
 
 
 def _joined(folder: str, name: str) -> str:

@@ -30,20 +30,19 @@ MAX_DEPTH: Final = 12  # of types inside types
 _NOTHING_SAID: Final = frozenset({"Any", "object", "None", "NoReturn", "Never"})
 # What stands for its first argument.
 _WRAPPERS: Final = frozenset(
-    ("Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar", "Awaitable")
-    + ("ReferenceType", "ref", "TypeGuard")
+    {"Annotated", "Awaitable", "ClassVar", "Final", "InitVar", "NotRequired", "Optional", "ReadOnly", "Required"}
 )
-MAPPINGS: Final = frozenset(
-    ("dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict")
-    + ("WeakKeyDictionary", "WeakValueDictionary", "ChainMap")
-)
+_MAPPINGS: Final = """
+    ChainMap DefaultDict Dict Mapping MutableMapping OrderedDict WeakKeyDictionary WeakValueDictionary defaultdict dict
+"""
 # What gives its first argument to a loop.
-HOLDERS: Final = MAPPINGS | frozenset(
-    ("list", "List", "set", "Set", "frozenset", "FrozenSet", "tuple", "Tuple", "deque", "Deque", "Counter")
-    + ("Sequence", "MutableSequence", "Collection", "MutableSet", "AbstractSet", "Container", "Reversible")
-    + ("Iterable", "Iterator", "Generator", "KeysView", "ValuesView", "ContextManager", "AbstractContextManager")
-    + ("AsyncIterable", "AsyncIterator", "AsyncGenerator", "AsyncContextManager", "AbstractAsyncContextManager")
-)
+_HOLDERS: Final = """
+    AbstractAsyncContextManager AbstractContextManager AbstractSet AsyncContextManager AsyncGenerator AsyncIterable
+    AsyncIterator Collection Container ContextManager Counter Deque FrozenSet Generator Iterable Iterator KeysView List
+    MutableSequence MutableSet Reversible Sequence Set Tuple ValuesView deque frozenset list set tuple
+"""
+MAPPINGS: Final = frozenset(_MAPPINGS.split())
+HOLDERS: Final = MAPPINGS | frozenset(_HOLDERS.split())
 
 
 def declared(lookup: Lookup, file: PythonFile, owner: int, text: str, receiver: Receiver = None) -> Values:
@@ -73,7 +72,7 @@ def typed(
     if last == "Self":
         around = file.class_around(owner)
         return (as_instance(receiver or Instance(file.path, around)),) if around != FILE else UNKNOWN
-    return _instances(_named(lookup, file, owner, name))
+    return _of_type(lookup, file, owner, name, (), receiver)
 
 
 def _named(lookup: Lookup, file: PythonFile, owner: int, name: str) -> Values:
@@ -96,12 +95,20 @@ def _with_arguments(
     elif last == "Coroutine":
         arguments = arguments[-1:]
     elif last not in ("Union", "type", "Type"):
-        values = _named(lookup, file, owner, name) if name else UNKNOWN
-        if (last in HOLDERS or last == "Callable") and all(isinstance(value, Outside) for value in values):
-            return (Holder(last, arguments, file.path, owner, receiver),)
-        return _instances(values)
+        return _of_type(lookup, file, owner, name, arguments, receiver) if name else UNKNOWN
     found = distinct(value for each in arguments for value in typed(lookup, file, owner, each, receiver, depth + 1))
     return tuple(map(_class_of, found)) if last in ("type", "Type") else found
+
+
+def _of_type(
+    lookup: Lookup, file: PythonFile, owner: int, name: str, arguments: tuple[ast.expr, ...], receiver: Receiver
+) -> Values:
+    """What is of a type by its name; of one that holds others, with what it holds."""
+    values = _named(lookup, file, owner, name)
+    last = name.rpartition(".")[2]
+    if (last in HOLDERS or last == "Callable") and all(isinstance(value, Outside) for value in values):
+        return (Holder(last, arguments, file.path, owner, receiver),)
+    return _instances(values)
 
 
 def held(lookup: Lookup, holder: Holder, place: int) -> Values:

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-MAX_VALUES: Final = 8  # that one name may stand for
+MAX_VALUES: Final = 40  # that one name may stand for
 
 
 class Module(Struct, frozen=True):

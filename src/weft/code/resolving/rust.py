@@ -78,8 +78,10 @@ class _FileResolution:
             self._link("", "IMPORTS", Target(external=item.package), each.line)
         elif isinstance(item, Place) and item.path != self._facts.path:
             self._link("", "IMPORTS", Target(path=item.path), each.line)
-        elif isinstance(item, Def | Variant):
-            self._depends(item.enum if isinstance(item, Variant) else item, each.line)
+        elif isinstance(item, Def):
+            self._depends(item, each.line)
+            if item.path != self._facts.path:
+                self._link("", "IMPORTS", Target(path=item.path), each.line)
         if item is None:
             self._unresolved.append((f"{each.module}::{each.name}", each.line))
         elif each.name != "*":
@@ -109,7 +111,6 @@ class _FileResolution:
     def _depends(self, item: Def, line: int) -> None:
         if item.path != self._facts.path:
             self._link("", "DEPENDS_ON", self._target(item), line)
-            self._link("", "IMPORTS", Target(path=item.path), line)
 
     # Calls.
 

@@ -18,7 +18,7 @@ _ROOTS: Final = ("src/lib.rs", "src/main.rs", "lib.rs", "main.rs")
 
 
 class Crate(Struct, frozen=True):
-    """A crate: its name as paths write it, its first file, the crates that it can name (inside: by their first file)."""
+    """A crate: its name as paths write it, its first file, the crates that it can name (`inside` with their files)."""
 
     name: str
     root: str

@@ -47,9 +47,9 @@ class Methods:
             return self._extension(kind, name, context)
         if not isinstance(kind.head, Def):
             return None
-        own = self._own(kind, kind.head, name)
-        if own is not None:
-            return own
+        own = self._candidates(kind.head, name)
+        if own:
+            return self._method(self._best(own), kind)
         for trait in self.traits(kind.head):
             file = self._names.file(trait.path)
             places = self._members(file, trait.place, name) if file is not None else []
@@ -62,11 +62,11 @@ class Methods:
         key = file.definition(place).key
         return file.members(key, name)
 
-    def _own(self, kind: Type, head: Def, name: str) -> Method | None:
-        """A method in an `impl` of the type, in whichever file of its crate."""
+    def _candidates(self, head: Def, name: str) -> list[Def]:
+        """The methods of that name in an `impl` of the type, in whichever file of its crate."""
         file = self._names.file(head.path)
         if file is None:
-            return None
+            return []
         found = [Def(head.path, at) for at in self._members(file, head.place, name)]
         if not found:
             for path, impl in self.impls(head):
@@ -74,7 +74,7 @@ class Methods:
                 if other is not None and (path != head.path or impl.module != file.module_of(head.place)):
                     key = f"{impl.module}::{impl.head}" if impl.module else impl.head
                     found.extend(Def(path, at) for at in other.members(key, name))
-        return self._method(self._best(list(dict.fromkeys(found))), kind)
+        return list(dict.fromkeys(found))
 
     def _best(self, found: list[Def]) -> Def | None:
         """The type's own method before a trait's; none where the same trait has it with other arguments (`From`)."""
@@ -127,10 +127,12 @@ class Methods:
     def _impls_of(self, head: Def) -> Iterator[tuple[str, Impl]]:
         layout = self._names.layout_of(head.path)
         name = self._names.definition(head).name
-        for path, impl in (layout.impls.get(name, ()) if layout is not None else ())[:MAX_IMPLS]:
-            kind = type_of(impl.type)
-            if kind.kind == "path" and self._means(path, impl, kind, head):
-                yield path, impl
+        here = self._names.here if self._names.here is not layout else None
+        for each in (layout, here):
+            for path, impl in (each.impls.get(name, ()) if each is not None else ())[:MAX_IMPLS]:
+                kind = type_of(impl.type)
+                if kind.kind == "path" and self._means(path, impl, kind, head):
+                    yield path, impl
 
     def _means(self, path: str, impl: Impl, kind: Written, head: Def) -> bool:
         item = self._names.path(Place(path, impl.module), kind.names, "type")
@@ -172,8 +174,8 @@ class Methods:
         """A method of a trait of the project that is implemented for a type outside."""
         if name in DERIVED:  # most often one of its own, and which one is shown by types of arguments
             return None
-        layout = self._names.layout_of(context.at.path)
-        for path, impl in (layout.impls.get(kind.outside, ()) if layout is not None else ())[:MAX_IMPLS]:
+        layouts = self._names.layouts(context.at.path)
+        for path, impl in [each for layout in layouts for each in layout.impls.get(kind.outside, ())][:MAX_IMPLS]:
             file = self._names.file(path)
             key = f"{impl.module}::{impl.head}" if impl.module else impl.head
             places = file.members(key, name) if file is not None else []
@@ -269,9 +271,12 @@ class Methods:
             if variant is not None:
                 return variant
         found = self.find(kind, name, context)
-        if found is None and isinstance(kind.head, Outside):
+        if found is not None:
+            return found
+        if isinstance(kind.head, Outside):
             return kind.head
-        return found
+        derived = isinstance(kind.head, Def) and name in DERIVED and not self._candidates(kind.head, name)
+        return Outside("std", name) if derived else None
 
     def _of_qualified(self, root: Written, context: Context) -> Method | Variant | Outside | None:
         if not root.names:

@@ -81,6 +81,19 @@ class Names:
             return self._layout
         return self._workspace.layout_of(self._project, path)
 
+    def layouts(self, path: str) -> list[Layout]:
+        """The crates in which a type may be implemented that is seen in a file: its own, and those it names."""
+        own = self.layout_of(path)
+        if own is None:
+            return []
+        crates = [self._workspace.crate_at(root) for root in own.crate.inside.values()]
+        return [own, *(self._workspace.layout(self._project, crate) for crate in crates if crate is not None)]
+
+    @property
+    def here(self) -> Layout | None:
+        """The crate of the file that is resolved."""
+        return self._layout
+
     def path(self, at: Place, names: tuple[str, ...], want: Want, owner: int = FILE) -> Item | None:
         """What a path means inside a module (and inside a definition of it, whose own imports come first)."""
         if not names:
@@ -117,7 +130,7 @@ class Names:
         for each in file.inner_imports.get(owner, ()) if file is not None else ():
             if each.alias == name or each.name == "*":
                 found = self._import(at, each, name if each.name == "*" else each.name, want)
-                if found is not None:
+                if found is not None and not (each.name == "*" and isinstance(found, Outside)):
                     return found
         return None
 
@@ -192,7 +205,7 @@ class Names:
                 return found
         for each in file.globs.get(at.inner, ()):
             found = self._import(at, each, name, want)
-            if found is not None and not (isinstance(found, Outside) and found.package != "?"):
+            if found is not None and not isinstance(found, Outside):  # what else is outside is not known
                 return found
         return None
 

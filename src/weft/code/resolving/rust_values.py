@@ -210,8 +210,12 @@ class Values:
             if names[0] == '"':
                 return 0, Type(Outside("std", "str"))
             bound = self._bound(names[0], context, depth)
-            if bound is not None:
+            if bound is not None and names[0] != "Self":
                 return 0, bound[0]
+            if first == "()":
+                bound = self._bound(f"{names[0]}()", context, depth)
+                if bound is not None:
+                    return 1, bound[0]
         if first in ("()", "|"):
             return 1, self._called(root, steps[0], context, depth)
         if first == "{}":
@@ -277,12 +281,10 @@ class Values:
         rule = MADE.get("::".join(root.names[-2:])) or MADE.get(root.names[-1] if len(root.names) == 1 else "")
         if rule is not None:
             return self.by_rule(rule, None, inner)
-        if found is None and root.names[-1] == "default" and len(root.names) > 1:  # derived
-            return self.type(Written("path", root.names[:-1], root.given[:-1]), context)
-        if isinstance(found, Outside) and len(root.names) > 1:
+        if len(root.names) > 1 and root.names[-1] in ("new", "with_capacity", "default", "from", "from_iter"):
             kind = self.type(Written("path", root.names[:-1], root.given[:-1]), context)
-            constructs = root.names[-1] in ("new", "with_capacity", "default", "from", "from_iter")
-            return kind if constructs and kind is not None and kind.outside else None
+            derived = kind is not None and root.names[-1] in ("default", "from")
+            return kind if derived or (kind is not None and kind.outside) else None
         return None
 
     def returned(self, method: Method) -> Type | None:

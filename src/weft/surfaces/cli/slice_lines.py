@@ -58,7 +58,7 @@ def explained_lines(answer: CodeExplained) -> None:
     _refs("extended by", answer.implementations)
     _refs("holds", answer.members)
     if answer.unresolved:
-        click.echo(wrapped(f"not resolved: {', '.join(map(flat, answer.unresolved))}"))
+        click.echo(wrapped(f"outside, or not resolved: {', '.join(map(flat, answer.unresolved))}"))
     for version in answer.history:
         until = f" to {version.valid_to[:19]}" if version.valid_to else ""
         click.echo(dim(f"  since {version.valid_from[:19]}{until}  {version.git_commit}  {version.citation}"))

@@ -41,7 +41,8 @@ def _hit(number: int, hit: CodeHit) -> str:
 
 
 def _community(community: CommunityShown) -> str:
-    return f"{node_id(community.label)} {said(community.summary, SUMMARY_CHARACTERS)}"
+    told = f" {said(community.summary, SUMMARY_CHARACTERS)}" if community.summary else ""
+    return f"{node_id(community.label)}{told}"
 
 
 def communities(given: CommunitiesListed) -> Rendered:
@@ -58,9 +59,10 @@ def communities(given: CommunitiesListed) -> Rendered:
 def similar(given: SimilarCode) -> Rendered:
     """What is alike, a line each."""
     lines = [_alike(each) for each in given.similar]
+    what = said(given.element) if given.element else "it"
     if not lines:
-        return Rendered(summary=f"Nothing is like {node_id(given.element)}.")
-    return Rendered(summary=f"{len(lines)} like {said(given.element)}, most alike first.", blocks=("\n".join(lines),))
+        return Rendered(summary=f"Nothing is like {what}.")
+    return Rendered(summary=f"{len(lines)} like {what}, most alike first.", blocks=("\n".join(lines),))
 
 
 def _alike(symbol: SimilarSymbol) -> str:

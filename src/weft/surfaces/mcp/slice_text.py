@@ -50,7 +50,7 @@ def explained(answer: CodeExplained) -> Rendered:
         *_refs("extends", answer.bases),
         *_refs("extended by", answer.implementations),
         *_refs("holds", answer.members),
-        *([f"not resolved: {', '.join(said(each) for each in answer.unresolved)}"] if answer.unresolved else []),
+        *([f"outside, or not resolved: {', '.join(said(each) for each in answer.unresolved)}"] if answer.unresolved else []),
         *_refs("also by that name", answer.others),
     ]
     history = [

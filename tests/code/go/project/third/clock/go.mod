@@ -1,0 +1,3 @@
+module example.org/forked/clock
+
+go 1.22

@@ -1,0 +1,3 @@
+module example.com/depot/tools
+
+go 1.22

@@ -1,0 +1,9 @@
+package depot.store;
+
+import junit.framework.TestCase;
+
+public class OldTest extends TestCase {
+    public void testKind() {
+        assertEquals("tool", Item.Kind.PART.label());
+    }
+}

@@ -1,0 +1,6 @@
+/// Says what happens.
+macro_rules! report {
+    ($($given:tt)*) => {
+        println!($($given)*)
+    };
+}

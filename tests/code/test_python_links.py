@@ -1,0 +1,191 @@
+"""Python that is broken, circular, endless or sly: resolving ends, stays quick, and says nothing that is not so."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from weft.code.parsing import MAX_SOURCE_BYTES
+from weft.code.resolving import Links
+from weft.code.tree import Tree
+
+
+def project(root: Path, files: dict[str, str]) -> Tree:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(dedent(text), encoding="utf-8")
+    return Tree(root)
+
+
+def calls(links: Links) -> set[tuple[str, str]]:
+    return {(link.key, f"{link.target.path}::{link.target.key}") for link in links.links if link.relation == "CALLS"}
+
+
+def test_a_file_with_errors_gives_what_can_be_made_out(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "a.py": """
+                from b import helper
+                def good():
+                    helper()
+                def bad(:
+                    helper(
+                class Late:
+                    def method(self):
+                        self.method()
+                """,
+            "b.py": "def helper(): ...\n",
+        },
+    )
+    assert ("good", "b.py::helper") in calls(tree.links("a.py"))
+
+
+def test_circular_imports_and_names_passed_round_in_circles_end(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "a.py": "from b import thing, other\nfrom c import *\nthing()\nother()\nlost()\n",
+            "b.py": "from c import thing\nfrom c import *\nfrom a import other\n",
+            "c.py": "from a import thing\nfrom b import *\nfrom a import *\nfrom d import other\n",
+            "d.py": "def other(): ...\n",
+        },
+    )
+    links = tree.links("a.py")
+    assert calls(links) == {("", "d.py::other")}
+    assert {chain for chain, _ in links.unresolved} >= {"thing", "lost"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(B): ...\nclass B(A):\n    def run(self): self.walk()\n",
+        "class A(A):\n    def run(self): super().run(); self.walk()\n",
+        "x = y\ny = x\ndef f():\n    a = b\n    b = a\n    a.run(); x.run()\n",
+        "def f():\n    return g()\ndef g():\n    return f()\nf().run()\n",
+        "def f():\n    rows = [rows]\n    rows = rows[0]\n    rows.run()\n",
+        "def f(a: 'a', b: \"'b'\"):\n    a.run(); b.run()\n",
+        "X = list['X']\ndef f(x: X):\n    for y in x:\n        y.run()\n",
+        "class A:\n    a = a\n    def run(self):\n        self.a = self.a.b\n        self.b = self.b.a\n        self.a.run()\n",
+    ],
+)
+def test_what_is_defined_by_itself_leads_nowhere(tmp_path: Path, text: str) -> None:
+    links = project(tmp_path, {"a.py": text}).links("a.py")
+    assert not [target for _, target in calls(links) if target.endswith(("run", "walk"))]
+
+
+def test_inheritance_in_a_diamond_is_looked_up_as_python_does(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "a.py": """
+                class Root:
+                    def run(self): ...
+                class Left(Root): ...
+                class Right(Root):
+                    def run(self):
+                        super().run()
+                class Leaf(Left, Right):
+                    def go(self):
+                        self.run()
+                """
+        },
+    )
+    assert calls(tree.links("a.py")) == {("Leaf::go", "a.py::Right::run"), ("Right::run", "a.py::Root::run")}
+
+
+def test_no_method_is_found_by_its_bare_name(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "a.py": "class Only:\n    def very_special(self): ...\n",
+            "b.py": "import a\ndef f(x, y=None):\n    x.very_special()\n    y.very_special()\n    open('x').very_special()\n",
+        },
+    )
+    links = tree.links("b.py")
+    assert not calls(links)
+    assert [chain for chain, _ in links.unresolved] == ["x.very_special", "y.very_special"]
+    assert links.outside == 2
+
+
+def test_a_deep_expression_and_a_deep_nest_are_read(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "deep.py": "def f(): ...\nf" + "()" * 4_000 + "\nf(" + "(" * 2_000 + ")" * 2_000 + ")\nf()\n",
+            "nest.py": "\n".join("    " * at + f"def f{at}(a{at}=f{at}):" for at in range(90))
+            + "\n"
+            + "    " * 90
+            + "f0()\n",
+            "unpack.py": "(" * 500
+            + "a"
+            + ",)" * 500
+            + " = b\na()\nfor "
+            + "(" * 300
+            + "x"
+            + ",)" * 300
+            + " in y: x()\n",
+            "bases.py": "\n".join(f"class C{at + 1}(C{at}): ..." for at in range(400))
+            + "\nclass C0:\n    def m(self): ...\nC400().m()\n",
+            "names.py": "\n".join(f"n{at + 1} = n{at}" for at in range(400)) + "\nn400()\n",
+        },
+    )
+    assert ("", "deep.py::f") in calls(tree.links("deep.py"))
+    for path in tree.paths:
+        tree.links(path)
+
+
+def test_a_large_file_takes_seconds(tmp_path: Path) -> None:
+    one = "def f{0}(a, b=None):\n    c = f{1}(a)\n    d = c.e\n    for g in d:\n        g.h(f{1}(b))\n    return c\n\n"
+    text = ""
+    for at in range(100_000):
+        more = one.format(at, at // 2)
+        if len(text) + len(more) > MAX_SOURCE_BYTES // 4:
+            break
+        text += more
+    began = time.perf_counter()
+    tree = project(tmp_path, {"large.py": text})
+    found = calls(tree.links("large.py"))
+    assert time.perf_counter() - began < 15
+    assert ("f100", "large.py::f50") in found
+
+
+def test_modules_are_found_from_every_root(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "one/pyproject.toml": "[project]\nname = 'one'\n",
+            "one/src/first/__init__.py": "def start(): ...\n",
+            "two/setup.py": "",
+            "two/second/deep/part.py": "def go(): ...\n",
+            "two/second/__init__.py": "",
+            "two/tests/test_all.py": """
+                import json, first, second.deep.part
+                from second.deep import part as p
+                def test_it():
+                    first.start(); second.deep.part.go(); p.go(); json.loads('1')
+                """,
+            "two/json.py": "def loads(text): ...\n",
+        },
+    )
+    links = tree.links("two/tests/test_all.py")
+    assert calls(links) == {
+        ("test_it", "one/src/first/__init__.py::start"),
+        ("test_it", "two/second/deep/part.py::go"),
+    }
+    assert {link.target.external for link in links.links} - {""} == {"json"}
+    assert links.outside == 1
+
+
+def test_settings_that_are_no_settings_are_passed_over(tmp_path: Path) -> None:
+    tree = project(tmp_path, {"pyproject.toml": "[[[", "a.py": "import b.c\nb.c.d()\n", "b/c.py": "def d(): ...\n"})
+    assert calls(tree.links("a.py")) == {("", "b/c.py::d")}
+
+
+def test_a_relative_import_that_leaves_the_workspace_is_unresolved(tmp_path: Path) -> None:
+    links = project(tmp_path, {"p/a.py": "from .....far import away\naway()\n"}).links("p/a.py")
+    assert not links.links
+    assert {chain for chain, _ in links.unresolved} == {".....far.away", "away"}
