@@ -189,7 +189,9 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("--no-save", action="store_true")
     given = parser.parse_args()
-    print(f"{'package':<24}{'files':>6}{'calls':>8}{'checker':>9}{'silent':>8}{'prec.':>8}{'recall':>8}{'imports':>9}{'prec.':>8}{'recall':>8}")
+    print(
+        f"{'package':<24}{'files':>6}{'calls':>8}{'checker':>9}{'silent':>8}{'prec.':>8}{'recall':>8}{'imports':>9}{'prec.':>8}{'recall':>8}"
+    )
     made = {}
     for each in given.packages:
         name, _, folder = each.partition("=")

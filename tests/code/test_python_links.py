@@ -24,6 +24,92 @@ def calls(links: Links) -> set[tuple[str, str]]:
     return {(link.key, f"{link.target.path}::{link.target.key}") for link in links.links if link.relation == "CALLS"}
 
 
+ROWS = """
+from __future__ import annotations
+import contextlib, copy, typing as t
+from typing import TypeVar, Union, cast
+
+class Row:
+    def run(self): return self
+    def __call__(self): ...
+    def __enter__(self): return self
+    @classmethod
+    def make(klass): return klass()
+    concat = staticmethod(len)
+
+class Table:
+    rows: list[Row]
+    by_name: dict[str, Row] = {}
+    kinds = {"row": Row}
+    def __init__(self, row: Row | None = None, *more: Row, kind: type[Row] = Row):
+        self.row = row or Row()
+        self.kind = kind
+        self.more = more
+    def __iter__(self) -> t.Iterator[Row]: ...
+    def __getitem__(self, at): return self.rows[at]
+    @property
+    def first(self): return self.rows[0]
+    @t.overload
+    def get(self, at: int) -> Row: ...
+    @t.overload
+    def get(self, at: str) -> int: ...
+    def get(self, at): return Row()
+    @contextlib.contextmanager
+    def held(self) -> t.Iterator[Row]: yield Row()
+
+T = TypeVar("T", bound="Row")
+Either = Union[int, "Row"]
+def pair(): return 1, Row()
+def each():
+    for row in Table(): yield row
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def go(t: Table): t.row.run()",
+        "def go(t: 'Table'): t.first.run()",
+        "def go(t: Table): t.get(1).run()",
+        "def go(t: Table): t.kind().run()",
+        "def go(t: Table): t.kinds['row']().run()",
+        "def go(t: Table): t.rows[1:][0].run()",
+        "def go(t: Table): t.rows.pop().run()",
+        "def go(t: Table): t[0].run()",
+        "def go(t: Table):\n for r in t: r.run()",
+        "def go(t: Table):\n for r in reversed(t.rows): r.run()",
+        "def go(t: Table):\n for at, (n, r) in enumerate(t.by_name.items()): r.run()",
+        "def go(t: Table):\n for r in t.by_name.values(): r.run()",
+        "def go(t: Table):\n for a, r in zip([1], t.more): r.run()",
+        "def go(t: Table):\n with t.held() as r: r.run()",
+        "def go():\n with Row() as r: r.run()",
+        "def go():\n for r in each(): r.run()",
+        "def go():\n n, r = pair()\n r.run()",
+        "def go():\n r = cast('Row', 1)\n r.run()",
+        "def go():\n r = copy.copy(Row())\n r.run()",
+        "def go():\n r = next(each())\n r.run()",
+        "def go():\n if (r := Row()): r.run()",
+        "def go():\n rows = [Row() for _ in 'ab']\n rows[0].run()",
+        "def go():\n run = Row().run\n run()",
+        "def go():\n for f in (Row().run, len): f()",
+        "def go(r):\n if isinstance(r, Row): r.run()",
+        "def go(r: Either): r.run()",
+        "def go(r: T): r.run()",
+        "def go(*rows: Row):\n for r in rows: r.run()",
+        "def go(make: t.Callable[[int], Row]): make(1).run()",
+        "async def go(r: t.Awaitable[Row]): (await r).run()",
+        "def go(): Row.make().run()",
+        "def go(r: Row): type(r)().run()",
+        "def go(r: Row):\n def inner(x: Row): x.run()\n inner(r)",
+        "def go(r=Row()): r.run()",
+        "def go(r: int, s: Row | int = 1):\n q = s\n q.run().run().run()",
+    ],
+)
+def test_what_the_source_shows_is_followed(tmp_path: Path, body: str) -> None:
+    tree = project(tmp_path, {"rows.py": ROWS + body + "\n"})
+    assert ("go", "rows.py::Row::run") in calls(tree.links("rows.py"))
+
+
 def test_a_file_with_errors_gives_what_can_be_made_out(tmp_path: Path) -> None:
     tree = project(
         tmp_path,
@@ -69,7 +155,7 @@ def test_circular_imports_and_names_passed_round_in_circles_end(tmp_path: Path) 
         "def f():\n    rows = [rows]\n    rows = rows[0]\n    rows.run()\n",
         "def f(a: 'a', b: \"'b'\"):\n    a.run(); b.run()\n",
         "X = list['X']\ndef f(x: X):\n    for y in x:\n        y.run()\n",
-        "class A:\n    a = a\n    def run(self):\n        self.a = self.a.b\n        self.b = self.b.a\n        self.a.run()\n",
+        "class A:\n  a = a\n  def run(self):\n    self.a = self.a.b\n    self.b = self.b.a\n    self.a.run()",
     ],
 )
 def test_what_is_defined_by_itself_leads_nowhere(tmp_path: Path, text: str) -> None:
@@ -102,7 +188,7 @@ def test_no_method_is_found_by_its_bare_name(tmp_path: Path) -> None:
         tmp_path,
         {
             "a.py": "class Only:\n    def very_special(self): ...\n",
-            "b.py": "import a\ndef f(x, y=None):\n    x.very_special()\n    y.very_special()\n    open('x').very_special()\n",
+            "b.py": "import a\ndef f(x, y=None):\n  x.very_special()\n  y.very_special()\n  open('x').very_special()\n",
         },
     )
     links = tree.links("b.py")

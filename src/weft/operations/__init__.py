@@ -69,6 +69,7 @@ MODULES: Final = (
     "community_reading",
     "code_docs",
     "code_diff",
+    "code_history",
     "recording",
     "receiving",
     "transcripts",

@@ -20,6 +20,7 @@ from weft.loom import Loom
 from weft.operations.code_records import SYMBOL_KINDS
 from weft.operations.moments import looks_like_sha, looks_like_tx
 from weft.operations.registry import Operation
+from weft.operations.workspaces import workspace_of
 from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, Tx
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
@@ -80,6 +81,7 @@ def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
     Since a git commit (any that git knows, indexed or not), a moment such as 2026-05-08, a transaction (tx-…), or the
     last change of an agent by its name. It compares with what is indexed: `weft index` first, if files changed.
     """
+    loom = workspace_of(loom)
     kinds = _kinds(given.types)
     found = _since_commit(loom, given.since) if looks_like_sha(given.since) else None
     if found is None:

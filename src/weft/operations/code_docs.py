@@ -16,6 +16,7 @@ from weft.operations.fields import Limit
 from weft.operations.ingesting import Ingested, ingest_documents
 from weft.operations.registry import Operation
 from weft.operations.showing import show_node
+from weft.operations.workspaces import workspace_of
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import run
 from weft.retrieval.subscriptions import cited
@@ -38,6 +39,7 @@ def index_docs(loom: Loom, given: IndexDocs) -> Ingested:
 
     They are joined to the code that they name. Unchanged ones cost nothing. `weft ingest` reads both.
     """
+    loom = workspace_of(loom)
     return ingest_documents(loom, given.path or str(loom.settings.root))
 
 
@@ -74,6 +76,7 @@ def search_docs(loom: Loom, given: SearchDocs) -> DocsFound:
     A symbol is named by its id (path::Class::method) or its name; only passages that name it count then, and with a
     question too, the best of those.
     """
+    loom = workspace_of(loom)
     if not given.query.strip() and not given.symbol.strip():
         raise Invalid("nothing is asked for", hint="give query, or symbol, or both")
     if given.symbol.strip():

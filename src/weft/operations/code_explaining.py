@@ -20,6 +20,7 @@ from weft.operations.freshness import freshness_note
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
 from weft.operations.slicing import head_of, members_of
+from weft.operations.workspaces import workspace_of
 from weft.types import NodeVersion, When
 
 LISTED: Final = 30
@@ -83,6 +84,7 @@ def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
 
     `weft semantic-slice` gives its lines.
     """
+    loom = workspace_of(loom)
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=None))
     found = find_element(loom, when, given.element)
     node = found.node

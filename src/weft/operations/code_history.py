@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from weft import git
@@ -26,11 +26,14 @@ from weft.operations.code_links import LINK_RELATIONS, Resolved, link_drafts
 from weft.operations.code_reading import CodeRead, FileState, read_bytes
 from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index
 from weft.operations.committing import append_stamped
+from weft.operations.facts_kept import WAIT_S, facts_kept
 from weft.operations.ignoring import read_patterns
 from weft.operations.moments import OUT_OF_GIT
+from weft.operations.registry import Operation
 from weft.operations.rights import Rights, rights_asked
 from weft.operations.skipped_files import SkippedFiles
 from weft.operations.walking import Skipped
+from weft.operations.workspaces import workspace_of
 from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, When
 
 MAX_FILES: Final = 100_000
@@ -46,6 +49,7 @@ REASON: Final = "not in this commit"
 class CommitIndexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What indexing a commit did: versions of files and their symbols, relations, and what could not be read."""
 
+    summary: str
     commit: str
     at: str
     files: int = 0
@@ -58,6 +62,23 @@ class CommitIndexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasons: dict[str, int] = {}
     duration_ms: int = 0
     notes: tuple[str, ...] = ()
+
+
+class IndexCommit(Struct, frozen=True, kw_only=True):
+    """Input of `graph_index_commit`."""
+
+    commit: Annotated[str, Meta(min_length=1, max_length=256, description="a commit, tag or branch that git knows")]
+
+
+def graph_index_commit(loom: Loom, given: IndexCommit) -> CommitIndexed:
+    """Reads the workspace's source code as it was at a git commit, valid from that commit's time on.
+
+    It comes out of git: the working tree is not touched, and what is known of other times stays. Commits may be read in
+    any order. Then `as_of` with that commit asks of the code as it was.
+    """
+    loom = workspace_of(loom)
+    with facts_kept(loom, wait_s=WAIT_S):  # one indexing of a workspace at a time
+        return index_commit(loom, given.commit)
 
 
 def index_commit(loom: Loom, name: str) -> CommitIndexed:
@@ -75,6 +96,8 @@ def index_commit(loom: Loom, name: str) -> CommitIndexed:
     run.read()
     run.write()
     return CommitIndexed(
+        summary=f"commit {commit[:12]} of {to_iso(at)[:10]}: {run.files:,} files and {run.symbols:,} symbols written,"
+        f" {run.unchanged:,} files unchanged, {run.joined:,} relations",
         commit=commit,
         at=to_iso(at),
         files=run.files,
@@ -296,3 +319,18 @@ class _History:
         ):
             yield from page
             after = page[-1].row
+
+
+OPERATIONS = (
+    Operation(
+        name="graph_index_commit",
+        summary="read the workspace's source code as it was at a git commit",
+        input=IndexCommit,
+        output=CommitIndexed,
+        effect="write",
+        toolset="code",
+        reach="machine",
+        run=graph_index_commit,
+        arguments=("commit",),
+    ),
+)

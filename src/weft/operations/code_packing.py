@@ -20,6 +20,7 @@ from weft.operations.doc_links import MENTIONS_CODE
 from weft.operations.fields import NodeName
 from weft.operations.freshness import not_indexed, note_of
 from weft.operations.registry import Operation
+from weft.operations.workspaces import workspace_of
 from weft.queries import TextQuery, VectorQuery
 from weft.retrieval.views.ground import flat
 from weft.types import MAX_QUERY_CHARACTERS, NOW, Neighbour, NodeVersion, When
@@ -63,6 +64,7 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
     most. It replaces searching, explaining and reading one by one. A body that does not fit is left out whole: ask
     `weft semantic-slice` for it.
     """
+    loom = workspace_of(loom)
     if not any(map(str.isalnum, given.task)):
         raise Invalid("the task holds no words", hint="say what is to be done, in your own words")
     when = loom.store.pin(loom.viewer, NOW)

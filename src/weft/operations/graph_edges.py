@@ -11,6 +11,7 @@ from weft.loom import Loom
 from weft.operations.finding import AsOf, KnownAt
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
+from weft.operations.workspaces import workspace_of
 from weft.types import EdgeVersion
 
 RELATIONS: Final = ("CONTAINS", "IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS")
@@ -53,6 +54,7 @@ def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
     Ids are written as path::Class::method, without the workspace, as there is one only. On the command line all of them
     are printed unless `--limit` says otherwise; with `--json`, one object a line.
     """
+    loom = workspace_of(loom)
     asked = tuple(dict.fromkeys(name.strip().upper() for name in given.rel.split(",") if name.strip()))
     if not asked or (unknown := [name for name in asked if name not in RELATIONS]):
         named = f"there is no relation {', '.join(unknown)[:80]} between code" if asked else "no relation is named"

@@ -20,6 +20,7 @@ from weft.operations.fields import Moment
 from weft.operations.freshness import freshness_note
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
+from weft.operations.workspaces import workspace_of
 from weft.retrieval.views.ground import flat
 from weft.types import NOW, NodeVersion, When
 
@@ -71,6 +72,7 @@ def impact_analyze(loom: Loom, given: ImpactAnalyze) -> ImpactAnalyzed:
     Of a file all its symbols count, and whoever imports it. With --since it is what changed since a moment or a
     commit. Each dependant comes with the line that depends, and the way that leads there.
     """
+    loom = workspace_of(loom)
     if not given.files and not given.symbols and given.since is None:
         raise Invalid("nothing is said to change", hint="name files or symbols, or say with `since` from when on")
     when = loom.store.pin(loom.viewer, NOW)

@@ -16,6 +16,7 @@ from weft.operations.code_slices import Slices, citation_of, end_of, line_of, pa
 from weft.operations.fields import Moment
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
+from weft.operations.workspaces import workspace_of
 from weft.retrieval.views.ground import flat
 from weft.types import MAX_QUERY_CHARACTERS, NodeVersion, When
 
@@ -73,6 +74,7 @@ def semantic_slice(loom: Loom, given: SemanticSlice) -> SliceShown:
     who calls it and what it calls, full also decisions and documents about it. Several of one name: the likeliest is
     shown and the others are listed.
     """
+    loom = workspace_of(loom)
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=None))
     found = look_up(loom, when, symbol=given.symbol, file=given.file, query=given.query)
     node = found.node

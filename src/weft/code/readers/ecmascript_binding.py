@@ -7,17 +7,17 @@ is bound, what it holds may not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from weft.code.facts import FILE, Binding
 from weft.code.readers import OwnerAt
+from weft.code.readers.ecmascript_patterns import names_in
 from weft.code.readers.ecmascript_scopes import FUNCTIONS, NOTHING, UNKNOWN, Chain, Local, Scope, chain_of
 from weft.code.readers.ecmascript_types import text_of, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_PATTERN_DEPTH: Final = 8
 _BLOCKS: Final = frozenset({"catch_clause", "for_in_statement", "for_statement", "statement_block", "switch_body"})
 _CLASSES: Final = frozenset({"abstract_class_declaration", "class_declaration", "interface_declaration"})
 _VALUES: Final = frozenset({"function_expression", "arrow_function", "class", "generator_function"})
@@ -25,16 +25,21 @@ _VAR_SCOPES: Final = frozenset({"file", "function", "arrow"})
 _NAME_SCOPES: Final = frozenset({"file", "function", "arrow", "block"})
 
 
-class _Pending:
-    """A variable whose value is told later: its type and its value as nodes, and the path to it from there."""
+class _Source(NamedTuple):
+    """Where a variable's value comes from: its type, its value, what it is passed by and as which argument."""
 
-    __slots__ = ("context", "local", "path", "scope", "type", "value")
+    type: Node | None = None
+    value: Node | None = None
+    context: tuple[Node, str] | None = None
 
-    def __init__(self, local: Local, scope: Scope, path: str) -> None:
-        self.local, self.scope, self.path = local, scope, path
-        self.type: Node | None = None
-        self.value: Node | None = None
-        self.context: tuple[Node, str] | None = None
+
+class _Pending(NamedTuple):
+    """A variable whose value is told later, and the steps to it from there."""
+
+    local: Local
+    scope: Scope
+    path: str
+    source: _Source
 
 
 class Names:
@@ -144,7 +149,7 @@ class Names:
             return
         value = node.child_by_field_name("value") if pattern is not None else None
         passed = None if context is None else (context[0], f"{context[1]}@{at}")
-        self._pattern(pattern or node, scope, "", annotation, value, passed)
+        self._pattern(pattern or node, scope, _Source(annotation, value, passed))
         if annotation is None or not scope.own or pattern is None:
             return
         declared = type_of(annotation, scope.generic)
@@ -179,11 +184,11 @@ class Names:
             operator = node.child_by_field_name("operator")
             path = "[]" if operator is None or operator.type == "of" else ".keys()"
             if left is not None and node.child_by_field_name("kind") is not None:
-                self._pattern(left, inner, path, None, right, None)
+                self._pattern(left, inner, _Source(None, right), path)
         elif kind == "catch_clause":
             parameter = node.child_by_field_name("parameter")
             if parameter is not None:
-                self._pattern(parameter, inner, "", None, None, None)
+                self._pattern(parameter, inner, _Source())
         return inner
 
     def _class(self, node: Node, kind: str, scope: Scope) -> Scope:
@@ -241,7 +246,7 @@ class Names:
         parent = node.parent
         hoisted = parent is not None and parent.type == "variable_declaration"
         target = scope.around(_VAR_SCOPES if hoisted else _NAME_SCOPES)
-        self._pattern(name, target, "", node.child_by_field_name("type"), value, None)
+        self._pattern(name, target, _Source(node.child_by_field_name("type"), value))
 
     def _arguments(self, node: Node, kind: str) -> None:
         """What is a function among the arguments of a call gets its own arguments from what is called."""
@@ -291,83 +296,36 @@ class Names:
         scope.names.setdefault(name, local)
         return local
 
-    def _pattern(
-        self,
-        pattern: Node,
-        scope: Scope,
-        path: str,
-        annotation: Node | None,
-        value: Node | None,
-        context: tuple[Node, str] | None,
-        depth: int = 0,
-    ) -> None:
-        """Places every name of a pattern, with the path to it from the value."""
-        kind = pattern.type
-        if kind in ("identifier", "shorthand_property_identifier_pattern"):
-            name = text_of(pattern)
-            pending = _Pending(self._local(name, pattern, scope), scope, path)
-            pending.type, pending.value, pending.context = annotation, value, context
-            self._pending.append(pending)
-            return
-        if depth > MAX_PATTERN_DEPTH:
-            return
-        if kind in ("assignment_pattern", "object_assignment_pattern"):
-            left, right = pattern.child_by_field_name("left"), pattern.child_by_field_name("right")
-            if left is None:
-                return
-            fallback = value is None and annotation is None and context is None
-            if left.type == "shorthand_property_identifier_pattern":
-                path = f"{path}.{text_of(left)}"
-            self._pattern(left, scope, path, annotation, right if fallback else value, context, depth + 1)
-        elif kind == "object_pattern":
-            for each in pattern.named_children:
-                self._part(each, scope, path, annotation, value, context, depth)
-        elif kind == "array_pattern":
-            for at, each in enumerate(pattern.named_children):
-                self._pattern(each, scope, f"{path}[{at}]", annotation, value, context, depth + 1)
-        elif kind == "rest_pattern" and pattern.named_child_count:
-            inner = pattern.named_child(0)
-            if inner is not None:
-                # What is gathered at the end of a function's parameters is declared as a list; elsewhere it is unknown.
-                whole = not path
-                self._pattern(inner, scope, path, annotation if whole else None, None, None, depth + 1)
-
-    def _part(
-        self,
-        part: Node,
-        scope: Scope,
-        path: str,
-        annotation: Node | None,
-        value: Node | None,
-        context: tuple[Node, str] | None,
-        depth: int,
-    ) -> None:
-        if part.type == "shorthand_property_identifier_pattern":
-            self._pattern(part, scope, f"{path}.{text_of(part)}", annotation, value, context, depth + 1)
-        elif part.type == "pair_pattern":
-            key, inner = part.child_by_field_name("key"), part.child_by_field_name("value")
-            if key is not None and inner is not None:
-                self._pattern(inner, scope, f"{path}.{text_of(key)}", annotation, value, context, depth + 1)
-        elif part.type in ("object_assignment_pattern", "rest_pattern"):
-            self._pattern(part, scope, path, annotation, value, context, depth + 1)
+    def _pattern(self, pattern: Node, scope: Scope, source: _Source, path: str = "") -> None:
+        """Places every name of a pattern; what each holds is told later."""
+        for bound in names_in(pattern, path):
+            own = source
+            if bound.gathers:
+                # What is gathered at the end of a function's parameters is declared as a list; elsewhere nothing is.
+                own = _Source(source.type if bound.path == "" else None)
+            local = self._local(text_of(bound.name), bound.name, scope)
+            if bound.default is not None and own == _Source():
+                self._pending.append(_Pending(local, scope, "", _Source(None, bound.default)))
+            else:
+                self._pending.append(_Pending(local, scope, bound.path, own))
 
     # ---- what they hold
 
     def _tell(self, pending: _Pending) -> None:
-        local, scope, path = pending.local, pending.scope, pending.path
-        declared = type_of(pending.type, scope.generic)
+        local, scope, path, source = pending
+        declared = type_of(source.type, scope.generic)
         if declared in ("any", "unknown", "object"):
             declared = ""
         if declared and not path:
             local.hold(NOTHING, declared)
         elif declared:
             local.hold(Chain(f"<{declared}>" if declared != UNKNOWN else UNKNOWN, path))
-        elif pending.value is not None:
-            value = chain_of(pending.value, scope)
+        elif source.value is not None:
+            value = chain_of(source.value, scope)
             local.hold(Chain(value.head, value.rest + path, value.local))
-        elif pending.context is not None:
-            called = chain_of(pending.context[0], scope)
-            local.hold(Chain(called.head, called.rest + pending.context[1] + path, called.local))
+        elif source.context is not None:
+            called = chain_of(source.context[0], scope)
+            local.hold(Chain(called.head, called.rest + source.context[1] + path, called.local))
         if local.top:
             self._bind_local(local)
 

@@ -59,7 +59,9 @@ class Modules:
         """`import Short = Long.Name`."""
         names = node.named_children
         if len(names) == 2:
-            self.exports.append(Binding(FILE, text_of(names[0]), "".join(text_of(names[1]).split()), False, _line(node)))
+            self.exports.append(
+                Binding(FILE, text_of(names[0]), "".join(text_of(names[1]).split()), False, _line(node))
+            )
 
     def export_statement(self, node: Node, scope: Scope) -> None:
         """`export { a as b }`, `export * from "m"`, `export default x`, `export = x`."""

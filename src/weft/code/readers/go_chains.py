@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CHAIN_CHARACTERS: Final = 400  # what is longer is not followed
-MAX_CHAIN_STEPS: Final = 60
+MAX_CHAIN_STEPS: Final = 200
 MAX_DEPTH: Final = 40  # of a type inside a type
 UNKNOWN: Final = "?"
 

@@ -74,10 +74,6 @@ _DISPLAYS: Final = {
     "dictionary": "{}",
     "dictionary_comprehension": "{}",
 }
-# What short expressions are, by their text: `None`, `[]`, `self.name` come again and again.
-MAX_REMEMBERED: Final = 40  # bytes of one
-MAX_VALUES_KNOWN: Final = 20_000
-_VALUES: Final[dict[bytes, list[Value]]] = {}
 MAX_READ: Final = 24  # parts of a literal
 MAX_SHOWN: Final = 4  # different ones: what holds more is a table, and says nothing of any one use
 _PATTERNS: Final = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"})
@@ -145,19 +141,6 @@ def annotation_of(raw: bytes, node: Node) -> str:
 
 def values_of(raw: bytes, node: Node) -> list[Value]:
     """What an expression may be: both sides of `or`, of `if … else`; what a cast declares; else its chain."""
-    start, end = node.start_byte, node.end_byte
-    if end - start > MAX_REMEMBERED:
-        return _values_of(raw, node)
-    text = raw[start:end]
-    known = _VALUES.get(text)
-    if known is None:
-        if len(_VALUES) >= MAX_VALUES_KNOWN:
-            _VALUES.clear()
-        known = _VALUES[text] = _values_of(raw, node)
-    return known
-
-
-def _values_of(raw: bytes, node: Node) -> list[Value]:
     found: list[Value] = []
     waiting = [node]
     while waiting and len(found) < MAX_ALTERNATIVES:

@@ -54,14 +54,15 @@ def shown(local: Local, function: int, values: Sequence[Value]) -> list[Value]:
 
 
 def _opened(local: Local, function: int, chain: str) -> str:
-    """A literal that shows its parts, each without locals; of several that a name may hold, the first."""
+    """A literal that shows its parts, each without locals; of several that a name may hold, the first that is known."""
 
     def replaced(found: re.Match[str]) -> str:
         held = local.get((function, found[2]))
         if held is None:
             return found[0]
-        first, declared = held[0]
-        return found[1] + (f"<{first}>" if declared else first if first != LOCAL_FUNCTION else UNKNOWN)
+        known = (value for value in held if value[0] not in (UNKNOWN, LOCAL_FUNCTION))
+        first, declared = next(known, (UNKNOWN, False))
+        return found[1] + (f"<{first}>" if declared else first)
 
     opened = _PART.sub(replaced, chain)
     return opened if len(opened) <= MAX_CHAIN_CHARACTERS else UNKNOWN

@@ -61,7 +61,9 @@ def called_method(method: Value) -> Value | None:
         if name in ("keys", "values"):
             return Value("list", args=(first if name == "keys" else value,))
         return Value("list", args=(Value("tuple", args=held.args),)) if name == "entries" else OUTSIDE
-    return held if held.kind == "promise" and name in ("catch", "finally") else None if held.kind == "promise" else OUTSIDE
+    return (
+        held if held.kind == "promise" and name in ("catch", "finally") else None if held.kind == "promise" else OUTSIDE
+    )
 
 
 def given(method: Value, function: int, argument: int) -> Value | None:

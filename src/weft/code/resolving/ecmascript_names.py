@@ -64,7 +64,9 @@ class Names:
     def type_place(self, name: str) -> int | None:
         """The definition at the top that a name means as a type."""
         found = self.top.get(name, ())
-        return next((place for place in found if self.definitions[place].sort in CLASS_SORTS), found[0] if found else None)
+        return next(
+            (place for place in found if self.definitions[place].sort in CLASS_SORTS), found[0] if found else None
+        )
 
     def nearest(self, owner: int, name: str) -> int | None:
         """The definition of that name that stands beside an owner, or beside what is around it (a namespace)."""

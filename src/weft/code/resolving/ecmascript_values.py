@@ -472,9 +472,7 @@ class Meaning:
         key = names.definitions[place].key
         return [place, *(each for each in names.top.get(key.partition("~")[0], ()) if each != place)]
 
-    def _own_member(
-        self, names: Names, value: Value, place: int, name: str, receiver: Value | None
-    ) -> Value | None:
+    def _own_member(self, names: Names, value: Value, place: int, name: str, receiver: Value | None) -> Value | None:
         got = names.bindings.get((place, f"get {name}"))
         if got is not None:
             return self._bound(value.path, place, got, receiver)

@@ -28,7 +28,6 @@ class _Resolving:
         self.found: dict[tuple[str, Relation, Target], int] = {}
         self.unresolved: list[tuple[str, int]] = []
         self.outside = 0
-        self.used: set[int] = set()  # packages that something of is used by name
 
     def links(self) -> Links:
         for reference in self.facts.references:
@@ -116,7 +115,6 @@ class _Resolving:
         package = self.values.imported(self.facts, root)
         if not isinstance(package, Inside):
             return
-        self.used.add(id(package.package))
         line = reference.line
         for each in package.package.tops.get(name, ()):
             self._link("", "DEPENDS_ON", Target(each.facts.path, each.definition.key), line)
@@ -126,12 +124,11 @@ class _Resolving:
             self._link("", "IMPORTS", Target(held.facts.path), line)
 
     def _imports(self) -> None:
+        used = {target.path for _, relation, target in self.found if relation == "IMPORTS"}
         for each in self.facts.imports:
             folder = self.packages.folder(each.module, self.facts.path)
             package = self.packages.importable(folder, tests=False) if folder is not None else None
             if package is None:
                 self._link("", "IMPORTS", Target(external=each.module), each.line)
-            elif not any(
-                target.path in {f.path for f in package.files} for _, rel, target in self.found if rel == "IMPORTS"
-            ):
+            elif used.isdisjoint(file.path for file in package.files):
                 self._link("", "IMPORTS", Target(package.files[0].path), each.line)

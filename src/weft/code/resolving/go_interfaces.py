@@ -8,7 +8,7 @@ left to what the source says (`var _ I = (*T)(nil)`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from weft.code.facts import FILE, FileFacts
 from weft.code.resolving.go_packages import Found, Package
@@ -51,17 +51,30 @@ def asserted(own: Package, values: Values) -> Iterator[tuple[str, Found]]:
                 yield of[1], to[0].tops[to[1]][0]
 
 
+class Method(NamedTuple):
+    """A method as it is written; its types are looked at only where names fit."""
+
+    package: Package
+    key: str
+    facts: FileFacts
+    returns: str
+
+
+Wanted = dict[str, Method | str]  # methods of an interface by name; those of the standard library by their shape
+
+
 class Interfaces:
     """The interfaces in sight of a file: of its own package, and of those of the project that it imports."""
 
     def __init__(self, facts: FileFacts, own: Package, values: Values) -> None:
         self._values = values
+        self._shapes: dict[tuple[str, str], str] = {}
         packages = {id(own): own}
         for each in facts.imports:
             imported = values.package(facts, each.module)
             if imported is not None:
                 packages[id(imported)] = imported
-        self._known: list[tuple[Found, dict[str, str]]] = []
+        self._known: list[tuple[Found, Wanted]] = []
         for package in packages.values():
             for name, found in package.tops.items():
                 if len(self._known) == MAX_INTERFACES or found[0].definition.sort != "interface":
@@ -73,23 +86,36 @@ class Interfaces:
     def met_by(self, package: Package, name: str) -> Iterator[Found]:
         """Those that a type meets."""
         first = package.tops[name][0]
-        typed = Typed(first.facts, name)
-        embeds = bool(first.definition.bases)
+        bases = first.definition.bases
         names = set(package.methods.get(name, ()))
-        standard = {
-            method: shape
-            for base in first.definition.bases
-            for method, shape in _STANDARD.get(self._exact(first.facts, base), {}).items()
-        }
+        if not names and not bases:
+            return
+        standard: dict[str, str] = {}
+        for base in bases:
+            standard |= _STANDARD.get(self._exact(first.facts, base), {})
+        typed = Typed(first.facts, name)
         for interface, methods in self._known:
-            if not embeds and not methods.keys() <= names:
+            if not bases and not methods.keys() <= names:
                 continue
-            if all((self._shape_of_member(typed, e) or standard.get(e)) == shape for e, shape in methods.items()):
+            if all(self._meets(typed, standard, each, wanted) for each, wanted in methods.items()):
                 yield interface
 
-    def _methods(self, package: Package, name: str) -> dict[str, str] | None:
-        """The shapes of an interface's methods; None if it cannot be told what they are, or has type parameters."""
-        found: dict[str, str] = {}
+    def _meets(self, typed: Typed, standard: dict[str, str], name: str, wanted: Method | str) -> bool:
+        member = self._values.member(typed, name)
+        shape = standard.get(name, "")
+        if isinstance(member, Functions) and member.returns is None:
+            found = member.found[0]
+            key = found.definition.key.partition("~")[0]
+            package = self._values.packages.of(found.facts)
+            shape = self._shape(Method(package, key, found.facts, found.definition.returns))
+        if not shape:
+            return False
+        asked = wanted if isinstance(wanted, str) else self._shape(wanted)
+        return shape == asked and "?" not in asked
+
+    def _methods(self, package: Package, name: str) -> Wanted | None:
+        """An interface's methods; None if it cannot be told what they are."""
+        found: Wanted = {}
         waiting, seen = [(package, name)], {name}
         while waiting and len(found) < MAX_METHODS:
             package, name = waiting.pop()
@@ -97,10 +123,11 @@ class Interfaces:
             if first.definition.sort != "interface":
                 return None
             for method in package.methods.get(name, ()):
-                found[method] = self._shape(package, package.members[f"{name}::{method}"][0])
-            for key, held in package.fields.items():  # those of an interface on one line
-                if key.startswith(f"{name}::"):
-                    found[key.rpartition("::")[2]] = self._shape_of(package, key, held.facts, held.binding.chain[2:])
+                each = package.members[f"{name}::{method}"][0]
+                found[method] = Method(package, f"{name}::{method}", each.facts, each.definition.returns)
+            for method in package.elements.get(name, ()):
+                held = package.fields[f"{name}::{method}"]
+                found[method] = Method(package, f"{name}::{method}", held.facts, held.binding.chain[2:])
             for base in first.definition.bases:
                 inner = self._values.named(Typed(first.facts, base))
                 if isinstance(inner, Nowhere):
@@ -108,26 +135,20 @@ class Interfaces:
                     if standard is None:
                         return None
                     found.update(standard)
-                    continue
-                if inner[1] not in seen:
+                elif inner[1] not in seen:
                     seen.add(inner[1])
                     waiting.append(inner)
-        return None if any("?" in shape for shape in found.values()) else found
+        return found
 
-    def _shape_of_member(self, typed: Typed, name: str) -> str:
-        member = self._values.member(typed, name)
-        if not isinstance(member, Functions) or member.returns is not None:
-            return ""
-        found = member.found[0]
-        return self._shape(self._values.packages.of(found.facts), found)
-
-    def _shape(self, package: Package, found: Found) -> str:
-        key = found.definition.key.partition("~")[0]
-        return self._shape_of(package, key, found.facts, found.definition.returns)
-
-    def _shape_of(self, package: Package, key: str, facts: FileFacts, returns: str) -> str:
-        lists = (package.parameters.get(key, ""), returns.strip("()"))
-        return ">".join(",".join(self._exact(facts, each) for each in types.split(",")) for types in lists)
+    def _shape(self, method: Method) -> str:
+        """What a method takes and returns, so that the same is written in the same way."""
+        key = (method.facts.path, method.key)
+        if key not in self._shapes:
+            lists = (method.package.parameters.get(method.key, ""), method.returns.strip("()"))
+            self._shapes[key] = ">".join(
+                ",".join(self._exact(method.facts, each) for each in types.split(",")) for types in lists
+            )
+        return self._shapes[key]
 
     def _exact(self, facts: FileFacts, written: str) -> str:
         """A type by the folder that it is defined in, not by what the file calls its package."""

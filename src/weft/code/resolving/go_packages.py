@@ -51,6 +51,7 @@ class Package:
         self.fields: dict[str, Held] = {}  # `T::field`; `T::=` and `T::==` are what a type or an alias stands for
         self.variables: dict[str, Held] = {}
         self.methods: dict[str, list[str]] = {}  # the names of a type's methods
+        self.elements: dict[str, list[str]] = {}  # the same of interfaces that are on one line: no definitions
         self.parameters: dict[str, str] = {}  # of methods
         for facts in files:
             self._take(facts)
@@ -70,6 +71,8 @@ class Package:
                 self.variables.setdefault(bound.name, Held(facts, bound))
             elif (holder := facts.definitions[bound.owner]).sort in CLASS_SORTS:
                 self.fields.setdefault(f"{holder.name}::{bound.name}", Held(facts, bound))
+                if holder.sort == "interface":
+                    self.elements.setdefault(holder.name, []).append(bound.name)
         for line in facts.extra.get("parameters", "").split("\n"):
             name, _, types = line.partition("=")
             self.parameters.setdefault(name, types)

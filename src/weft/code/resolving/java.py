@@ -7,17 +7,13 @@ whose classes are used by it.
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from weft.code.facts import CLASS_SORTS, FILE, FileFacts, Reference
 from weft.code.resolving import Link, Links, Project, Relation, Target
 from weft.code.resolving.java_kinds import UNKNOWN, Above, ClassItself, Methods, Nowhere
 from weft.code.resolving.java_overloads import Given
 from weft.code.resolving.java_project import Classes, Found
 from weft.code.resolving.java_values import Values, class_around
-
-_TESTS: Final = re.compile(r"(^|/)(test|tests|androidTest|integrationTest|testFixtures)/")
+from weft.code.test_files import is_test_file
 
 
 def resolve(facts: FileFacts, project: Project) -> Links:
@@ -76,7 +72,7 @@ class _Resolving:
 
     def _is_tested(self, found: Found) -> bool:
         path = found.facts.path
-        return not found.definition.test and path != self.facts.path and not _TESTS.search(path)
+        return not found.definition.test and path != self.facts.path and not is_test_file(path)
 
     def _made(self, reference: Reference) -> Methods:
         facts, owner, chain = self.facts, reference.owner, reference.chain

@@ -12,6 +12,7 @@ from weft.surfaces.cli.lines import dim, notes_below
 if TYPE_CHECKING:
     from weft.memory import Memory
     from weft.operations.code_diff import CodeChanged
+    from weft.operations.code_history import CommitIndexed
     from weft.operations.graph_edges import EdgeShown, EdgesListed
     from weft.operations.registry import Operation
 
@@ -34,6 +35,14 @@ def changed_lines(answer: CodeChanged) -> None:
         for each in deltas:
             place = f"{each.path}:{each.line}" if each.line else each.path
             click.echo(f"{click.style(sign, fg=colour)} {each.type:<8} {each.symbol or each.path}  {dim(place)}")
+    notes_below(answer.notes)
+
+
+def commit_lines(answer: CommitIndexed) -> None:
+    """What was read of a commit."""
+    click.echo(answer.summary)
+    for each in answer.skipped:
+        click.echo(dim(f"without symbols: {each.path}: {each.reason}"))
     notes_below(answer.notes)
 
 

@@ -17,8 +17,9 @@ END_SECONDS: Final = 10.0
 @click.command("index", short_help="read the project's source code into the graph: what changed, or all of it")
 @click.argument("path", required=False, metavar="[PATH]")
 @click.option("--full", is_flag=True, help="read every file again, and find communities")
+@click.option("--commit", metavar="NAME", help="read the code as it was at a git commit, out of git")
 @click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
-def index_command(path: str | None, full: bool, as_json: bool) -> None:  # noqa: FBT001 - as click gives them
+def index_command(path: str | None, full: bool, commit: str | None, as_json: bool) -> None:  # noqa: FBT001 - as click gives them
     """Reads the project's source code into the graph: symbols, and what calls, imports, extends and tests what.
 
     PATH is a file or folder of the project; all of it if none is given. Files that did not change cost nothing. The
@@ -27,6 +28,11 @@ def index_command(path: str | None, full: bool, as_json: bool) -> None:  # noqa:
     from weft.operations import operation
     from weft.surfaces.cli.running import run
 
+    if commit is not None:
+        if path is not None or full:
+            raise click.UsageError("--commit reads the whole workspace: leave PATH and --full out")
+        run(operation("graph_index_commit"), {"commit": commit}, as_json=as_json)
+        return
     values = {"mode": "full" if full else "incremental", "path": path}
     run(operation("graph_rebuild"), values, as_json=as_json)
 

@@ -45,6 +45,7 @@ RENDERERS: Final[dict[str, str]] = {
     "CodeChanged": "edge_lines.changed_lines",
     "CodeExplained": "slice_lines.explained_lines",
     "CommunitiesListed": "code_query_lines.communities_lines",
+    "CommitIndexed": "edge_lines.commit_lines",
     "Compacted": "compact_lines.compacted_lines",
     "ConfigShown": "upkeep_lines.config_lines",
     "ConversationsShown": "conversation_lines.conversations_lines",

@@ -10,6 +10,7 @@ from weft.surfaces.mcp.words import QUOTED, Rendered, block, counted, facts, fla
 if TYPE_CHECKING:
     from weft.operations.code_diff import CodeChanged, NodeDelta
     from weft.operations.code_docs import DocsFound
+    from weft.operations.code_history import CommitIndexed
     from weft.operations.graph_edges import EdgesListed
 
 
@@ -49,3 +50,10 @@ def _delta(delta: NodeDelta) -> str:
         if delta.symbol
         else f"  {delta.type} {node_id(place)}"
     )
+
+
+def commit(answer: CommitIndexed) -> Rendered:
+    """What was read of a commit."""
+    lines = [f"  {node_id(each.path)}: {said(each.reason)}" for each in answer.skipped]
+    blocks = ("\n".join(["without symbols:", *lines]),) if lines else ()
+    return Rendered(summary=f"{answer.summary[:1].upper()}{answer.summary[1:]}.", blocks=blocks)

@@ -253,6 +253,7 @@ RENDERERS: Final[dict[str, Callable[[Any], Rendered]]] = {
     "Checkout": checkout_text.checkout,
     "Cited": _cited,
     "CodeChanged": code_text.changed,
+    "CommitIndexed": code_text.commit,
     "CodeExplained": slice_text.explained,
     "CommunitiesListed": code_query_text.communities,
     "Compacted": compact_text.compacted,

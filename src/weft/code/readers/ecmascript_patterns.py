@@ -1,0 +1,58 @@
+"""JavaScript and TypeScript: the names that a pattern binds, and how each is reached from the value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from weft.code.readers.ecmascript_types import text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_PATTERN_DEPTH: Final = 8
+_IDENTIFIERS: Final = frozenset({"identifier", "shorthand_property_identifier_pattern"})
+
+
+class Bound(NamedTuple):
+    """A name in a pattern: the steps to it (`.a[0]`), what it is by default, whether it gathers what is left."""
+
+    name: Node
+    path: str
+    default: Node | None = None
+    gathers: bool = False
+
+
+def names_in(pattern: Node, path: str = "", default: Node | None = None, depth: int = 0) -> Iterator[Bound]:
+    """The names of a pattern, in order; of one that is nested very deep, those further out."""
+    kind = pattern.type
+    if kind in _IDENTIFIERS:
+        yield Bound(pattern, path, default)
+    elif depth > MAX_PATTERN_DEPTH:
+        return
+    elif kind in ("assignment_pattern", "object_assignment_pattern"):
+        left, right = pattern.child_by_field_name("left"), pattern.child_by_field_name("right")
+        if left is not None:
+            own = f"{path}.{text_of(left)}" if left.type == "shorthand_property_identifier_pattern" else path
+            yield from names_in(left, own, right, depth + 1)
+    elif kind == "object_pattern":
+        for each in pattern.named_children:
+            yield from _part(each, path, depth)
+    elif kind == "array_pattern":
+        for at, each in enumerate(pattern.named_children):
+            yield from names_in(each, f"{path}[{at}]", None, depth + 1)
+    elif kind == "rest_pattern" and pattern.named_child_count:
+        for each in names_in(pattern.named_children[0], path, None, depth + 1):
+            yield each._replace(gathers=True)
+
+
+def _part(part: Node, path: str, depth: int) -> Iterator[Bound]:
+    """The names of one part of `{a, b: c, d = 1, ...rest}`."""
+    if part.type == "shorthand_property_identifier_pattern":
+        yield Bound(part, f"{path}.{text_of(part)}")
+    elif part.type == "pair_pattern":
+        key, inner = part.child_by_field_name("key"), part.child_by_field_name("value")
+        if key is not None and inner is not None:
+            yield from names_in(inner, f"{path}.{text_of(key)}", None, depth + 1)
+    elif part.type in ("object_assignment_pattern", "rest_pattern"):
+        yield from names_in(part, path, None, depth + 1)
