@@ -111,6 +111,13 @@ class Batch(Struct, frozen=True, kw_only=True):
 class LockedView(Protocol):
     """Reads inside the write lock, unguarded: what sealing and folding need, by key, never by search."""
 
+    def expect(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
+        """What is about to be asked for: ids of nodes, edges by (src, rel, dst), hashes of texts. Replaces what was.
+
+        A store may read it all at once. It changes no answer; what is written afterwards ends it.
+        """
+        ...
+
     def head(self) -> Head: ...
 
     def session_head(self, session: str) -> SessionHead | None: ...

@@ -12,9 +12,11 @@ import sys
 import unicodedata
 import zlib
 from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
@@ -35,6 +37,7 @@ MAX_CACHED_WORDS = 200_000
 MAX_QUERY_TERMS = 32
 MAX_MATCHES = 3_000  # texts that a question's terms may match together
 
+_RUN = re.compile(r"[\w']+")
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -53,20 +56,23 @@ while who whom whose why will with would you your yours yourself yourselves s t 
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
-class _Stems(dict[str, tuple[str, int] | None]):
+Stem = tuple[str, int]  # and its hash
+
+
+class _Stems(dict[str, Stem | None]):
     """Word → its stem and the stem's hash; None for words that carry no topic. Each word is worked out once."""
 
     def __init__(self) -> None:
         super().__init__()
         self._stemmer = Stemmer.Stemmer("english", 0)
 
-    def __missing__(self, word: str) -> tuple[str, int] | None:
+    def __missing__(self, word: str) -> Stem | None:
         if len(self) >= MAX_CACHED_WORDS:
             self.clear()
         self[word] = None if word in STOP_WORDS else self.stem(word)
         return self[word]
 
-    def stem(self, word: str) -> tuple[str, int]:
+    def stem(self, word: str) -> Stem:
         stem = self._stemmer.stemWord(word)
         return stem, zlib.crc32(stem.encode())
 
@@ -93,17 +99,52 @@ def tokens(text: str) -> list[str]:
     if "'" in text or "’" in text:
         found = [_unquoted(word) if "'" in word or "’" in word else word for word in found]
     if "_" in text or _CAMEL.search(text):
-        for identifier in _IDENTIFIER.findall(text):
-            parts = _PART.findall(identifier)
-            if len(parts) > 1:
-                found.extend(part.lower() for part in parts)
+        found += _parts(text)
     if found and max(map(len, found)) > MAX_TERM_CHARACTERS:
         found = [word[:MAX_TERM_CHARACTERS] for word in found]
     return found
 
 
+def _parts(text: str) -> list[str]:
+    """The parts of the identifiers in a text, folded."""
+    split = (_PART.findall(identifier) for identifier in _IDENTIFIER.findall(text))
+    return [part.lower() for parts in split if len(parts) > 1 for part in parts]
+
+
 def _unquoted(word: str) -> str:
     return _POSSESSIVE.sub("", word).replace("'", "").replace("’", "")
+
+
+class _RunStems(dict[str, tuple[Stem, ...]]):
+    """Run of letters, digits, underscores and quotes → the stems of the words that are read out of it.
+
+    In ASCII no word reaches beyond its run, so a run is worked out once: code repeats what it names.
+    """
+
+    def __init__(self, words: Callable[[str], list[str]]) -> None:
+        super().__init__()
+        self._words = words
+
+    def __missing__(self, run: str) -> tuple[Stem, ...]:
+        if len(self) >= MAX_CACHED_WORDS:
+            self.clear()
+        words = (word[:MAX_TERM_CHARACTERS] for word in self._words(run))
+        self[run] = tuple([pair for word in words if (pair := _STEMS[word])])
+        return self[run]
+
+
+_WHOLE = _RunStems(lambda run: [_unquoted(word) for word in _WORD.findall(run.lower())])
+_SPLIT = _RunStems(_parts)
+
+
+def _stems_of(text: str) -> list[Stem]:
+    """The stems of `tokens`, in order, with their hashes."""
+    if not text.isascii():
+        return [pair for word in tokens(text) if (pair := _STEMS[word])]
+    runs = _RUN.findall(text)
+    found = list(chain.from_iterable(map(_WHOLE.__getitem__, runs)))
+    found.extend(chain.from_iterable(map(_SPLIT.__getitem__, runs)))
+    return found
 
 
 def stems(text: str) -> list[str]:
@@ -122,12 +163,23 @@ def query_terms(text: str) -> tuple[tuple[str, float], ...]:
     return tuple((term, 1.0 + math.log(count)) for term, count in Counter(found).items())
 
 
-def _pack(fields: Sequence[Sequence[tuple[str, int]]]) -> bytes:
+def _pack(fields: Sequence[Sequence[Stem]]) -> bytes:
     """Stem hashes, sorted, then how often each occurs in each field: one byte per field."""
     counted = [Counter([key for _, key in field]) for field in fields]
     order = sorted(set().union(*counted))
-    counts = [bytes([min(count[key], MAX_COUNT) for key in order]) for count in counted]
+    counts = [_bytes_of(count, order) for count in counted]
     return len(order).to_bytes(4, sys.byteorder) + array("I", order).tobytes() + b"".join(counts)
+
+
+def _bytes_of(count: Counter[int], order: Sequence[int]) -> bytes:
+    if 8 * len(count) < len(order):  # a name among the words of a body
+        made = bytearray(len(order))
+        for key, number in count.items():
+            made[bisect_left(order, key)] = min(number, MAX_COUNT)
+        return bytes(made)
+    if max(count.values(), default=0) <= MAX_COUNT:
+        return bytes([count.get(key, 0) for key in order])
+    return bytes([min(count.get(key, 0), MAX_COUNT) for key in order])
 
 
 def content_hash(name: str, summary: str, body: str) -> bytes:
@@ -152,7 +204,7 @@ def lex(name: str, summary: str, body: str) -> LexedText:
     Of sealed words nothing is in the index: no stem, no name it goes by.
     """
     said = [("" if is_sealed(field) else field) for field in (name, summary, body)]
-    fields = [[pair for word in tokens(field) if (pair := _STEMS[word])] for field in said]
+    fields = [_stems_of(field) for field in said]
     return LexedText(
         content_hash=content_hash(name, summary, body),
         name=name,

@@ -24,6 +24,7 @@ _KNOWN_AS = re.compile(
     r"(?:also known as|better known as|known as|born|née|aka|called)\s+"
     r"([A-Z][\w.'’-]*(?:\s+[A-Z][\w.'’-]*){1,3})"
 )
+_KNOWN_WORDS = ("known as", "born", "née", "aka", "called")  # one of which that needs
 _FUNCTION_TEXT = "the a an of in on at by for and or to is was are were with from as his her its"
 _FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 # Single words that begin sentences and questions far more often than they are names.
@@ -49,17 +50,21 @@ class Word(NamedTuple):
 
 def name_words(text: str) -> list[Word]:
     """Words without accents and possessives."""
+    return [Word(word.casefold(), not word[0].islower()) for word in _words(text)]
+
+
+def _words(text: str) -> list[str]:
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text)
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
     if "'" in text or "’" in text:
         text = _POSSESSIVE.sub(" ", text)
-    return [Word(word.casefold(), not word[0].islower()) for word in _WORD.findall(text)]
+    return _WORD.findall(text)
 
 
 def alias_key(name: str) -> str:
     """A name as aliases are compared: folded words, single-spaced."""
-    return " ".join(word.key for word in name_words(name))
+    return " ".join([word.casefold() for word in _words(name)])
 
 
 def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
@@ -79,28 +84,36 @@ def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
             found.setdefault(key, weight)
 
     add(name, 1.0)
-    bare = _PARENTHESES.sub("", name)
-    add(bare, 0.9)
+    bare = _PARENTHESES.sub("", name) if "(" in name else name
+    if bare != name:
+        add(bare, 0.9)
     if "," in name:
         add(name.split(",", maxsplit=1)[0], 0.6, at_least=2)
-    if (subject := _SUBJECT.match(lead)) and _is_name(subject.group(1), name):
+    if _may_name(lead) and (subject := _SUBJECT.match(lead)) and _is_name(subject.group(1), name):
         add(subject.group(1), 0.6, at_least=2, at_most=6)
-    for other in _KNOWN_AS.finditer(lead):
-        add(other.group(1), 0.5, at_least=2)
+    if any(word in lead for word in _KNOWN_WORDS):
+        for other in _KNOWN_AS.finditer(lead):
+            add(other.group(1), 0.5, at_least=2)
     parts = alias_key(bare).split()
     if 3 <= len(parts) <= 4 and not _FUNCTION_WORDS.intersection(parts):
         add(f"{parts[0]} {parts[-1]}", UNIQUE_ONLY)
     return tuple(found.items())[:MAX_ALIASES]
 
 
+def _may_name(lead: str) -> bool:
+    """Whether what a text begins with may be a name: soon told of code, which begins in lower case."""
+    first = _WORD.search(lead)
+    return first is not None and not (lead.isascii() and first[0][0].islower())
+
+
 def _is_name(subject: str, title: str) -> bool:
     """Whether a sentence's subject names the thing, and is not "the city" or "in addition"."""
     words = name_words(subject)
-    if not words:
+    if not words or not words[0].capital:
         return False
-    first, *rest = words
+    rest = words[1:]
     shared = {word.key for word in words} & {word.key for word in name_words(title)} - _FUNCTION_WORDS
-    return first.capital and (bool(shared) or any(word.capital for word in rest))
+    return bool(shared) or any(word.capital for word in rest)
 
 
 def runs(words: Sequence[Word], *, need_capital: bool) -> Iterator[tuple[int, int, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.code.indexed import write_files
+from tests.code.indexed import write_files, write_links
 
 import weft
 from weft.operations import OPERATIONS, operation
@@ -26,10 +26,7 @@ class Long:
 
     def __init__(self, memory: weft.Memory) -> None:
         self.memory = memory
-        folder = "far/" * 40
-        steps = {n: f'def giraffe_{"x" * 80}{n}():\n    """{"Feeds a giraffe " * 20}."""\n' for n in range(90)}
-        write_files(memory.loom, {f"{folder}zoo{n}/step.py": text for n, text in steps.items()})
-        find_communities(memory.loom)
+        symbols, herd = self.code()
         saved = [
             memory.remember(f"{number} {LONG}", props={f"key{each}": "v" * 900 for each in range(8)})
             for number in range(5)
@@ -50,7 +47,14 @@ class Long:
             **{key: {"entity_ids": ["Mira"]} for key in ("entity_lookup", "temporal_expand", "causal_expand")},
             "graph_query": {"query": "giraffe", "mode": "hybrid", "limit": 100},
             "community_list": {"limit": 100},
-            "find_similar_code": {"element": f"giraffe_{'x' * 80}1", "threshold": 0.0, "limit": 100},
+            "find_similar_code": {"element": symbols[1], "threshold": 0.0, "limit": 100},
+            "graph_edges": {"limit": 10_000},
+            "diff_since": {"since": "2020", "limit": 1_000},
+            "search_docs": {"query": "giraffe", "limit": 100},
+            "context_pack": {"task": "feed a giraffe of the keeper", "budget": 20_000},
+            "semantic_slice": {"file": herd, "context": "full"},
+            "code_explain": {"element": symbols[1], "depth": 5},
+            "impact_analyze": {"symbols": symbols, "depth": 5},
             "conversation_search": {"query": "talk", "limit": 50, "neighbours": 3},
             "find_similar": {"text": "giraffe", "limit": 100},
             "explain": {"query": "giraffe", "id": saved[0].id},
@@ -67,6 +71,26 @@ class Long:
             "work_made": {"conversation": "standup"},
             "session_status": {"session": "standup"},
         }
+
+    def code(self) -> tuple[list[str], str]:
+        """Long names in long files far down, that call each other. Returns ids of symbols, and the longest file."""
+        folder = "far/" * 40
+        paths = [f"{folder}zoo{n}/step.py" for n in range(90)]
+        files = {
+            path: f'def giraffe_{"x" * 80}{n}():\n    """{"Feeds a giraffe " * 20}."""\n'
+            for n, path in enumerate(paths)
+        }
+        herd = f"{folder}herd.py"
+        files[herd] = "".join(f"def keeper{n}(herd):\n    return [{'herd, ' * 40}]\n\n\n" for n in range(400))
+        write_files(self.memory.loom, files)
+        symbols = [f"{path}::giraffe_{'x' * 80}{n}" for n, path in enumerate(paths)]
+        write_links(self.memory.loom, [(f"{herd}::keeper{n}", "CALLS", symbols[n % 90]) for n in range(400)])
+        write_links(self.memory.loom, [(each, "CALLS", symbols[1]) for each in symbols[2:]])
+        find_communities(self.memory.loom)
+        text = "".join(f"# Giraffe {n} {'tall ' * 200}\n\n{LONG[:900]}\n\n" for n in range(90))
+        (self.memory.loom.settings.root / "zoo.md").write_text(text, encoding="utf-8")
+        self.run("index_docs")
+        return symbols, herd
 
     def run(self, name: str, **given: Any) -> Any:
         return self.memory.run(operation(name), given)
@@ -96,3 +120,23 @@ def test_rows_are_shortened_before_they_are_left_out(long: Long, name: str, rows
     answer = long.run(name, **long.asked[name])
     assert len(getattr(answer, rows)) >= least
     assert any("to stay within 80,000 characters" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "least"),
+    [("diff_since", "added", 100), ("impact_analyze", "direct", 100), ("semantic_slice", "members", 50)],
+)
+def test_of_several_lists_what_matters_least_goes_first(long: Long, name: str, rows: str, least: int) -> None:
+    answer = long.run(name, **long.asked[name])
+    assert len(getattr(answer, rows)) >= least
+    assert any("to stay within 80,000 characters" in note for note in answer.notes)
+
+
+def test_relations_go_on_where_an_answer_ended(long: Long) -> None:
+    first = long.run("graph_edges", limit=10_000)
+    assert first.next is not None
+    pages = [first]
+    while pages[-1].next is not None:
+        pages.append(long.run("graph_edges", limit=10_000, after=pages[-1].next))
+    edges = [(each.src, each.rel, each.dst) for page in pages for each in page.edges]
+    assert len(edges) == len(set(edges)) == 490 + 400 + 88  # what files contain, and calls

@@ -139,6 +139,8 @@ FREE = {
     "memory_ingest": "writes into this project",
     "graph_set_workspace": "chooses a directory, and writes nothing",
     "graph_rebuild": "writes into this project",
+    "graph_index_commit": "writes into this project",
+    "index_docs": "writes into this project",
     "record_turns": "writes into this project",
     "receive_message": "writes into this project",
     "session_archive": "conversations belong to a project",

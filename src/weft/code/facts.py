@@ -67,7 +67,7 @@ class Imported(Struct, frozen=True, array_like=True):
 class Reference(Struct, frozen=True, array_like=True):
     """A use: a call, a construction, or a name that stands for a definition without being called. See chains above.
 
-    `arguments` is what a call is given, as chains, where the language has several functions by one name; None elsewhere.
+    `arguments` is what a call is given, as chains, where a language has several functions by one name; else None.
     """
 
     owner: int

@@ -22,7 +22,7 @@ MAX_BROKEN: Final = 20  # places of errors that are told
 _LINE_END = re.compile(r"\r\n?")
 # The Python grammar takes quadratic time over line ends that are escaped and have nothing between them.
 _ESCAPES: Final = 500
-_ESCAPED_LINE_ENDS = re.compile(r"(?:\\\n[ \t\f]*){%d}" % _ESCAPES)
+_ESCAPED_LINE_ENDS = re.compile(rf"(?:\\\n[ \t\f]*){{{_ESCAPES}}}")
 
 
 class Parsed:

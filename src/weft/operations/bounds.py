@@ -17,8 +17,8 @@ LAST_LENGTH: Final = 100
 MARK_CHARACTERS: Final = 40  # what is longer by less is not cut: the mark would be as long
 PROPERTIES: Final = 4  # all properties of a node may be so many times as long as one text
 WORDS: Final = frozenset(
-    {"by", "description", "detail", "input", "marks", "name", "note", "output", "path", "reason", "result", "role"}
-    | {"speaker", "summary", "text"}
+    {"by", "code", "description", "detail", "input", "marks", "name", "note", "output", "path", "reason", "result"}
+    | {"role", "speaker", "summary", "text"}
 )
 PROPS: Final = frozenset({"inputs", "outputs", "props"})
 PAYLOAD: Final = "payload"  # of an event: anything
@@ -52,7 +52,22 @@ def bounded(
     answer = _cut_to(answer, LENGTHS, most_in_all, notes)
     answer = _lightened(answer, rows, ("parts of results", ("parts",)), most_in_all, notes)
     answer = _cut_to(answer, (LAST_LENGTH,), most_in_all, notes)
-    answer = _without_last(answer, rows, most_in_all, notes)
+    answer = _without_last(answer, rows, most_in_all, notes, "results")
+    return _told(answer, notes, most)
+
+
+def bounded_lists(answer: Bounded, lists: tuple[str, ...], *, most: int = OUTPUT_CHARACTERS) -> Bounded:
+    """The same for an answer of several lists, which are named from what may go first on: each keeps its first item."""
+    if size(answer) <= most:
+        return answer
+    notes: list[str] = []
+    answer = _cut_to(answer, LENGTHS, most - FOR_NOTES, notes)
+    for rows in lists:
+        answer = _without_last(answer, rows, most - FOR_NOTES, notes, f"`{rows}`")
+    return _told(answer, notes, most)
+
+
+def _told(answer: Bounded, notes: list[str], most: int) -> Bounded:
     told: tuple[str, ...] = getattr(answer, "notes", ())
     return replace(answer, notes=(*told, *(f"to stay within {most:,} characters {note}" for note in notes)))
 
@@ -148,7 +163,7 @@ def _property(value: Any, most: int) -> Any:
     return value if len(written) <= most + MARK_CHARACTERS else _text(written, most)
 
 
-def _without_last(answer: Bounded, rows: str, most: int, notes: list[str]) -> Bounded:
+def _without_last(answer: Bounded, rows: str, most: int, notes: list[str], called: str) -> Bounded:
     """Without its last results, as far as it takes."""
     results = getattr(answer, rows)
     total, count = size(answer), len(results)
@@ -157,5 +172,5 @@ def _without_last(answer: Bounded, rows: str, most: int, notes: list[str]) -> Bo
         total -= size(results[count]) + 1
     if count == len(results):
         return answer
-    notes.append(f"the last {len(results) - count} of {len(results)} results are left out")
+    notes.append(f"the last {len(results) - count} of {len(results)} {called} are left out")
     return replace(answer, **{rows: results[:count]})

@@ -17,6 +17,7 @@ from weft.code.symbols import read_source
 from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded_lists
 from weft.operations.code_records import SYMBOL_KINDS
 from weft.operations.moments import looks_like_sha, looks_like_tx
 from weft.operations.registry import Operation
@@ -94,7 +95,7 @@ def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
     if any(len(side) > given.limit for side in sides):
         found.notes.append("there is more than the limit shows: raise limit")
     counts = [len(side) for side in sides]
-    return CodeChanged(
+    changed = CodeChanged(
         summary=f"{_counted(sides)} since {found.since}" if any(counts) else f"nothing changed since {found.since}",
         since=found.since,
         added=added,
@@ -103,6 +104,7 @@ def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
         tx_ids=_later(loom, found.pos),
         notes=tuple(found.notes),
     )
+    return bounded_lists(changed, ("modified", "removed", "added"))
 
 
 def _kinds(asked: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from weft.context.wording import excerpt
 from weft.errors import Invalid
 from weft.loom import Loom
 from weft.operations.asking import Asking, read_ask
+from weft.operations.bounds import bounded
 from weft.operations.doc_links import MENTIONS_CODE
 from weft.operations.fields import Limit
 from weft.operations.ingesting import Ingested, ingest_documents
@@ -90,7 +91,8 @@ def search_docs(loom: Loom, given: SearchDocs) -> DocsFound:
     found = f"{len(passages)} passages" if len(passages) != 1 else "1 passage"
     if not passages and not notes:
         notes = ("nothing found: `weft index-docs` reads the documents of this workspace",)
-    return DocsFound(summary=f"{found} of this workspace's documents", passages=passages, notes=notes)
+    answer = DocsFound(summary=f"{found} of this workspace's documents", passages=passages, notes=notes)
+    return bounded(answer, "passages")
 
 
 def _ranked(loom: Loom, given: SearchDocs, among: set[str] | None) -> list[NodeVersion]:

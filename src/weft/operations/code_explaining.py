@@ -12,6 +12,7 @@ from weft.context.code_pack import SymbolRef
 from weft.errors import Forbidden, StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded_lists
 from weft.operations.code_lookup import OTHERS_LISTED, called_at, find_element, is_test, joined, ref_to
 from weft.operations.code_reach import MAX_DEPTH, Reached, reach
 from weft.operations.code_slices import citation_of, end_of, line_of, path_of, signature_of
@@ -26,6 +27,7 @@ from weft.types import NodeVersion, When
 LISTED: Final = 30
 UNRESOLVED_LISTED: Final = 20
 VERSIONS_LISTED: Final = 10
+GO_FIRST: Final = ("others", "members", "implementations", "bases", "tests", "callees", "callers")
 _ENDING: Final = re.compile(r"(?:\(\)|\[\])+$")
 _SEPARATORS: Final = re.compile(r"\.|::")
 
@@ -91,7 +93,7 @@ def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
     stale = None if given.as_of is not None else freshness_note(loom, [path_of(node)])
     ties, apart = _ties(loom, when, node, given.depth)
     history, untold = _history(loom, node)
-    return CodeExplained(
+    explained = CodeExplained(
         summary=_summary(node, ties),
         type=str(node.props.get("sort") or node.kind),
         name=node.name,
@@ -112,6 +114,7 @@ def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
         id=node.id,
         notes=tuple(filter(None, (stale, *apart, *untold))),
     )
+    return bounded_lists(explained, GO_FIRST)
 
 
 class _Ties(Struct, frozen=True, kw_only=True):

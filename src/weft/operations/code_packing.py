@@ -12,6 +12,7 @@ from weft.context.code_pack import CodeSlice, ContextPack, Dependency, Known, fi
 from weft.errors import Invalid, NotFound, StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded
 from weft.operations.code_known import DECISION_KINDS, known_of
 from weft.operations.code_lookup import NOT_READ, called_at, caller, is_indexed, is_test, joined, ref_to
 from weft.operations.code_seeds import Seeds, seeds_of
@@ -35,6 +36,7 @@ LEAST_NEAR: Final = 0.35  # of a decision that is not joined to the code, to the
 MAX_BODY_LINES: Final = 400
 LEAST_LINE_TOKENS: Final = 4  # a line of source seldom costs less
 DEFAULT_TOKENS: Final = 1_200
+BESIDE: Final = ("callers", "callees", "tests")
 AROUND: Final = ("CALLS", "EXTENDS", "IMPLEMENTS", "TESTS", "INVOLVES", MENTIONS_CODE)
 EPISODE_KINDS: Final = ("Episode",)
 NO_MATCH: Final = "No code of this workspace matches the task."
@@ -90,7 +92,7 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
         episodes=episodes,
         notes=tuple(dict.fromkeys(filter(None, notes))),
     )
-    return fitted(whole, given.budget)
+    return bounded(fitted(whole, given.budget), "core_symbols", beside={"callers, callees and tests": BESIDE})
 
 
 def _summary(core: Sequence[NodeVersion]) -> str:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from weft.errors import Invalid
 from weft.loom import Loom
+from weft.operations.bounds import OUTPUT_CHARACTERS, size
 from weft.operations.finding import AsOf, KnownAt
 from weft.operations.moments import read_when
 from weft.operations.registry import Operation
@@ -17,6 +18,7 @@ from weft.types import EdgeVersion
 RELATIONS: Final = ("CONTAINS", "IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS")
 DEFAULT_LIMIT: Final = 200
 MOST: Final = 10_000
+FOR_THE_REST: Final = 200  # characters of an answer beside its rows
 
 
 class GraphEdges(Struct, frozen=True, kw_only=True):
@@ -41,7 +43,7 @@ class EdgeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EdgesListed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Relations, oldest first. `next` is where the rest goes on, if there is more."""
+    """Relations, oldest first. `next` is where the rest goes on, if there is more: an answer may end before `limit`."""
 
     summary: str
     edges: tuple[EdgeShown, ...]
@@ -62,20 +64,23 @@ def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))
     project = loom.settings.project
     rows = loom.store.relations(loom.viewer, when, asked, projects=(project,), after=given.after, limit=given.limit + 1)
-    more = len(rows) > given.limit
-    rows = rows[: given.limit]
-    prefix = "" if project is None else f"{project}/"
-    # Documents contain their sections by the same relation; only code is told of here.
-    edges = tuple(_shown(row, prefix) for row in rows if row.rel != "CONTAINS" or "#" not in row.dst)
-    return EdgesListed(
-        summary=f"{len(edges):,} relations" + (", and more" if more else ""),
-        edges=edges,
-        next=rows[-1].row if more else None,
-    )
+    edges: list[EdgeShown] = []
+    room = OUTPUT_CHARACTERS - FOR_THE_REST
+    last: int | None = None
+    for at, row in enumerate(rows):
+        # Documents contain their sections by the same relation; only code is told of here.
+        shown = _shown(row, project) if row.rel != "CONTAINS" or "#" not in row.dst else None
+        room -= 0 if shown is None else size(shown) + 1
+        if at == given.limit or (room < 0 and edges):
+            last = rows[at - 1].row
+            break
+        edges += [] if shown is None else [shown]
+    more = ", and more" if last is not None else ""
+    return EdgesListed(summary=f"{len(edges):,} relations{more}", edges=tuple(edges), next=last)
 
 
-def _shown(row: EdgeVersion, prefix: str) -> EdgeShown:
-    line = row.props.get("line")
+def _shown(row: EdgeVersion, project: str | None) -> EdgeShown:
+    prefix, line = "" if project is None else f"{project}/", row.props.get("line")
     return EdgeShown(
         src=row.src.removeprefix(prefix),
         rel=row.rel,

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from weft.context.code_pack import SymbolRef
 from weft.errors import Invalid, NotFound
 from weft.loom import Loom
+from weft.operations.bounds import bounded_lists
 from weft.operations.code_lookup import find_element, find_files, is_test, joined, look_up, ref_to, symbols_in
 from weft.operations.code_reach import MAX_DEPTH, Reached, Step, reach
 from weft.operations.code_slices import CODE_KINDS, path_of
@@ -27,6 +28,7 @@ from weft.types import NOW, NodeVersion, When
 MAX_CHANGED: Final = 2_000  # symbols that a change may be of
 MAX_AFFECTED: Final = 500
 MAX_GIVEN: Final = 100
+GO_FIRST: Final = ("changed", "files", "transitive", "transitive_tests", "direct_tests", "direct")
 DEPENDANTS: Final = ("CALLS", "DEPENDS_ON", "IMPORTS", "EXTENDS", "IMPLEMENTS")
 Names = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=4096)], ...], Meta(max_length=MAX_GIVEN)]
 
@@ -87,7 +89,7 @@ def impact_analyze(loom: Loom, given: ImpactAnalyze) -> ImpactAnalyzed:
     files = list(dict.fromkeys(path_of(each.node) for each in found if path_of(each.node)))
     stale = freshness_note(loom, dict.fromkeys(path_of(node) for node in starts))
     radius = BlastRadius(symbols=len(code), files=len(files), tests=len(tests))
-    return ImpactAnalyzed(
+    analyzed = ImpactAnalyzed(
         summary=_summary(starts, radius),
         blast_radius=radius,
         direct=tuple(each.told for each in code if each.told.distance == 1),
@@ -98,6 +100,7 @@ def impact_analyze(loom: Loom, given: ImpactAnalyze) -> ImpactAnalyzed:
         changed=tuple(ref_to(node) for node in starts[:MAX_GIVEN]),
         notes=(*([stale] if stale else []), *notes, *more),
     )
+    return bounded_lists(analyzed, GO_FIRST)
 
 
 def _summary(starts: Sequence[NodeVersion], radius: BlastRadius) -> str:

@@ -10,6 +10,7 @@ from weft.context.code_pack import Known, SymbolRef
 from weft.errors import StoreError
 from weft.instants import to_iso
 from weft.loom import Loom
+from weft.operations.bounds import bounded_lists
 from weft.operations.code_known import linked_to
 from weft.operations.code_lookup import OTHERS_LISTED, caller, is_test, joined, look_up, ref_to, symbols_in
 from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
@@ -22,6 +23,7 @@ from weft.types import MAX_QUERY_CHARACTERS, NodeVersion, When
 
 CALLS_LISTED: Final = 20
 MEMBERS_LISTED: Final = 60
+GO_FIRST: Final = ("others", "documents", "decisions", "members", "tests", "callees", "callers")
 Context = Literal["signature", "body", "with-deps", "full"]
 
 
@@ -81,7 +83,7 @@ def semantic_slice(loom: Loom, given: SemanticSlice) -> SliceShown:
     slices = Slices(loom, when, then=given.as_of is not None)
     around, notes = _around(loom, when, node, given.context)
     code = signature_of(node) if given.context == "signature" else slices.text(node)
-    return SliceShown(
+    shown = SliceShown(
         summary=head_of(node),
         symbol_name=node.name,
         kind=str(node.props.get("sort") or node.kind),
@@ -102,6 +104,7 @@ def semantic_slice(loom: Loom, given: SemanticSlice) -> SliceShown:
         decisions=around.decisions,
         documents=around.documents,
     )
+    return bounded_lists(shown, GO_FIRST)
 
 
 def head_of(node: NodeVersion) -> str:

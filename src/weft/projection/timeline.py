@@ -52,6 +52,8 @@ class Takeover(NamedTuple, Generic[R]):
 
 def take(live: Sequence[R], valid_from: int, valid_to: int | None) -> Takeover[R]:
     """What a new assertion of [valid_from, valid_to) does to the slot's live versions (disjoint, in order)."""
+    if not live:
+        return Takeover((), (Span(valid_from, valid_to),))
     if valid_to is not None:
         claim = Span(valid_from, valid_to)
         cuts = tuple(Cut(row, _outside(row.interval, claim)) for row in live if _overlaps(row.interval, claim))

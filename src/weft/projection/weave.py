@@ -53,11 +53,12 @@ def weave(
     weaver = _Weaver(view, tx.id, lexed or {}, viewer)
     weaver.keeps_identities = viewer is not None and spans_commits(tx, events)
     weaver.uses = None if sentry is None else sentry.own
-    for event in events:
-        for move in moves_of(event):
-            if sentry is not None:
-                sentry.judge(move, weaver.stood)
-            weaver.apply(event, move)
+    moves = [(event, move) for event in events for move in moves_of(event)]
+    weaver.expect([move for _, move in moves])
+    for event, move in moves:
+        if sentry is not None:
+            sentry.judge(move, weaver.stood)
+        weaver.apply(event, move)
     return weaver.changes(replace(tx, counts=weaver.counted(tx.counts)))
 
 
@@ -130,10 +131,26 @@ class _Weaver:
         self._changed: dict[str, Identity] = {}
         self._fresh: set[str] = set()  # nodes that this commit brings: nothing stands about them yet
         self._texts: LexedTexts = {}
+        self._hashes: dict[int, bytes] = {}  # of the texts of moves, by the moves' identities
         self._slots_of: dict[str, set[str]] = {}
+        self._edge_slots_of: dict[tuple[str, str, str], set[str]] = {}
         self.keeps_identities = False
         self.uses: str | None = None  # the approval that this commit spends: the operator's record, not the caller's
         self._others = tuple(change for change in view.open_changes() if change != tx)
+
+    def expect(self, moves: Sequence[Move]) -> None:
+        """Says what these will ask of the view, so that it may be read at once."""
+        ids: dict[str, None] = {}
+        edges: list[tuple[str, str, str]] = []
+        for move in moves:
+            if isinstance(move, PutEdge | EndEdge):
+                ids[move.src] = ids[move.dst] = None
+                edges.append((move.src, move.rel, move.dst))
+            else:
+                ids[move.id] = None
+                if isinstance(move, PutNode):
+                    self._hashes[id(move)] = content_hash(move.name, move.summary, move.text)
+        self._view.expect(list(ids), edges, list(self._hashes.values()))
 
     def apply(self, event: Event, move: Move) -> None:
         match move:
@@ -229,21 +246,19 @@ class _Weaver:
             )
 
     def _text(self, move: PutNode) -> bytes:
-        key = content_hash(move.name, move.summary, move.text)
+        key = self._hashes[id(move)]
         if key not in self._texts and not self._view.has_text(key):
             self._texts[key] = self._lexed.get(key) or lex(move.name, move.summary, move.text)
         return key
 
     def _put_edge(self, event: Event, move: PutEdge) -> None:
-        label = f"{move.src} -{move.rel}-> {move.dst}"
-        alone = move.slot == edge_slot(move.src, move.rel, move.dst)
-        if SEPARATOR in move.rel:
-            raise Invalid(f"{label!r} has a relation with a unit separator in it", hint="remove it")
-        _check_interval(label, move.valid_from, move.valid_to)
-        _check_weight(label, move.weight)
+        name = (move.src, move.rel, move.dst)
+        alone = move.slot == SEPARATOR.join(name)
+        _check_edge(move)
         for end in (move.src, move.dst):
             if self._identity(end) is None:
-                raise NotFound(f"the edge {label} names {end!r}, which does not exist", hint="assert the node first")
+                told = f"the edge {_label(move)} names {end!r}, which does not exist"
+                raise NotFound(told, hint="assert the node first")
         if alone and not self._fresh.isdisjoint((move.src, move.dst)):
             self._edges.begin_empty(move.slot)
         else:
@@ -251,6 +266,8 @@ class _Weaver:
         live = self._edges.live(move.slot, move.valid_from)
         takeover = timeline.take(live, move.valid_from, move.valid_to)
         self._edges.cut(takeover.cuts, event, self._tx)
+        if takeover.taken:
+            self._edge_slots_of.setdefault(name, set()).add(move.slot)
         for span in takeover.taken:
             self._edges.insert(
                 EdgeVersion(
@@ -285,8 +302,7 @@ class _Weaver:
 
     def _end_edge(self, event: Event, move: EndEdge) -> None:
         name = (move.src, move.rel, move.dst)
-        standing = {row.slot for row in self._view.live_edge_versions(*name)}
-        standing |= {row.slot for row in self._edges.made.values() if (row.src, row.rel, row.dst) == name}
+        standing = {row.slot for row in self._view.live_edge_versions(*name)} | self._edge_slots_of.get(name, set())
         for slot in sorted(standing | {edge_slot(*name)}):
             self._check_edge_slot(slot)
             own = [row for row in self._edges.live(slot, move.at) if (row.src, row.rel, row.dst) == name]
@@ -348,6 +364,15 @@ def _check_interval(label: str, valid_from: int, valid_to: int | None) -> None:
         )
 
 
-def _check_weight(label: str, weight: float) -> None:
-    if not (math.isfinite(weight) and 0.0 < weight <= MAX_WEIGHT):
-        raise Invalid(f"{label!r} has the weight {weight}", hint=f"more than 0, at most {MAX_WEIGHT:.0f}")
+def _check_edge(move: PutEdge) -> None:
+    """Raises Invalid for an edge that cannot be kept. Most can: their label is made only where it is told."""
+    if SEPARATOR in move.rel:
+        raise Invalid(f"{_label(move)!r} has a relation with a unit separator in it", hint="remove it")
+    if move.valid_to is not None:
+        _check_interval(_label(move), move.valid_from, move.valid_to)
+    if not (math.isfinite(move.weight) and 0.0 < move.weight <= MAX_WEIGHT):
+        raise Invalid(f"{_label(move)!r} has the weight {move.weight}", hint=f"more than 0, at most {MAX_WEIGHT:.0f}")
+
+
+def _label(move: PutEdge) -> str:
+    return f"{move.src} -{move.rel}-> {move.dst}"

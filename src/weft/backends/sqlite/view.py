@@ -8,6 +8,7 @@ import apsw
 import orjson
 
 from weft.backends.sqlite import rows
+from weft.backends.sqlite.expected import Expected
 from weft.backends.sqlite.guards import marks
 from weft.backends.sqlite.query import every, first, one
 from weft.types import EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
@@ -21,6 +22,11 @@ class SqliteView:
 
     def __init__(self, db: apsw.Connection, account: str, genesis: bytes, prefix: str = "") -> None:
         self._db, self._account, self._genesis, self._p = db, account, genesis, prefix
+        self.expected = Expected(db, prefix)
+
+    def expect(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
+        self.expected = Expected(self._db, self._p)
+        self.expected.read(nodes, edges, texts)
 
     def head(self) -> Head:
         return read_head(self._db, self._genesis)
@@ -47,6 +53,8 @@ class SqliteView:
         return tuple(rows.event_of(self._account, row) for row in found)
 
     def identity(self, node_id: str) -> Identity | None:
+        if node_id in self.expected.identities:
+            return self.expected.identities[node_id]
         row = first(
             self._db,
             f"""SELECT n.kind, w.project, w.scope, w.agents, w.sensitive, n.deleted_at
@@ -79,6 +87,8 @@ class SqliteView:
             parts, which = [slot], "v.slot = ?"
         else:
             parts, which = slot.split(SEPARATOR), "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
+            if tuple(parts) in self.expected.new_edges:
+                return ()
         query = f"{rows.select_edges(self._p)} WHERE {which} AND {_LIVE_AFTER} ORDER BY v.valid_from"
         return tuple(map(rows.edge_of, self._db.execute(query, (*parts, after))))
 
@@ -159,6 +169,8 @@ class SqliteView:
         return nodes, edges
 
     def has_text(self, content_hash: bytes) -> bool:
+        if content_hash in self.expected.texts:
+            return self.expected.texts[content_hash]
         query = f"SELECT 1 FROM {self._p}text WHERE hash = ?"
         return first(self._db, query, (content_hash,)) is not None
 

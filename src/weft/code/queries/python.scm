@@ -12,7 +12,9 @@
 (import_from_statement) @import_from
 
 ; What names hold.
-(assignment) @assignment
+(assignment left: (identifier) @held !type right: (_) @value)
+(assignment left: (identifier) type: (_)) @assignment
+(assignment left: [(attribute) (pattern_list) (tuple_pattern)]) @assignment
 (augmented_assignment left: (identifier) @extended right: (_) @extension)
 (named_expression name: (identifier) @target value: (_) @value)
 (type_alias_statement left: (type) @target right: (type) @alias)

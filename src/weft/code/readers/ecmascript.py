@@ -12,6 +12,7 @@ from weft.code.facts import Form, Reference, Sort
 from weft.code.parsing import Parsed
 from weft.code.readers import Described, Match, OwnerAt, Rest
 from weft.code.readers.ecmascript_binding import Names
+from weft.code.readers.ecmascript_docs import doc_of, stated_in
 from weft.code.readers.ecmascript_modules import Modules
 from weft.code.readers.ecmascript_scopes import Scope, chain_of
 from weft.code.readers.ecmascript_types import text_of, type_of
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 PACKED_BYTES: Final = 20_000  # from this size on a file may be packed
 PACKED_LINE_BYTES: Final = 800  # more than this on the average line: it is
 MAX_SIGNATURE_CHARACTERS: Final = 500
-MAX_DOC_BYTES: Final = 20_000
-_AROUND: Final = frozenset(
-    {"ambient_declaration", "export_statement", "lexical_declaration", "variable_declaration", "expression_statement"}
+_HOLDERS: Final = frozenset(
+    {"export_statement", "field_definition", "pair", "public_field_definition", "variable_declarator"}
 )
 
 
@@ -32,15 +32,15 @@ class EcmascriptReader:
     """Reads JavaScript and TypeScript."""
 
     def describe(self, parsed: Parsed, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
-        held = _held(definition)
+        held, doc = _held(definition), doc_of(parsed.raw, definition)
         bases, interfaces = _heritage(held)
         is_test = definition.type == "expression_statement" and _only(definition).type == "call_expression"
         return Described(
             signature=_signature(parsed.raw, definition, held),
-            doc=_doc(parsed.raw, definition),
+            doc=doc,
             bases=bases,
             interfaces=interfaces,
-            returns=_returns(definition, held),
+            returns=_returns(definition, held) or (stated_in(doc).returns if is_plain(parsed) else ""),
             test=is_test,
         )
 
@@ -53,7 +53,8 @@ class EcmascriptReader:
             nodes = [each for each in nodes if each.type in ("import_statement", "export_statement")]
             tags = []
         nodes.sort(key=lambda node: (node.start_byte, -node.end_byte))
-        names, modules = Names(parsed.root, nodes, owner_at), Modules(owner_at)
+        names = Names(parsed.root, nodes, owner_at, parsed.raw if is_plain(parsed) else b"")
+        modules = Modules(owner_at)
         references = _Uses(names, modules, owner_at)
         for node, scope in zip(nodes, names.scopes, strict=True):
             references.take(node, node.type, scope)
@@ -72,6 +73,11 @@ def is_packed(parsed: Parsed) -> bool:
     """Whether a file was packed by a program: large, on few long lines."""
     size = len(parsed.raw)
     return size >= PACKED_BYTES and size > PACKED_LINE_BYTES * (parsed.text.count("\n") + 1)
+
+
+def is_plain(parsed: Parsed) -> bool:
+    """Whether it is JavaScript, where types stand in comments if anywhere."""
+    return parsed.language.name == "javascript"
 
 
 class _Uses:
@@ -140,17 +146,18 @@ def _only(node: Node) -> Node:
 
 def _held(definition: Node) -> Node:
     """The function or class itself, where the definition is what holds it."""
-    kind = definition.type
-    if kind in ("variable_declarator", "public_field_definition", "field_definition", "pair", "export_statement"):
-        value = definition.child_by_field_name("value") or definition.child_by_field_name("declaration")
-        return definition if value is None else value
+    kind, held = definition.type, definition
     if kind == "ambient_declaration":
         return next((each for each in definition.named_children if each.child_by_field_name("name")), definition)
-    if kind == "expression_statement":
-        inner = _only(definition)
-        if inner.type == "assignment_expression":
-            return inner.child_by_field_name("right") or definition
-    return definition
+    if kind in ("lexical_declaration", "variable_declaration") or (
+        kind == "expression_statement" and _only(definition).type == "assignment_expression"
+    ):
+        held = _only(definition)
+    for field in ("value", "declaration"):
+        held = held.child_by_field_name(field) or held if held.type in _HOLDERS else held
+    while held.type == "assignment_expression" and (inner := held.child_by_field_name("right")) is not None:
+        held = inner
+    return held
 
 
 def _signature(raw: bytes, definition: Node, held: Node) -> str:
@@ -166,19 +173,6 @@ def _signature(raw: bytes, definition: Node, held: Node) -> str:
     head = head.removesuffix("=>").rstrip(" ;,")
     prefix = "const " if definition.type == "variable_declarator" else ""
     return (prefix + head)[:MAX_SIGNATURE_CHARACTERS]
-
-
-def _doc(raw: bytes, definition: Node) -> str:
-    """The comment `/** … */` that stands right before it, without its stars."""
-    outer, parent = definition, definition.parent
-    while parent is not None and parent.type in _AROUND:
-        outer, parent = parent, parent.parent
-    start = outer.start_byte
-    before = raw[max(0, start - MAX_DOC_BYTES) : start].rstrip()
-    if not before.endswith(b"*/") or (at := before.rfind(b"/*")) < 0 or before[at : at + 3] != b"/**":
-        return ""
-    lines = before[at + 3 : -2].decode(errors="replace").split("\n")
-    return "\n".join(line.strip().removeprefix("*").removeprefix(" ").rstrip() for line in lines).strip()
 
 
 def _heritage(held: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from weft.code.facts import FILE, Binding
 from weft.code.readers import OwnerAt
-from weft.code.readers.ecmascript_patterns import names_in
+from weft.code.readers.ecmascript_docs import NOTHING_STATED, Stated, doc_of, stated_in
+from weft.code.readers.ecmascript_patterns import functions_among, is_this, names_in
 from weft.code.readers.ecmascript_scopes import FUNCTIONS, NOTHING, UNKNOWN, Chain, Local, Scope, chain_of
 from weft.code.readers.ecmascript_types import text_of, type_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _BLOCKS: Final = frozenset({"catch_clause", "for_in_statement", "for_statement", "statement_block", "switch_body"})
 _CLASSES: Final = frozenset({"abstract_class_declaration", "class_declaration", "interface_declaration"})
 _VALUES: Final = frozenset({"function_expression", "arrow_function", "class", "generator_function"})
+_FIELD_MARKS: Final = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 _VAR_SCOPES: Final = frozenset({"file", "function", "arrow"})
 _NAME_SCOPES: Final = frozenset({"file", "function", "arrow", "block"})
 
@@ -31,6 +33,7 @@ class _Source(NamedTuple):
     type: Node | None = None
     value: Node | None = None
     context: tuple[Node, str] | None = None
+    stated: str = ""  # a type that a comment states
 
 
 class _Pending(NamedTuple):
@@ -45,12 +48,13 @@ class _Pending(NamedTuple):
 class Names:
     """The scopes of a file, the one of each node, and the bindings that come of them."""
 
-    def __init__(self, root: Node, nodes: Sequence[Node], owner_at: OwnerAt) -> None:
+    def __init__(self, root: Node, nodes: Sequence[Node], owner_at: OwnerAt, raw: bytes) -> None:
+        """`raw` is the text if its comments may state types, else empty."""
         self.file = Scope("file", root, None, FILE)
         self.file.start, self.file.own = 0, False
         self.scopes: list[Scope] = []  # of each node, in their order
         self.bindings: list[Binding] = []
-        self._owner_at = owner_at
+        self._owner_at, self._raw = owner_at, raw
         self._pending: list[_Pending | tuple[Node, Scope]] = []
         self._contexts: dict[int, tuple[Node, str]] = {}
         self._counts: dict[tuple[int, str], int] = {}
@@ -70,7 +74,7 @@ class Names:
             else:
                 self._assigned(*each)
 
-    # ---- placing names
+    # Placing names.
 
     def _place(self, node: Node, kind: str, scope: Scope) -> Scope:
         """Places the names that a node binds; gives the scope that begins with it, or the one that goes on."""
@@ -104,7 +108,7 @@ class Names:
             declared = node.child_by_field_name("return_type") or node.child_by_field_name("type")
             name = "()" if kind == "call_signature" else "new()"
             if declared is not None and node.start_byte >= self._property_end:
-                self._bind(scope.owner, name, type_of(declared, scope.generic), True, node)
+                self._declare(scope.owner, name, type_of(declared, scope.generic), node)
         return scope
 
     def _function(self, node: Node, kind: str, scope: Scope) -> Scope:
@@ -123,22 +127,24 @@ class Names:
             single = node.child_by_field_name("parameter")
             taken = [] if single is None else [single]
         context = self._contexts.pop(node.start_byte, None)
-        given = [each for each in taken if not _is_this(each)]
+        given = [each for each in taken if not is_this(each)]
         for each in taken[: len(taken) - len(given)]:
             self._parameter(each, 0, inner, None)
+        stated = self._stated(node).parameters if inner.own and given else {}
         for at, each in enumerate(given):
-            self._parameter(each, at, inner, context)
+            if stated and each.type in ("identifier", "assignment_pattern") and (written := stated.get(_name_of(each))):
+                self._pattern(each, inner, _Source(stated=written))
+            else:
+                self._parameter(each, at, inner, context)
         self._returns(node, kind, inner, scope)
         return inner
 
     def _overload(self, node: Node, scope: Scope) -> None:
         """What the first of several signatures says that it returns; the one with a body may leave it out."""
         name, declared = node.child_by_field_name("name"), node.child_by_field_name("return_type")
-        parameters = node.child_by_field_name("type_parameters")
         if name is not None and declared is not None and scope.kind in ("class", "file"):
             inner = Scope("function", node, scope, scope.owner)
-            if parameters is not None:
-                self._generics(node, inner)
+            self._generics(node, inner)
             self._overloads.setdefault((scope.start, text_of(name)), type_of(declared, inner.generic))
 
     def _parameter(self, node: Node, at: int, scope: Scope, context: tuple[Node, str] | None) -> None:
@@ -154,10 +160,10 @@ class Names:
             return
         declared = type_of(annotation, scope.generic)
         if "=>" in declared or declared[:1].isupper():
-            self._bind(FILE, f"{scope.owner}@{at}", declared, True, node)
-        if pattern.type == "identifier" and scope.parent is not None and scope.parent.own:
-            if any(each.type in ("accessibility_modifier", "readonly", "override_modifier") for each in node.children):
-                self._bind(scope.parent.owner, text_of(pattern), declared, True, node)
+            self._declare(FILE, f"{scope.owner}@{at}", declared, node)
+        is_field = any(each.type in _FIELD_MARKS for each in node.children)
+        if is_field and pattern.type == "identifier" and scope.parent is not None and scope.parent.own:
+            self._declare(scope.parent.owner, text_of(pattern), declared, node)
 
     def _returns(self, node: Node, kind: str, scope: Scope, outer: Scope) -> None:
         """A getter is a field of its class; an arrow that is one expression returns it."""
@@ -166,13 +172,14 @@ class Names:
         overloaded = self._overloads.get((outer.start, text_of(own))) if own is not None else None
         if overloaded and scope.own:
             self._returned.add(scope.owner)
-            self._bind(FILE, f"{scope.owner}()", overloaded, True, node)
-        if kind == "method_definition" and outer.kind == "class" and outer.own:
-            if any(each.type == "get" for each in node.children):
-                name, declared = node.child_by_field_name("name"), node.child_by_field_name("return_type")
-                if name is not None:
-                    chain = type_of(declared, scope.generic) if declared is not None else f"this.{text_of(name)}()"
-                    self._bind(outer.owner, f"get {text_of(name)}", chain, declared is not None, node)
+            self._declare(FILE, f"{scope.owner}()", overloaded, node)
+        is_getter = kind == "method_definition" and any(each.type == "get" for each in node.children)
+        if is_getter and own is not None and outer.kind == "class" and outer.own:
+            declared = node.child_by_field_name("return_type")
+            if declared is not None:
+                self._declare(outer.owner, f"get {text_of(own)}", type_of(declared, scope.generic), node)
+            else:
+                self._hold(outer.owner, f"get {text_of(own)}", f"this.{text_of(own)}()", node)
         elif kind == "arrow_function" and scope.own and body is not None and body.type != "statement_block":
             self._pending.append((body, scope))
 
@@ -202,7 +209,7 @@ class Names:
         arguments = extended.child_by_field_name("type_arguments") if extended is not None else None
         if arguments is not None and inner.own:
             types = [type_of(each, inner.generic) for each in arguments.named_children if each.type != "comment"]
-            self._bind(inner.owner, "extends", ",".join(types), True, node)
+            self._declare(inner.owner, "extends", ",".join(types), node)
         return inner
 
     def _alias(self, node: Node, scope: Scope) -> Scope:
@@ -217,9 +224,9 @@ class Names:
                     own, annotation = each.child_by_field_name("name"), each.child_by_field_name("type")
                     if each.type == "property_signature" and own is not None and annotation is not None:
                         chain = type_of(annotation, inner.generic)
-                        self._bind(FILE, f"type {text_of(name)}.{text_of(own)}", chain, True, each)
+                        self._declare(FILE, f"type {text_of(name)}.{text_of(own)}", chain, each)
             chain = type_of(value, inner.generic) if value.type != "object_type" else UNKNOWN
-            self._bind(FILE, f"type {text_of(name)}", chain, True, node)
+            self._declare(FILE, f"type {text_of(name)}", chain, node)
         return inner
 
     def _generics(self, node: Node, scope: Scope) -> None:
@@ -234,7 +241,7 @@ class Names:
             scope.generics[text_of(name)] = extended
             if scope.kind == "type" and scope.own:
                 chain = type_of(extended, scope.generic) if extended is not None else UNKNOWN
-                self._bind(scope.owner, f"<{at}>{text_of(name)}", chain, True, each)
+                self._declare(scope.owner, f"<{at}>{text_of(name)}", chain, each)
 
     def _variable(self, node: Node, scope: Scope) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -246,7 +253,8 @@ class Names:
         parent = node.parent
         hoisted = parent is not None and parent.type == "variable_declaration"
         target = scope.around(_VAR_SCOPES if hoisted else _NAME_SCOPES)
-        self._pattern(name, target, _Source(node.child_by_field_name("type"), value))
+        stated = self._stated(node).type if name.type == "identifier" else ""
+        self._pattern(name, target, _Source(node.child_by_field_name("type"), value, None, stated))
 
     def _arguments(self, node: Node, kind: str) -> None:
         """What is a function among the arguments of a call gets its own arguments from what is called."""
@@ -254,21 +262,17 @@ class Names:
         called = node.child_by_field_name("function" if kind == "call_expression" else "constructor")
         if arguments is None or called is None or arguments.type != "arguments":
             return
-        for at, each in enumerate(child for child in arguments.named_children if child.type != "comment"):
-            options = [each]
-            if each.type == "ternary_expression":
-                options = [part for part in each.named_children if part.type != "comment"]
-            for option in options:
-                if option.type in ("arrow_function", "function_expression"):
-                    self._contexts[option.start_byte] = (called, f"@{at}")
+        for at, function in functions_among(arguments):
+            self._contexts[function.start_byte] = (called, f"@{at}")
 
     def _field(self, node: Node, scope: Scope) -> None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
         if name is None or scope.kind != "class" or not scope.own:
             return
         annotation, value = node.child_by_field_name("type"), node.child_by_field_name("value")
-        if annotation is not None:
-            self._bind(scope.owner, text_of(name), type_of(annotation, scope.generic), True, node)
+        stated = self._stated(node).type
+        if annotation is not None or stated:
+            self._declare(scope.owner, text_of(name), stated or type_of(annotation, scope.generic), node)
         elif value is not None and value.type not in _VALUES:
             self._pending.append((node, scope))
 
@@ -278,7 +282,7 @@ class Names:
         inside, self._property_end = node.start_byte < self._property_end, max(self._property_end, node.end_byte)
         if inside or scope.kind != "type" or not scope.own or name is None or annotation is None:
             return
-        self._bind(scope.owner, text_of(name), type_of(annotation, scope.generic), True, node)
+        self._declare(scope.owner, text_of(name), type_of(annotation, scope.generic), node)
 
     def _defined(self, name: Node, scope: Scope) -> None:
         """A function or class: a definition of the file, or one inside a function, which is no symbol."""
@@ -309,11 +313,11 @@ class Names:
             else:
                 self._pending.append(_Pending(local, scope, bound.path, own))
 
-    # ---- what they hold
+    # What they hold.
 
     def _tell(self, pending: _Pending) -> None:
         local, scope, path, source = pending
-        declared = type_of(source.type, scope.generic)
+        declared = source.stated or type_of(source.type, scope.generic)
         if declared in ("any", "unknown", "object"):
             declared = ""
         if declared and not path:
@@ -340,7 +344,7 @@ class Names:
             name = node.child_by_field_name("name") or node.child_by_field_name("property")
             value = node.child_by_field_name("value")
             if name is not None and value is not None:
-                self._bind(scope.owner, text_of(name), chain_of(value, scope).flat, False, node)
+                self._hold(scope.owner, text_of(name), chain_of(value, scope).flat, node)
         else:
             value = node.named_child(0) if kind == "return_statement" and node.named_child_count else node
             function = scope.function()
@@ -349,14 +353,15 @@ class Names:
             chain = chain_of(value, scope).flat
             if not chain.startswith(UNKNOWN) and function.owner not in self._returned:
                 self._returned.add(function.owner)  # the first that tells something counts
-                self._bind(FILE, f"{function.owner}()", chain, False, node)
+                self._hold(FILE, f"{function.owner}()", chain, node)
 
     def _put(self, left: Node, right: Node, scope: Scope) -> None:
         if left.type == "identifier":
             local = scope.find(text_of(left))
             if local is not None and not local.known and not local.declared and not local.defined:
-                local.hold(chain_of(right, scope))
-                if local.top and local.known:
+                value = chain_of(right, scope)
+                local.hold(value)
+                if local.top and not value.flat.startswith(UNKNOWN):
                     self._bind_local(local)
         elif left.type == "member_expression":
             target, name = left.child_by_field_name("object"), left.child_by_field_name("property")
@@ -366,14 +371,23 @@ class Names:
             owner = this.owner
             if this.kind == "function" and this.parent is not None and this.parent.kind == "class":
                 owner = this.parent.owner
-            chain = chain_of(right, scope).flat
-            if not chain.startswith(UNKNOWN):
-                self._bind(owner, text_of(name), chain, False, left)
+            chain, stated = chain_of(right, scope).flat, self._stated(left).type
+            if stated:
+                self._declare(owner, text_of(name), stated, left)
+            elif not chain.startswith(UNKNOWN):
+                self._hold(owner, text_of(name), chain, left)
 
-    # ---- bindings
+    def _stated(self, node: Node) -> Stated:
+        """The types that the comment above a node states, in plain JavaScript."""
+        return stated_in(doc_of(self._raw, node)) if self._raw else NOTHING_STATED
 
-    def _bind(self, owner: int, name: str, chain: str, declared: bool, node: Node) -> None:
-        self.bindings.append(Binding(owner, name, chain, declared, node.start_point[0] + 1))
+    # Bindings.
+
+    def _declare(self, owner: int, name: str, written: str, node: Node) -> None:
+        self.bindings.append(Binding(owner, name, written, declared=True, line=node.start_point[0] + 1))
+
+    def _hold(self, owner: int, name: str, chain: str, node: Node) -> None:
+        self.bindings.append(Binding(owner, name, chain, declared=False, line=node.start_point[0] + 1))
 
     def _bind_local(self, local: Local) -> None:
         declared = bool(local.declared)
@@ -396,6 +410,6 @@ class Names:
         return tuple(sorted(self.bindings, key=lambda each: each.line))
 
 
-def _is_this(parameter: Node) -> bool:
-    pattern = parameter.child_by_field_name("pattern")
-    return pattern is not None and pattern.type == "this"
+def _name_of(parameter: Node) -> str:
+    left = parameter.child_by_field_name("left") if parameter.type == "assignment_pattern" else parameter
+    return "" if left is None else text_of(left)

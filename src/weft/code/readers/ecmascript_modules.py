@@ -35,9 +35,9 @@ class Modules:
         clause = next((each for each in node.named_children if each.type.startswith("import_")), None)
         module = string_of(node.child_by_field_name("source"))
         if clause is not None and clause.type == "import_require_clause":
-            module, name = string_of(clause.child_by_field_name("source")), clause.named_child(0)
-            if module and name is not None:
-                self.imports.append(Imported(module, WHOLE, text_of(name), line))
+            module, required = string_of(clause.child_by_field_name("source")), clause.named_child(0)
+            if module and required is not None:
+                self.imports.append(Imported(module, WHOLE, text_of(required), line))
             return
         if not module:
             return
@@ -59,9 +59,8 @@ class Modules:
         """`import Short = Long.Name`."""
         names = node.named_children
         if len(names) == 2:
-            self.exports.append(
-                Binding(FILE, text_of(names[0]), "".join(text_of(names[1]).split()), False, _line(node))
-            )
+            chain = "".join(text_of(names[1]).split())
+            self.exports.append(Binding(FILE, text_of(names[0]), chain, declared=False, line=_line(node)))
 
     def export_statement(self, node: Node, scope: Scope) -> None:
         """`export { a as b }`, `export * from "m"`, `export default x`, `export = x`."""
@@ -89,7 +88,9 @@ class Modules:
             if name_of is not None:
                 self._export(DEFAULT, text_of(name_of), line)
             elif value.type not in _NAMED:
-                self._export(DEFAULT, chain_of(value, scope).flat, line)
+                chain = chain_of(value, scope).flat
+                if value.type != "object" or chain != UNKNOWN:  # the functions of an object are called after it
+                    self._export(DEFAULT, chain, line)
         elif "default" in kinds and declared is not None:
             name_of = declared.child_by_field_name("name")
             if name_of is not None:
@@ -102,12 +103,17 @@ class Modules:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or left.type != "member_expression":
             return
-        target = text_of(left)
+        target, also = text_of(left), ""
         while right.type == "assignment_expression" and (inner := right.child_by_field_name("right")) is not None:
+            other = right.child_by_field_name("left")
+            if other is not None and not text_of(other).startswith(("exports", "module.exports")):
+                also = chain_of(other, scope).flat
             right = inner
-        if target == "module.exports":
+        if target == "module.exports" and also:
+            self._export(WHOLE, also, _line(node))
+        elif target == "module.exports":
             self._whole(right, scope)
-        elif target.startswith(("exports.", "module.exports.")) and right.type not in _FUNCTIONS:
+        elif target.startswith(("exports.", "module.exports.")) and right.type not in _NAMED:
             name = target.rpartition("exports.")[2]
             if name.isidentifier():
                 chain = chain_of(right, scope).flat
@@ -145,9 +151,11 @@ class Modules:
     def variable(self, node: Node, scope: Scope) -> None:
         """`const x = require("m")`, `const {x, y: z} = require("m")` at the top of the file."""
         value, pattern = node.child_by_field_name("value"), node.child_by_field_name("name")
-        if value is None or pattern is None or scope.kind != "file" or value.type != "call_expression":
+        if value is None or pattern is None or scope.kind != "file":
             return
-        module = module_of(value)
+        if pattern.type == "identifier" and _assigns_whole(value):
+            self._export(WHOLE, text_of(pattern), _line(node))
+        module = module_of(value) if value.type == "call_expression" else None
         if module is None or not module.startswith("require("):
             return
         name, line = module.partition("(")[2][:-1], _line(node)
@@ -181,11 +189,24 @@ class Modules:
         return True
 
     def _export(self, name: str, chain: str, line: int) -> None:
-        self.exports.append(Binding(FILE, f"exports.{name}", chain, False, line))
+        self.exports.append(Binding(FILE, f"exports.{name}", chain, declared=False, line=line))
 
 
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
 _NAMED: Final = _FUNCTIONS | {"class"}
+
+
+def _assigns_whole(value: Node) -> bool:
+    """Whether a value is assigned to `module.exports` as well: `const app = exports = module.exports = …`."""
+    while value.type in ("assignment_expression", "parenthesized_expression"):
+        left = value.child_by_field_name("left")
+        if left is not None and left.text == b"module.exports":
+            return True
+        inner = value.child_by_field_name("right") if left is not None else value.named_child(0)
+        if inner is None:
+            return False
+        value = inner
+    return False
 
 
 def _specifiers(clause: Node, kind: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: the names that a pattern binds, and how each is reached from the value."""
+"""JavaScript and TypeScript: the names that patterns and parameters bind, and how each is reached from the value."""
 
 from __future__ import annotations
 
@@ -39,11 +39,14 @@ def names_in(pattern: Node, path: str = "", default: Node | None = None, depth: 
         for each in pattern.named_children:
             yield from _part(each, path, depth)
     elif kind == "array_pattern":
-        for at, each in enumerate(pattern.named_children):
-            yield from names_in(each, f"{path}[{at}]", None, depth + 1)
+        at = 0
+        for each in pattern.children:  # places may be left empty
+            at += each.type == ","
+            if each.is_named:
+                yield from names_in(each, f"{path}[{at}]", None, depth + 1)
     elif kind == "rest_pattern" and pattern.named_child_count:
-        for each in names_in(pattern.named_children[0], path, None, depth + 1):
-            yield each._replace(gathers=True)
+        for bound in names_in(pattern.named_children[0], path, None, depth + 1):
+            yield bound._replace(gathers=True)
 
 
 def _part(part: Node, path: str, depth: int) -> Iterator[Bound]:
@@ -56,3 +59,18 @@ def _part(part: Node, path: str, depth: int) -> Iterator[Bound]:
             yield from names_in(inner, f"{path}.{text_of(key)}", None, depth + 1)
     elif part.type in ("object_assignment_pattern", "rest_pattern"):
         yield from names_in(part, path, None, depth + 1)
+
+
+def is_this(parameter: Node) -> bool:
+    """Whether a parameter only states the type of `this`."""
+    pattern = parameter.child_by_field_name("pattern")
+    return pattern is not None and pattern.type == "this"
+
+
+def functions_among(arguments: Node) -> Iterator[tuple[int, Node]]:
+    """The functions that are written out among the arguments of a call, with their places."""
+    for at, each in enumerate(child for child in arguments.named_children if child.type != "comment"):
+        options = each.named_children if each.type == "ternary_expression" else [each]
+        for option in options:
+            if option.type in ("arrow_function", "function_expression"):
+                yield at, option

@@ -111,7 +111,7 @@ class Scope:
         self.stated = ""  # the type that a function states for its `this`
 
     def up(self) -> Iterator[Scope]:
-        """This and those around it, as far as is looked."""
+        """Itself and those around it, as far as is looked."""
         scope: Scope | None = self
         for _ in range(MAX_SCOPES_UP):
             if scope is None:

@@ -1,8 +1,8 @@
 """JavaScript and TypeScript: how a declared type is written in facts.
 
 A name with dots (`Store`, `api.Store`), arguments (`Map<string,Store>`), `Array<Store>` for all lists, `[A,B]` for a
-tuple, `(A,B)=>C` for a function, `{a:A,b:B}` for an object, `typeof a.b`, `this`, `A|B`; `?` for what names do not show. A parameter of a generic
-function is written as what it extends, if it extends something.
+tuple, `(A,B)=>C` for a function, `{a:A,b:B}` for an object, `typeof a.b`, `this`, `A|B`; `?` for what names do not
+show. A parameter of a generic function is written as what it extends, if it extends something.
 """
 
 from __future__ import annotations

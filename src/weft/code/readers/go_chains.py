@@ -1,10 +1,10 @@
 """Go's expressions and types, as chains.
 
-Types are written without pointers and type arguments: `T`, `pkg.T`, `[]T` (slices, arrays), `[K]V` (maps), `<-T`
-(channels), `()R` (functions, with what they return; `()(R,error)` if it is more), `#9` (a struct without a name, by
-where it stands: its fields are bound as `#9.field`), `?` (all others). In chains, `T{}` is a value of a type that the
-source names (a literal, an assertion, `new`); `.1` is the second of the values that a call returns; `[key]` is what
-`range` puts into its first variable, or what comes out of a channel.
+Types are written without pointers and type arguments: `T`, `pkg.T`, `[]T` (slices, arrays), `[K]V` (maps, `iter.Seq2`),
+`<-T` (channels, `iter.Seq`), `()R` (functions, with what they return; `()(R,error)` if it is more), `#9` (a struct
+without a name, by where it stands: its fields are bound as `#9.field`), `?` (all others). In chains, `T{}` is a value
+of a type that the source names (a literal, an assertion, `new`); `.1` is the second of the values that a call returns;
+`[key]` is what `range` puts into its first variable, or what comes out of a channel.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def type_text(raw: bytes, node: Node | None, parameters: Parameters, depth: int 
         inner = node.named_child(0) if node.named_child_count == 1 else None
         return type_text(raw, inner, parameters, depth + 1)
     if kind == "generic_type":
-        return type_text(raw, node.child_by_field_name("type"), parameters, depth + 1)
+        return _generic(raw, node, parameters, depth)
     if kind in _LISTS:
         return "[]" + type_text(raw, node.child_by_field_name("element"), parameters, depth + 1)
     if kind == "map_type":
@@ -64,6 +64,18 @@ def type_text(raw: bytes, node: Node | None, parameters: Parameters, depth: int 
     if kind == "interface_type" and not node.named_child_count:
         return "any"
     return f"#{node.start_byte}" if kind == "struct_type" else UNKNOWN
+
+
+def _generic(raw: bytes, node: Node, parameters: Parameters, depth: int) -> str:
+    """A type without its arguments. What `range` takes from an iterator, it takes as from a channel or a map."""
+    name = type_text(raw, node.child_by_field_name("type"), parameters, depth + 1)
+    if name not in ("iter.Seq", "iter.Seq2"):
+        return name
+    listed = node.child_by_field_name("type_arguments")
+    held = [type_text(raw, each, parameters, depth + 1) for each in listed.named_children] if listed is not None else []
+    if len(held) == 2:
+        return f"[{UNKNOWN if '[' in held[0] else held[0]}]{held[1]}"
+    return f"<-{held[0]}" if held else UNKNOWN
 
 
 def function_text(raw: bytes, node: Node, parameters: Parameters, depth: int = 0) -> str:

@@ -152,8 +152,8 @@ def values_of(raw: bytes, node: Node) -> list[Value]:
             waiting += [side for name in ("right", "left") if (side := each.child_by_field_name(name))]
         elif sort == "conditional_expression" and each.named_child_count == 3:
             waiting += [each.named_children[2], each.named_children[0]]
-        elif sort == "named_expression":
-            value = each.child_by_field_name("value")
+        elif sort in ("named_expression", "assignment"):  # `a = b = value`
+            value = each.child_by_field_name("value" if sort == "named_expression" else "right")
             waiting += [value] if value is not None else []
         elif sort == "call":
             found += _called(raw, each)
@@ -166,7 +166,7 @@ def values_of(raw: bytes, node: Node) -> list[Value]:
 
 def _displayed(raw: bytes, node: Node) -> str:
     """A literal with what it holds, as far as names show it."""
-    opening, closing = _DISPLAYS[node.type]
+    brackets = _DISPLAYS[node.type]
     body = node.child_by_field_name("body")
     items = [body] if body is not None else node.named_children
     if len(items) > MAX_READ:
@@ -176,9 +176,9 @@ def _displayed(raw: bytes, node: Node) -> str:
         value = each.child_by_field_name("value") if each.type == "pair" else each
         chain = chain_of(raw, value) if value is not None else UNKNOWN
         chains.append(UNKNOWN if chain.startswith(LITERALS) or chain == "None" else chain)
-    if opening != "(":
+    if brackets != "()":
         chains = list(dict.fromkeys(chain for chain in chains if chain != UNKNOWN))
-    shown = f"{opening}{';'.join(chains)}{closing}"
+    shown = f"{brackets[0]}{';'.join(chains)}{brackets[1]}"
     named = {chain for chain in chains if chain != UNKNOWN}
     if not 0 < len(named) <= MAX_SHOWN or len(shown) > MAX_CHAIN_CHARACTERS:
         return _LITERALS.get(node.type, UNKNOWN)

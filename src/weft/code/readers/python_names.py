@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from weft.code.facts import FILE, Binding, Imported, Reference
@@ -80,10 +81,12 @@ class Names:
 
     def read(self, matches: Sequence[Match]) -> Rest:
         """Everything, in the order of the text."""
-        defined, callees, others = [], [], []
+        defined, callees, held, others = [], [], [], []
         for match in matches:
             if "callee" in match:
                 callees.append(match["callee"][0])
+            elif "held" in match:
+                held.append(match)
             elif "defined" in match:
                 defined.append(match)
             else:
@@ -91,6 +94,7 @@ class Names:
         defined.sort(key=lambda match: match["defined"][0].start_byte)
         self._take_definitions(defined)
         self._take_uses(callees)
+        self._take_held(held)
         for match in others:
             self._take(match)
         heads = self._bind_locals()
@@ -109,7 +113,7 @@ class Names:
         bound = [each for each in self._bound if each[1] not in self._functions or each[2].rstrip("?()") in heads]
         bound += self._shown()
         return Rest(
-            imports=tuple([each for _, found in sorted(self._imports) for each in found]),
+            imports=tuple([each for _, found in sorted(self._imports, key=itemgetter(0)) for each in found]),
             references=tuple(
                 [
                     Reference(owner, "call", chain, bisect_right(line_ends, byte) + 1)
@@ -297,38 +301,48 @@ class Names:
         """Whether a byte is in a function inside its owner."""
         return any(start <= byte < end for start, end in self._inner.get(owner, ()))
 
-    def _assign(self, node: Node, byte: int, owner: int) -> None:
-        raw = self._raw
-        left, right = node.child(0), node.child(node.child_count - 1)
-        declared = node.child_by_field_name("type") if node.child_count != 3 or node.child(1).type == ":" else None
-        while right is not None and right.type == "assignment":
-            right = right.child_by_field_name("right")
-        if left is None or right is None:
-            return
-        sort = left.type
-        if sort == "identifier":
-            name = text_of(raw, left)
-            if declared is not None:
-                self._bound.append((byte, owner, name, annotation_of(raw, declared), True))
-            elif owner in self._functions:
-                self._locals.setdefault(name, []).append((byte, owner, right, None))
-            else:
-                alias = _ALIAS.match(text_of(raw, right)) if right.type in ("subscript", "binary_operator") else None
-                values = [(annotation_of(raw, right), True)] if alias else values_of(raw, right)
-                self._bound += [(byte, owner, name, chain, told) for chain, told in values]
+    def _take_held(self, held: list[Match]) -> None:
+        """`name = value`, most of all statements: those of functions wait until it is known which of them matter."""
+        raw, functions, waiting, owner_at = self._raw, self._functions, self._locals, self._owner_at
+        for match in held:
+            left, right = match["held"][0], match["value"][0]
+            byte = left.start_byte
+            owner = owner_at(byte)
+            name = raw[byte : left.end_byte].decode(errors="replace")
+            if owner in functions:
+                waiting.setdefault(name, []).append((byte, owner, right, None))
+                continue
+            alias = _ALIAS.match(text_of(raw, right)) if right.type in ("subscript", "binary_operator") else None
+            values = [(annotation_of(raw, right), True)] if alias else values_of(raw, right)
+            self._bound += [(byte, owner, name, chain, told) for chain, told in values]
             if owner == FILE and name == "__all__":
                 self._export(right)
-        elif sort == "attribute":
+
+    def _assign(self, node: Node, byte: int, owner: int) -> None:
+        """`name: declared`, `self.name = value`, `a, b = value`."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        declared = node.child_by_field_name("type")
+        if left is None:
+            return
+        if left.type == "identifier":
+            if declared is not None:
+                name = text_of(self._raw, left)
+                self._bound.append((byte, owner, name, annotation_of(self._raw, declared), True))
+            if right is not None and owner == FILE and text_of(self._raw, left) == "__all__":
+                self._export(right)
+        elif left.type == "attribute":
             self._assign_field(left, right, declared, byte, owner)
-        elif sort in ("pattern_list", "tuple_pattern"):
+        elif right is not None:
             self._assign_parts(left, right, byte, owner)
 
-    def _assign_field(self, left: Node, right: Node, declared: Node | None, byte: int, owner: int) -> None:
+    def _assign_field(self, left: Node, right: Node | None, declared: Node | None, byte: int, owner: int) -> None:
         """`self.name = value`, `self.name: declared`."""
         receiver, _, name = text_of(self._raw, left).partition(".")
         if receiver in _RECEIVERS and name.isidentifier() and owner in self._functions:
-            told = [(annotation_of(self._raw, declared), True)] if declared is not None else None
-            self._fields.append((byte, owner, name, told or values_of(self._raw, right)))
+            if declared is not None:
+                self._fields.append((byte, owner, name, [(annotation_of(self._raw, declared), True)]))
+            elif right is not None:
+                self._fields.append((byte, owner, name, values_of(self._raw, right)))
 
     def _assign_parts(self, left: Node, right: Node, byte: int, owner: int) -> None:
         """`a, b = c, d` part by part; `a, b = pair()` as the parts of one value."""

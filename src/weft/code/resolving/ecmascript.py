@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from weft.code.facts import CLASS_SORTS, FILE, FileFacts, Imported, Reference
 from weft.code.resolving import Link, Links, Project, Relation, Target
-from weft.code.resolving.ecmascript_values import Meaning, Value
+from weft.code.resolving.ecmascript_meaning import Meaning
+from weft.code.resolving.ecmascript_value import Value
 
 # What belongs to the language: a call of it, or on it, leads outside.
 _BUILT_IN = frozenset({"outside", "list", "map", "promise", "tuple", "method"})
@@ -57,7 +58,7 @@ class _Found:
             written += [("IMPLEMENTS", each) for each in definition.interfaces]
             for relation, each in written:
                 is_type = relation == "IMPLEMENTS" or definition.sort == "interface"
-                value = self._meaning.named(self._facts.path, place, each, "type" if is_type else "value")
+                value = self._meaning.types.named(self._facts.path, place, each, "type" if is_type else "value")
                 target = self._target(value)
                 if target is not None and self._is_class(value):
                     self._link(place, relation, target, definition.line)

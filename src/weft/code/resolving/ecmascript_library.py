@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from weft.code.resolving.ecmascript_values import Value
+from weft.code.resolving.ecmascript_value import OUTSIDE, Value
 
 _KINDS: Final = {
     "Array": "list",
@@ -46,29 +45,28 @@ def kind_of(name: str) -> str | None:
 
 def called_method(method: Value) -> Value | None:
     """What a method of a list, map or promise gives; all else is outside, its result too."""
-    from weft.code.resolving.ecmascript_values import OUTSIDE, Value
-
-    held, name = method.args[0], method.name
+    held, name = method.first, method.name
     if held is None:
         return OUTSIDE
-    first = held.args[0] if held.args else None
     if held.kind == "list":
-        return first if name in _ELEMENT else held if name in _SAME else OUTSIDE if name != "map" else Value("list")
+        if name in _ELEMENT:
+            return held.first
+        return held if name in _SAME else Value("list") if name == "map" else OUTSIDE
     if held.kind == "map":
         value = held.args[1] if len(held.args) > 1 else None
         if name == "get":
             return value
         if name in ("keys", "values"):
-            return Value("list", args=(first if name == "keys" else value,))
-        return Value("list", args=(Value("tuple", args=held.args),)) if name == "entries" else OUTSIDE
-    return (
-        held if held.kind == "promise" and name in ("catch", "finally") else None if held.kind == "promise" else OUTSIDE
-    )
+            return Value("list").having(held.first if name == "keys" else value)
+        return Value("list").having(Value("tuple").having(*held.args)) if name == "entries" else OUTSIDE
+    if held.kind == "promise":
+        return held if name in ("catch", "finally") else None
+    return OUTSIDE
 
 
 def given(method: Value, function: int, argument: int) -> Value | None:
     """What such a method passes to the function that is given to it."""
-    held = method.args[0]
+    held = method.first
     if held is None or function != 0:
         return None
     if held.kind == "list" and argument in _PASSED.get(method.name, ()):

@@ -109,16 +109,16 @@ def _index(project: Project, path: str) -> str:
 def _by_paths(project: Project, folder: str, name: str) -> str:
     """What `paths` and `baseUrl` of the configuration say."""
     says = paths_of(project, folder)
-    best, length = (), -1
-    middle = ""
+    best: tuple[str, ...] = ()
+    length, middle = -1, ""
     for pattern, targets in says.patterns:
         head, star, tail = pattern.partition("*")
         if not star and pattern == name:
             best, middle = targets, ""
             break
-        if star and name.startswith(head) and name.endswith(tail) and len(name) >= len(head) + len(tail):
-            if len(head) > length:
-                best, length, middle = targets, len(head), name[len(head) : len(name) - len(tail) or None]
+        fits = star and name.startswith(head) and name.endswith(tail) and len(name) >= len(head) + len(tail)
+        if fits and len(head) > length:
+            best, length, middle = targets, len(head), name[len(head) : len(name) - len(tail) or None]
     for target in best[:MAX_TARGETS]:
         found = _file(project, target.replace("*", middle))
         if found:

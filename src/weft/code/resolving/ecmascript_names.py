@@ -44,13 +44,13 @@ class Names:
         self.imports: dict[str, Imported] = {}
         self.passed: dict[str, Imported] = {}
         self.stars: list[Imported] = []
-        for each in facts.imports:
-            if each.exported and each.name == "*":
-                self.stars.append(each)
-            elif each.exported:
-                self.passed.setdefault(each.alias, each)
-            elif each.alias:
-                self.imports.setdefault(each.alias, each)
+        for imported in facts.imports:
+            if imported.exported and imported.name == "*":
+                self.stars.append(imported)
+            elif imported.exported:
+                self.passed.setdefault(imported.alias, imported)
+            elif imported.alias:
+                self.imports.setdefault(imported.alias, imported)
 
     def value_place(self, name: str, *left_out: str) -> int | None:
         """The definition at the top that a name means as a value, but none of some sorts."""

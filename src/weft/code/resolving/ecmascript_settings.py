@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: what package.json, tsconfig.json and pnpm-workspace.yaml say of a project's own modules."""
+"""JavaScript and TypeScript: what package.json, tsconfig.json and pnpm-workspace.yaml say of modules."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _own_paths(options: object, folder: str) -> Paths:
             origin = folder if begin is None else begin
             made.append((pattern, tuple(joined(origin, each) for each in targets if isinstance(each, str))))
     source = options.get("rootDir", "src")
-    outputs = ()
+    outputs: tuple[tuple[str, str], ...] = ()
     if isinstance(output, str) and isinstance(source, str):
         outputs = ((joined(folder, output), joined(folder, source)),)
     return Paths(begin, tuple(made), outputs)

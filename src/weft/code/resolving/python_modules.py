@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from weft.code.resolving import Project
 
@@ -19,9 +19,6 @@ SETTINGS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 SOURCES: Final = ("src", "lib")  # folders beside the settings that hold packages by convention
 MAX_SETTINGS: Final = 40  # files that are read for folders of packages
 STANDARD: Final = sys.stdlib_module_names
-
-_Texts = tuple[tuple[str, str], ...]
-_SETTING_ROOTS: WeakKeyDictionary[Project, tuple[_Texts, tuple[str, ...]]] = WeakKeyDictionary()
 
 
 class Modules:
@@ -112,32 +109,29 @@ class Modules:
 
 
 def setting_roots(project: Project) -> tuple[str, ...]:
-    """The folders that the project's settings name, or imply, as holding packages."""
+    """The folders that the project's settings name, or imply, as holding packages. All is asked again each time."""
     paths = [path for name in SETTINGS for path in project.settings(name)][:MAX_SETTINGS]
-    texts = tuple((path, project.text(path) or "" if path.endswith(".toml") else "") for path in paths)
-    known = _SETTING_ROOTS.get(project)
-    if known is None or known[0] != texts:
-        roots = dict.fromkeys(root for path, text in texts for root in _roots_by(project, path, text))
-        known = _SETTING_ROOTS[project] = (texts, tuple(roots))
-    return known[1]
+    roots: dict[str, None] = {}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        if path.endswith(".toml"):
+            roots.update(dict.fromkeys(_joined(folder, each) for each in _named_in(project.text(path) or "")))
+        for source in SOURCES:
+            beside = _joined(folder, source)
+            if project.folders(beside) or project.folder(beside):
+                roots[beside] = None
+        roots[folder] = None
+    return tuple(roots)
 
 
-def _roots_by(project: Project, path: str, text: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    for named in _named_in(text):
-        yield _joined(folder, named)
-    for source in SOURCES:
-        if project.folders(_joined(folder, source)) or project.folder(_joined(folder, source)):
-            yield _joined(folder, source)
-    yield folder
-
-
-def _named_in(text: str) -> Iterator[str]:
+@lru_cache(maxsize=MAX_SETTINGS)
+def _named_in(text: str) -> tuple[str, ...]:
     """Folders by which pyproject.toml says where packages are, or what tests may import from."""
     try:
         tool = tomllib.loads(text).get("tool", {})
     except (tomllib.TOMLDecodeError, RecursionError):
-        return
+        return ()
+    found = []
     places = (
         ("setuptools", "packages", "find", "where"),
         ("setuptools", "package-dir", ""),
@@ -152,7 +146,8 @@ def _named_in(text: str) -> Iterator[str]:
         for each in value if isinstance(value, list) else [value]:
             named = each.get("from") if isinstance(each, dict) else each
             if isinstance(named, str):
-                yield named
+                found.append(named)
+    return tuple(found)
 
 
 def _joined(folder: str, name: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.operations.graph_edges import EdgeShown, EdgesListed
     from weft.operations.registry import Operation
 
-PAGE = 10_000
+PAGE = 500  # as many as mostly fit into one answer
 
 
 def edges_lines(answer: EdgesListed) -> None:
@@ -48,14 +48,13 @@ def commit_lines(answer: CommitIndexed) -> None:
 
 def print_edges(memory: Memory, operation: Operation, given: dict[str, Any], *, as_json: bool) -> None:
     """All of them, page by page; with a limit, so many. As JSON, one object of src, rel and dst a line."""
-    if "limit" in given:
-        _print(memory.run(operation, given, surface="cli"), as_json=as_json)
-        return
+    left: int | None = given.get("limit")
     after: int | None = given.get("after", 0)
-    while after is not None:
-        page: Any = memory.run(operation, {**given, "limit": PAGE, "after": after}, surface="cli")
-        after = page.next
-        _print(msgspec.structs.replace(page, next=None), as_json=as_json)
+    while after is not None and left != 0:
+        asked = {**given, "limit": PAGE if left is None else min(left, PAGE), "after": after}
+        page: Any = memory.run(operation, asked, surface="cli")
+        after, left = page.next, None if left is None else left - len(page.edges)
+        _print(page if left == 0 else msgspec.structs.replace(page, next=None), as_json=as_json)
 
 
 def _print(page: Any, *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 module example.com/depot
 
-go 1.22
+go 1.23
 
 require example.com/clock v1.2.0
 

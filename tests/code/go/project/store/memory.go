@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"sync"
 
 	tick "example.com/clock"
@@ -54,6 +55,18 @@ func (m *Memory) All() Things {
 	var all Things
 	for _, e := range m.entries {
 		all = append(all, e.item)
+	}
+	return all
+}
+
+// Items goes over what there is.
+func (m *Memory) Items() iter.Seq[*Item] {
+	return func(yield func(*Item) bool) { yield(m.entries["first"].item) }
+}
+
+func labels(m *Memory) (all []string) {
+	for item := range m.Items() {
+		all = append(all, item.Label())
 	}
 	return all
 }

@@ -1,3 +1,3 @@
 module example.com/depot/tools
 
-go 1.22
+go 1.23

@@ -1,3 +1,3 @@
 module example.org/forked/clock
 
-go 1.22
+go 1.23

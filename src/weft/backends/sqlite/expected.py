@@ -1,0 +1,70 @@
+"""What a plan is about to ask for, read at once: a query by query costs many times as much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+import orjson
+
+from weft.backends.sqlite import rows
+from weft.types import Guard, Identity
+
+IDS_AT_ONCE = 2_000
+FEW = 8  # of fewer nothing is read ahead
+
+
+class Expected:
+    """Answers known ahead: which nodes and texts are there, and which edges were never. What is not here is asked for.
+
+    Reads the tables of one prefix, as they stand before the commit's own changes.
+    """
+
+    def __init__(self, db: apsw.Connection, prefix: str) -> None:
+        self._db, self._p = db, prefix
+        self.identities: dict[str, Identity | None] = {}
+        self.keys: dict[str, tuple[int, int, str, int | None]] = {}  # key, ward, kind and deletion of nodes
+        self.texts: dict[bytes, bool] = {}
+        self.new_edges: set[tuple[str, str, str]] = set()
+        self._guards: dict[tuple[Any, ...], Guard] = {}
+
+    def read(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
+        """Reads ahead."""
+        if len(nodes) + len(edges) + len(texts) < FEW:
+            return
+        plain = [each for each in nodes if "\x00" not in each]  # which JSON in SQLite ends with
+        for start in range(0, len(plain), IDS_AT_ONCE):
+            self._read_nodes(plain[start : start + IDS_AT_ONCE])
+        self.texts = dict.fromkeys(texts, False)
+        query = f"SELECT hash FROM {self._p}text WHERE hash = ?"
+        for (found,) in self._db.executemany(query, [(each,) for each in texts]):
+            self.texts[found] = True
+        self._read_edges(edges)
+
+    def _read_nodes(self, ids: Sequence[str]) -> None:
+        self.identities.update(dict.fromkeys(ids))
+        query = f"""SELECT n.id, n.key, n.ward, n.kind, n.deleted_at, w.project, w.scope, w.agents, w.sensitive
+            FROM json_each(?) j CROSS JOIN {self._p}node n ON n.id = j.value
+            CROSS JOIN {self._p}ward w ON w.id = n.ward"""
+        for node_id, key, ward, kind, deleted_at, *guard in self._db.execute(query, (orjson.dumps(ids).decode(),)):
+            known = self._guards.get(tuple(guard))
+            if known is None:
+                known = self._guards[tuple(guard)] = rows.guard_of(*guard)
+            self.identities[node_id] = Identity(id=node_id, kind=kind, guard=known, deleted_at=deleted_at)
+            self.keys[node_id] = key, ward, kind, deleted_at
+
+    def _read_edges(self, edges: Sequence[tuple[str, str, str]]) -> None:
+        """Which of these there never were: one of their ends is new, or no row tells of them."""
+        named: dict[tuple[int, str, int], tuple[str, str, str]] = {}
+        for edge in edges:
+            src, rel, dst = edge
+            if src not in self.identities or dst not in self.identities:
+                continue
+            start, end = self.keys.get(src), self.keys.get(dst)
+            if start is not None and end is not None:
+                named[start[0], rel, end[0]] = edge
+            self.new_edges.add(edge)
+        query = f"SELECT src, rel, dst FROM {self._p}edge WHERE src = ? AND rel = ? AND dst = ?"
+        for row in self._db.executemany(query, list(named)):
+            self.new_edges.discard(named[row])

@@ -1,0 +1,4 @@
+export * from './later.mjs';
+import { nothing } from './later.mjs';
+
+nothing();

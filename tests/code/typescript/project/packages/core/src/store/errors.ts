@@ -1,0 +1,5 @@
+export class Missing extends Error {
+  static of(name: string): Missing {
+    return new Missing(name);
+  }
+}
