@@ -165,6 +165,71 @@ def test_what_commonjs_defines() -> None:
     ]
 
 
+def test_what_is_assigned_to_several_at_once_has_its_own_name() -> None:
+    text = """
+        exports = module.exports = internals.Ship = class {
+          sail() {}
+        };
+        const app = exports = module.exports = function () {};
+        module.exports = exports = class {};
+        """
+    source = read_source(dedent(text), "ships.js")
+    assert definitions(source) == [
+        ("internals::Ship", "class"),
+        ("internals::Ship::sail", "method"),
+        ("app", "function"),
+    ]
+
+
+def test_types_in_comments_count_in_plain_javascript(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path,
+        {
+            "ship.js": """
+                class Ship {
+                  sail() {}
+                }
+
+                /** @returns {Promise<Ship>} */
+                const find = async () => null;
+
+                module.exports = { Ship, find };
+                """,
+            "app.js": """
+                const { Ship, find } = require("./ship");
+
+                class Harbour {
+                  constructor() {
+                    /** @type {Map<string, Ship>} */
+                    this.held = new Map();
+                  }
+
+                  /**
+                   * @param {Ship[]} ships - all of them
+                   * @param {?Ship} [other=null]
+                   * @param {{ nonsense
+                   */
+                  async start(ships, other = null) {
+                    for (const ship of ships) ship.sail();
+                  }
+
+                  stop() {
+                    this.held.get("x").sail();
+                  }
+                }
+
+                /** @param {Ship} ship */
+                exports.one = (ship) => ship.sail();
+
+                exports.two = async () => (await find()).sail();
+                """,
+        },
+    )
+    sail = Target("ship.js", "Ship::sail")
+    callers = {link.key for link in tree.links("app.js").links if link.target == sail}
+    assert callers == {"Harbour::start", "Harbour::stop", "one", "two"}
+
+
 def test_tests_go_by_their_titles_and_suites() -> None:
     source = read_source(
         dedent(

@@ -24,7 +24,7 @@ CLASS_SORTS: Final[frozenset[str]] = frozenset({"class", "interface", "trait", "
 Form = Literal["call", "new", "name"]
 
 
-class Definition(Struct, frozen=True, array_like=True):
+class Definition(Struct, frozen=True, array_like=True, gc=False):
     """A class or a function. `key` is its place in the file (`Class::method`, `~n` where a key comes again).
 
     `parent` is the place of the class that it is a member of, FILE without one: the class may come later in the file
@@ -48,7 +48,7 @@ class Definition(Struct, frozen=True, array_like=True):
         return self.key.rpartition("::")[2].partition("~")[0]
 
 
-class Imported(Struct, frozen=True, array_like=True):
+class Imported(Struct, frozen=True, array_like=True, gc=False):
     """A name that comes from elsewhere: `name` of `module`, called `alias` here.
 
     An empty name is the module itself, `*` everything in it. `level` counts the dots of a relative import. `exported`
@@ -64,7 +64,7 @@ class Imported(Struct, frozen=True, array_like=True):
     owner: int = FILE
 
 
-class Reference(Struct, frozen=True, array_like=True):
+class Reference(Struct, frozen=True, array_like=True, gc=False):
     """A use: a call, a construction, or a name that stands for a definition without being called. See chains above.
 
     `arguments` is what a call is given, as chains, where a language has several functions by one name; else None.
@@ -77,7 +77,7 @@ class Reference(Struct, frozen=True, array_like=True):
     arguments: tuple[str, ...] | None = None
 
 
-class Binding(Struct, frozen=True, array_like=True):
+class Binding(Struct, frozen=True, array_like=True, gc=False):
     """What a name holds inside its owner: a declared type (`declared`) or a value, as a chain.
 
     The names of a class's fields are bound to the class: `self.store: Store` is `store` of the class.

@@ -53,7 +53,7 @@ _TABLES: Final = (
 _facts = msgspec.msgpack.Decoder(FileFacts)
 
 
-class LinkKept(Struct, frozen=True, array_like=True):
+class LinkKept(Struct, frozen=True, array_like=True, gc=False):
     """A relation as it was written: from a symbol (by its key; empty for the file) to a node, as of a line."""
 
     key: str

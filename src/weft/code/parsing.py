@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,9 @@ MAX_SOURCE_BYTES: Final = 524_288
 MAX_ERROR_WIDTH: Final = 2_000
 # What stands deeper is not searched: over one part in another in another a query takes quadratic time.
 MAX_DEPTH: Final = 1_000
+# Text that is no code takes some grammars quadratic time and more (quotes alone; in JavaScript `a: b a: b …`). Code of
+# the largest size takes less than a second: what takes longer than this is not parsed.
+MAX_PARSE_MS: Final = 10_000
 MAX_BROKEN: Final = 20  # places of errors that are told
 
 _LINE_END = re.compile(r"\r\n?")
@@ -32,8 +36,6 @@ class Parsed:
 
     def __init__(self, language: Language, text: str) -> None:
         """Raises TooLarge past MAX_SOURCE_BYTES."""
-        from tree_sitter import Parser
-
         self.language = language
         self.text = (_LINE_END.sub("\n", text) if "\r" in text else text).removeprefix("\ufeff")
         self.raw = self.text.encode(errors="replace")
@@ -41,7 +43,7 @@ class Parsed:
             raise TooLarge(f"larger than {MAX_SOURCE_BYTES:,} bytes", hint="split the file, or leave it out")
         self.root: Node | None = None
         if self.text.count("\\\n") < _ESCAPES or not _ESCAPED_LINE_ENDS.search(self.text):
-            self.root = Parser(grammar_of(language)[0]).parse(self.raw).root_node
+            self.root = _parsed(language, self.raw)
 
     def searchable(self) -> list[Node]:
         """The root; or, where a broken file has an error node of very many parts, every part that is sound."""
@@ -84,3 +86,16 @@ class Parsed:
             elif node.has_error:
                 waiting.extend(reversed(node.children))
         return tuple(found)
+
+
+def _parsed(language: Language, raw: bytes) -> Node | None:
+    """The root of the tree; None if it takes too long."""
+    from tree_sitter import Parser
+
+    with warnings.catch_warnings():  # the callback that is to replace this limit does not work with bytes
+        warnings.filterwarnings("ignore", message="Use the progress_callback", category=DeprecationWarning)
+        parser = Parser(grammar_of(language)[0], timeout_micros=MAX_PARSE_MS * 1_000)
+    try:
+        return parser.parse(raw).root_node
+    except ValueError:
+        return None

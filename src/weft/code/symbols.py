@@ -23,7 +23,7 @@ SymbolKind = Literal["Class", "Function", "Test"]
 Span = tuple[int, int]
 
 
-class Symbol(Struct, frozen=True, kw_only=True):
+class Symbol(Struct, frozen=True, kw_only=True, gc=False):
     """A class, a function or a test. Lines count from 1, both ends in; `parent` is the place of the class it is in.
 
     `name` is qualified (`Class.method`), `key` tells it from all others of the file (`Class::method~2`). `spans` are

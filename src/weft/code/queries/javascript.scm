@@ -68,7 +68,7 @@
 (expression_statement (assignment_expression
   left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
   right: [(arrow_function) (function_expression) (generator_function)])
-  (#not-any-of? @receiver "module" "exports")) @definition.method
+  (#not-match? @receiver "^(module|exports)$")) @definition.method
 (expression_statement (assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @receiver property: (property_identifier) @_prototype)
@@ -78,17 +78,17 @@
 (expression_statement (assignment_expression
   left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
   right: (class))
-  (#not-any-of? @receiver "module" "exports")) @definition.class
+  (#not-match? @receiver "^(module|exports)$")) @definition.class
 
 ; The same where it is assigned to several at once: `exports = module.exports = Ship.Bow = class`.
 (expression_statement (assignment_expression right: (assignment_expression
     left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
     right: [(arrow_function) (function_expression) (generator_function)]))
-  (#not-any-of? @receiver "module" "exports")) @definition.method
+  (#not-match? @receiver "^(module|exports)$")) @definition.method
 (expression_statement (assignment_expression right: (assignment_expression
     left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
     right: (class)))
-  (#not-any-of? @receiver "module" "exports")) @definition.class
+  (#not-match? @receiver "^(module|exports)$")) @definition.class
 (expression_statement (assignment_expression right: (assignment_expression
     left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
     right: [(arrow_function) (function_expression !name)]))
@@ -116,11 +116,11 @@
 (expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
     left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
     right: [(arrow_function) (function_expression) (generator_function)])))
-  (#not-any-of? @receiver "module" "exports")) @definition.method
+  (#not-match? @receiver "^(module|exports)$")) @definition.method
 (expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
     left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
     right: (class))))
-  (#not-any-of? @receiver "module" "exports")) @definition.class
+  (#not-match? @receiver "^(module|exports)$")) @definition.class
 (expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
     left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
     right: [(arrow_function) (function_expression !name)])))

@@ -69,119 +69,18 @@
   @definition.function
 (export_statement "default" @name value: (class !name)) @definition.class
 (export_statement "default" value: (class name: (_) @name)) @definition.class
-(expression_statement (assignment_expression
-  left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
-  right: [(arrow_function) (function_expression !name)])
-  (#eq? @_module "module") (#eq? @name "exports")) @definition.function
-(expression_statement (assignment_expression
-  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
-  right: (function_expression name: (identifier) @name))
-  (#eq? @_module "module") (#eq? @_exports "exports")) @definition.function
-(expression_statement (assignment_expression
-  left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
-  right: (class !name))
-  (#eq? @_module "module") (#eq? @name "exports")) @definition.class
-(expression_statement (assignment_expression
-  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
-  right: (class name: (_) @name))
-  (#eq? @_module "module") (#eq? @_exports "exports")) @definition.class
-(expression_statement (assignment_expression
-  left: (member_expression object: [(identifier) (member_expression)] @_exports
-    property: (property_identifier) @name)
-  right: [(arrow_function) (function_expression) (generator_function)])
-  (#any-of? @_exports "exports" "module.exports")) @definition.function
-(expression_statement (assignment_expression
-  left: (member_expression object: [(identifier) (member_expression)] @_exports
-    property: (property_identifier) @name)
-  right: (class))
-  (#any-of? @_exports "exports" "module.exports")) @definition.class
-(expression_statement (assignment_expression left: (_) @_exports
-  right: (object [
-    (method_definition name: (property_identifier) @name) @definition.method
-    (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @definition.method]))
-  (#eq? @_exports "module.exports"))
 
 ; Functions that are put on something: `Ship.prototype.sail = function`, `app.use = function`.
 (expression_statement (assignment_expression
   left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
   right: [(arrow_function) (function_expression) (generator_function)])
-  (#not-any-of? @receiver "module" "exports")) @definition.method
+  (#not-match? @receiver "^(module|exports)$")) @definition.method
 (expression_statement (assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @receiver property: (property_identifier) @_prototype)
     property: (property_identifier) @name)
   right: [(arrow_function) (function_expression) (generator_function)])
   (#eq? @_prototype "prototype")) @definition.method
-(expression_statement (assignment_expression
-  left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
-  right: (class))
-  (#not-any-of? @receiver "module" "exports")) @definition.class
-
-; The same where it is assigned to several at once: `exports = module.exports = Ship.Bow = class`.
-(expression_statement (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
-    right: [(arrow_function) (function_expression) (generator_function)]))
-  (#not-any-of? @receiver "module" "exports")) @definition.method
-(expression_statement (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
-    right: (class)))
-  (#not-any-of? @receiver "module" "exports")) @definition.class
-(expression_statement (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
-    right: [(arrow_function) (function_expression !name)]))
-  (#eq? @_module "module") (#eq? @name "exports")) @definition.function
-(expression_statement (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
-    right: (class !name)))
-  (#eq? @_module "module") (#eq? @name "exports")) @definition.class
-(expression_statement (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
-    right: (function_expression name: (identifier) @name)))
-  (#eq? @_module "module") (#eq? @_exports "exports")) @definition.function
-(expression_statement (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
-    right: (class name: (_) @name)))
-  (#eq? @_module "module") (#eq? @_exports "exports")) @definition.class
-(lexical_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: [(arrow_function) (function_expression) (generator_function)])) .) @definition.function
-(lexical_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: (class))) .) @definition.class
-(variable_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: [(arrow_function) (function_expression) (generator_function)])) .) @definition.function
-(variable_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: (class))) .) @definition.class
-(expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
-    right: [(arrow_function) (function_expression) (generator_function)])))
-  (#not-any-of? @receiver "module" "exports")) @definition.method
-(expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
-    right: (class))))
-  (#not-any-of? @receiver "module" "exports")) @definition.class
-(expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
-    right: [(arrow_function) (function_expression !name)])))
-  (#eq? @_module "module") (#eq? @name "exports")) @definition.function
-(expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
-    right: (class !name))))
-  (#eq? @_module "module") (#eq? @name "exports")) @definition.class
-(expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
-    right: (function_expression name: (identifier) @name))))
-  (#eq? @_module "module") (#eq? @_exports "exports")) @definition.function
-(expression_statement (assignment_expression right: (assignment_expression right: (assignment_expression
-    left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
-    right: (class name: (_) @name))))
-  (#eq? @_module "module") (#eq? @_exports "exports")) @definition.class
-(lexical_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: (assignment_expression right: [(arrow_function) (function_expression) (generator_function)]))) .) @definition.function
-(lexical_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: (assignment_expression right: (class)))) .) @definition.class
-(variable_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: (assignment_expression right: [(arrow_function) (function_expression) (generator_function)]))) .) @definition.function
-(variable_declaration . (variable_declarator name: (identifier) @name
-  value: (assignment_expression right: (assignment_expression right: (class)))) .) @definition.class
 
 ; Methods of an object that a constant holds, or that is the default export, are called after it.
 (lexical_declaration . (variable_declarator name: (identifier) @name value: (object)) .) @scope

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weft.code.facts import FILE, Binding
 from weft.code.readers import OwnerAt
 from weft.code.readers.ecmascript_docs import NOTHING_STATED, Stated, doc_of, stated_in
-from weft.code.readers.ecmascript_patterns import functions_among, is_this, names_in
+from weft.code.readers.ecmascript_patterns import is_this, name_of, names_in, passed_functions
 from weft.code.readers.ecmascript_scopes import FUNCTIONS, NOTHING, UNKNOWN, Chain, Local, Scope, chain_of
 from weft.code.readers.ecmascript_types import text_of, type_of
 
@@ -93,15 +93,14 @@ class Names:
         if kind == "variable_declarator":
             self._variable(node, scope)
         elif kind in ("call_expression", "new_expression"):
-            self._arguments(node, kind)
-        elif kind == "assignment_expression":
+            for function, called, at in passed_functions(node):
+                self._contexts[function.start_byte] = (called, f"@{at}")
+        elif kind in ("assignment_expression", "return_statement"):
             self._pending.append((node, scope))
         elif kind in ("public_field_definition", "field_definition"):
             self._field(node, scope)
         elif kind == "property_signature":
             self._property(node, scope)
-        elif kind == "return_statement":
-            self._pending.append((node, scope))
         elif kind in ("function_signature", "method_signature"):
             self._overload(node, scope)
         elif kind in ("call_signature", "construct_signature") and scope.kind == "type" and scope.own:
@@ -132,7 +131,7 @@ class Names:
             self._parameter(each, 0, inner, None)
         stated = self._stated(node).parameters if inner.own and given else {}
         for at, each in enumerate(given):
-            if stated and each.type in ("identifier", "assignment_pattern") and (written := stated.get(_name_of(each))):
+            if stated and each.type in ("identifier", "assignment_pattern") and (written := stated.get(name_of(each))):
                 self._pattern(each, inner, _Source(stated=written))
             else:
                 self._parameter(each, at, inner, context)
@@ -255,15 +254,6 @@ class Names:
         target = scope.around(_VAR_SCOPES if hoisted else _NAME_SCOPES)
         stated = self._stated(node).type if name.type == "identifier" else ""
         self._pattern(name, target, _Source(node.child_by_field_name("type"), value, None, stated))
-
-    def _arguments(self, node: Node, kind: str) -> None:
-        """What is a function among the arguments of a call gets its own arguments from what is called."""
-        arguments = node.child_by_field_name("arguments")
-        called = node.child_by_field_name("function" if kind == "call_expression" else "constructor")
-        if arguments is None or called is None or arguments.type != "arguments":
-            return
-        for at, function in functions_among(arguments):
-            self._contexts[function.start_byte] = (called, f"@{at}")
 
     def _field(self, node: Node, scope: Scope) -> None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
@@ -390,9 +380,8 @@ class Names:
         self.bindings.append(Binding(owner, name, chain, declared=False, line=node.start_point[0] + 1))
 
     def _bind_local(self, local: Local) -> None:
-        declared = bool(local.declared)
         chain = local.declared or local.chain.flat
-        self.bindings.append(Binding(local.owner, local.name, chain, declared, local.line))
+        self.bindings.append(Binding(local.owner, local.name, chain, bool(local.declared), local.line))
 
     def use(self, chain: Chain) -> None:
         """Marks the variables that a chain leads over: what they hold is told."""
@@ -408,8 +397,3 @@ class Names:
                 chain = local.declared or local.chain.written
                 self.bindings.append(Binding(local.owner, local.alias, chain, bool(local.declared), local.line))
         return tuple(sorted(self.bindings, key=lambda each: each.line))
-
-
-def _name_of(parameter: Node) -> str:
-    left = parameter.child_by_field_name("left") if parameter.type == "assignment_pattern" else parameter
-    return "" if left is None else text_of(left)

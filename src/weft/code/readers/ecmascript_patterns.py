@@ -67,10 +67,19 @@ def is_this(parameter: Node) -> bool:
     return pattern is not None and pattern.type == "this"
 
 
-def functions_among(arguments: Node) -> Iterator[tuple[int, Node]]:
-    """The functions that are written out among the arguments of a call, with their places."""
+def name_of(parameter: Node) -> str:
+    """The name of a parameter that is a name alone, with or without what it is by default."""
+    left = parameter.child_by_field_name("left") if parameter.type == "assignment_pattern" else parameter
+    return "" if left is None else text_of(left)
+
+
+def passed_functions(call: Node) -> Iterator[tuple[Node, Node, int]]:
+    """The functions that are written out among the arguments of a call, what is called, and their places."""
+    arguments = call.child_by_field_name("arguments")
+    called = call.child_by_field_name("function") or call.child_by_field_name("constructor")
+    if arguments is None or called is None or arguments.type != "arguments":
+        return
     for at, each in enumerate(child for child in arguments.named_children if child.type != "comment"):
-        options = each.named_children if each.type == "ternary_expression" else [each]
-        for option in options:
+        for option in each.named_children if each.type == "ternary_expression" else [each]:
             if option.type in ("arrow_function", "function_expression"):
-                yield at, option
+                yield option, called, at

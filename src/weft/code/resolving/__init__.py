@@ -19,7 +19,7 @@ from weft.code.languages import LANGUAGES, Language
 Relation = Literal["IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS"]
 
 
-class Target(Struct, frozen=True, array_like=True):
+class Target(Struct, frozen=True, array_like=True, gc=False):
     """What a link leads to: a definition (`path` and `key`), a file (`path` alone), or what is outside (`external`).
 
     `external` is the name of a package or module that is not part of the project: `numpy`, `node:fs`, `java.util`.
@@ -30,7 +30,7 @@ class Target(Struct, frozen=True, array_like=True):
     external: str = ""
 
 
-class Link(Struct, frozen=True, array_like=True):
+class Link(Struct, frozen=True, array_like=True, gc=False):
     """One relation: from a definition of the file (by its key; empty for the file itself) to a target, as of a line."""
 
     key: str

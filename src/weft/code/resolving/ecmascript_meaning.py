@@ -133,8 +133,9 @@ class Meaning:
         if around != FILE:
             return Value("of", path, around)
         prefix = names.definitions[owner].key.rpartition("::")[0]
-        if not prefix:
-            return Value("of", path, owner)
+        if not prefix:  # one of the object that is `module.exports`; or a function that may be a constructor
+            is_exported = names.definitions[owner].sort == "method"
+            return Value("module", path) if is_exported else Value("of", path, owner)
         held = names.value_place(prefix)
         return Value("object", path, FILE, prefix) if held is None else Value("of", path, held)
 

@@ -310,8 +310,7 @@ class Values:
             return self._handed(found, call) if call.kind == "|" else self.returned(found)
         head = self._as_iterator(kind, step.name)
         if call.kind == "|":
-            rule = closure_rule(head.outside, step.name, call.second)
-            return self.by_rule(rule, head, None) if rule else None
+            return self.by_rule(closure_rule(head.outside, step.name, call.second), head, None)
         if step.name == "collect" and step.given and step.given[0].kind == "path":
             made = self.type(step.given[0], context)
             if made is not None and made.outside in RULES and made.outside not in HOLDERS | MAPS:
