@@ -20,10 +20,12 @@ import urllib.request
 from pathlib import Path
 
 import weft
+from weft.operations import operation
 from weft.operations.recalling import Recalled
 
 WORKSPACE = Path(__file__).parent / "workspace"
 DOCS = Path(__file__).parent.parent / "docs"
+CODE = Path(__file__).parent.parent / "src" / "weft"
 DIM, BOLD, PLAIN = ("\033[2m", "\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "", "")
 
 
@@ -72,6 +74,7 @@ def main() -> None:
             forget(memory)
         serve(scratch, project)
         read_own_docs(scratch)
+        read_own_code(scratch)
     what_next()
 
 
@@ -210,6 +213,26 @@ def read_own_docs(scratch: str) -> None:
         print(textwrap.indent("\n".join(cited.lines[:4]), "    "))
 
 
+def read_own_code(scratch: str) -> None:
+    say("13. weft's own source code becomes a graph, and one call begins a piece of work on it")
+    root = Path(scratch) / "source"
+    shutil.copytree(CODE, root / "weft", ignore=shutil.ignore_patterns("models", "__pycache__"))
+    environment = {"HOME": scratch, "WEFT_AGENT": "demo", "WEFT_EMBEDDER": "none"}
+    with weft.open(f"sqlite://{scratch}/code", directory=root, environment=environment) as memory:
+        began = time.perf_counter()
+        done = memory.run(operation("graph_rebuild"), {})
+        took = time.perf_counter() - began
+        counts = done.job.counts
+        print(f"  {counts['files']} files, {counts['symbols']:,} symbols, {counts['links']:,} relations, {took:.1f} s")
+        task = "a citation whose hash does not match should say which line differs"
+        print(f"  within 300 tokens, for the task: {task}\n")
+        pack = memory.context_pack(task, budget=300)
+        print(textwrap.indent(pack.text, "  "))
+        slot = "weft/projection/timeline.py::take"
+        hit = memory.run(operation("impact_analyze"), {"symbols": [slot], "depth": 2})
+        print(f"\n  what a change to {slot} may break: {hit.summary}")
+
+
 def what_next() -> None:
     say("What to do next")
     print(
@@ -218,6 +241,7 @@ def what_next() -> None:
           weft remember "Deploys freeze on Fridays." && weft recall "when do deploys freeze?" --explain
           weft ingest docs                          # read documents, cited by file and line
           weft checkout "what I am about to do"     # what an agent should know before it begins
+          weft index && weft context-pack "a task"  # this project's code as a graph, and where to begin
           weft mcp install claude-code              # or cursor, vscode, gemini, claude-desktop: shows the change first
           weft serve                                # MCP and HTTP for agents elsewhere, with tokens
           weft log verify && weft doctor            # prove that nothing was changed
