@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,7 +16,8 @@ from weft.governing import Pass, is_operator, marks_approval
 from weft.instants import Clock
 from weft.kinds import ERASED, PROVENANCE_RELATIONS
 from weft.lexical import lex
-from weft.log.draft import Draft, Prepared, check_name, prepare, seal
+from weft.log.canonical import canonical
+from weft.log.draft import Draft, Prepared, Ready, check_name, prepare, seal
 from weft.log.kinds import code, conversation, document, graph, memory, payload_of
 from weft.ports import Store
 from weft.projection.sentry import Sentry
@@ -258,8 +260,22 @@ def _says_whence(payload: Any) -> bool:
 
 def lex_all(drafts: Sequence[Draft]) -> dict[bytes, LexedText]:
     """Makes the texts of these drafts ready for the index, outside the lock."""
-    texts = (lex(*fields) for draft in drafts for fields in _texts(draft.payload))
-    return {text.content_hash: text for text in texts}
+    return {text.content_hash: text for draft in drafts for text in _lexed(draft)}
+
+
+def _lexed(draft: Draft) -> Iterable[LexedText]:
+    if draft.ready is not None:
+        return draft.ready.texts
+    return (lex(*fields) for fields in _texts(draft.payload))
+
+
+def made_ready(draft: Draft, about: Struct) -> Draft:
+    """A draft with all that needs no store made ahead. Its words have been put through the screen.
+
+    `about` stands for its payload from now on: the same without what it says. Raises Invalid for what cannot be kept.
+    """
+    raw = canonical(msgspec.to_builtins(draft.payload))
+    return replace(draft, payload=about, ready=Ready(raw=raw, texts=tuple(lex_all([draft]).values())))
 
 
 def _texts(payload: Struct) -> list[tuple[str, str, str]]:

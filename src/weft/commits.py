@@ -12,7 +12,7 @@ from weft.queries import Vector
 from weft.types import Commit, EdgeVersion, Event, Head, Identity, NodeVersion, Rewriting, SessionHead, Tx
 
 
-class Retirement(Struct, frozen=True, kw_only=True):
+class Retirement(Struct, frozen=True, kw_only=True, gc=False):
     """Ends the record time of one version row: the only change a row ever sees."""
 
     row: int
@@ -21,7 +21,7 @@ class Retirement(Struct, frozen=True, kw_only=True):
     tx: str
 
 
-class LexedText(Struct, frozen=True, kw_only=True):
+class LexedText(Struct, frozen=True, kw_only=True, gc=False):
     """A text ready for the index: its words by field, its stems counted, made outside the write lock.
 
     `vector` packs the CRC-32 of each stem (sorted) and its counts by field (see `weft.lexical`); `aliases` are the

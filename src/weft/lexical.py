@@ -165,21 +165,28 @@ def query_terms(text: str) -> tuple[tuple[str, float], ...]:
 
 def _pack(fields: Sequence[Sequence[Stem]]) -> bytes:
     """Stem hashes, sorted, then how often each occurs in each field: one byte per field."""
-    counted = [Counter([key for _, key in field]) for field in fields]
-    order = sorted(set().union(*counted))
-    counts = [_bytes_of(count, order) for count in counted]
-    return len(order).to_bytes(4, sys.byteorder) + array("I", order).tobytes() + b"".join(counts)
+    *heads, body = fields  # a name and a summary have few words, a body many
+    counts: dict[int, int] = Counter([key for _, key in body])
+    most = max(counts.values(), default=0)
+    for head in heads:
+        for _, key in head:
+            counts.setdefault(key, 0)
+    order = sorted(counts)
+    if most > MAX_COUNT:
+        counts = {key: min(count, MAX_COUNT) for key, count in counts.items()}
+    packed = [_few_counts(head, order) for head in heads]
+    return b"".join(
+        (len(order).to_bytes(4, sys.byteorder), array("I", order), *packed, bytes(map(counts.__getitem__, order)))
+    )
 
 
-def _bytes_of(count: Counter[int], order: Sequence[int]) -> bytes:
-    if 8 * len(count) < len(order):  # a name among the words of a body
-        made = bytearray(len(order))
-        for key, number in count.items():
-            made[bisect_left(order, key)] = min(number, MAX_COUNT)
-        return bytes(made)
-    if max(count.values(), default=0) <= MAX_COUNT:
-        return bytes([count.get(key, 0) for key in order])
-    return bytes([min(count.get(key, 0), MAX_COUNT) for key in order])
+def _few_counts(field: Sequence[Stem], order: Sequence[int]) -> bytes:
+    made = bytearray(len(order))
+    for _, key in field:
+        at = bisect_left(order, key)
+        if made[at] < MAX_COUNT:
+            made[at] += 1
+    return bytes(made)
 
 
 def content_hash(name: str, summary: str, body: str) -> bytes:

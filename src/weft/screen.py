@@ -66,12 +66,12 @@ class Screen:
     # In
 
     def drafts(self, drafts: Sequence[Draft], *, sensitive: IsSensitive = unknown) -> tuple[Draft, ...]:
-        """Drafts as they may be kept. Given again they stay as they are.
+        """Drafts as they may be kept. Given again they stay as they are; those that are ready have been here.
 
         `sensitive` says whether nodes that a reason is about are; where that is not known (None), it is sealed if
         there is a key. Raises Misconfigured for sensitive words and no key.
         """
-        return tuple(self._draft(draft, sensitive) for draft in drafts)
+        return tuple(draft if draft.ready is not None else self._draft(draft, sensitive) for draft in drafts)
 
     def _draft(self, draft: Draft, sensitive: IsSensitive) -> Draft:
         before = msgspec.to_builtins(draft.payload)

@@ -45,7 +45,7 @@ DEFAULT_RELATION_WEIGHT: Final = 0.5
 DAMPING: Final = 0.85  # the probability that a walk goes on
 
 
-class Guard(Struct, frozen=True, kw_only=True):
+class Guard(Struct, frozen=True, kw_only=True, gc=False):
     """What decides who may see a node or an edge. Nodes with equal guards share a ward of the store."""
 
     project: str | None = None
@@ -111,7 +111,7 @@ class When(Struct, frozen=True, kw_only=True):
 NOW: Final = When()
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class Event(Struct, frozen=True, kw_only=True, gc=False):
     """One immutable entry of the log.
 
     `recorded_at` is when weft first recorded it and part of its hash; `known_at` is when this store learnt it:
@@ -180,7 +180,7 @@ class SessionHead(Struct, frozen=True, kw_only=True):
     hash: bytes
 
 
-class Interval(Struct, frozen=True, kw_only=True):
+class Interval(Struct, frozen=True, kw_only=True, gc=False):
     """When a version holds, and what its author asserted: versions are pieces of assertions."""
 
     valid_from: int
@@ -189,7 +189,7 @@ class Interval(Struct, frozen=True, kw_only=True):
     asserted_to: int | None
 
 
-class NodeVersion(Struct, frozen=True, kw_only=True):
+class NodeVersion(Struct, frozen=True, kw_only=True, gc=False):
     """One version of one node. Only `retired_at` (with `retired_pos`, `retired_tx`) ever changes, once.
 
     `event` is the position of the event that asserted the content; `born` that of the event that made this row
@@ -220,7 +220,7 @@ class NodeVersion(Struct, frozen=True, kw_only=True):
     content_hash: bytes
 
 
-class EdgeVersion(Struct, frozen=True, kw_only=True):
+class EdgeVersion(Struct, frozen=True, kw_only=True, gc=False):
     """One version of one edge. Edges join identities, not versions."""
 
     row: int
@@ -241,7 +241,7 @@ class EdgeVersion(Struct, frozen=True, kw_only=True):
     event: int
 
 
-class Identity(Struct, frozen=True, kw_only=True):
+class Identity(Struct, frozen=True, kw_only=True, gc=False):
     """Today's state of a node: what guards judge, whatever moment is asked about."""
 
     id: str

@@ -164,3 +164,56 @@ def test_what_is_not_known_is_said_with_a_next_step(commits: tuple[str, ...], tm
         assert told.value.hint
         with pytest.raises(NotFound):
             index_commit(memory.loom, "no-such-branch")
+
+
+def test_names_that_git_knows_are_commits(commits: tuple[str, ...], tmp_path: Path) -> None:
+    git(Path.cwd(), "tag", "v1", commits[0])
+    with opened(tmp_path) as memory:
+        index_workspace(memory.loom)
+        assert run(memory, "diff_since", {"since": "v1"}).modified
+        assert run(memory, "diff_since", {"since": "HEAD"}).summary.startswith("nothing changed")
+        told = run(memory, "graph_edges", {"as_of": "v1"})
+        assert any("never indexed" in note for note in told.notes)
+        index_commit(memory.loom, "v1")
+        told = run(memory, "graph_edges", {"as_of": "v1", "rel": "CALLS"})
+        assert not told.notes
+        assert [(each.src, each.dst) for each in told.edges] == [("shop/till.py::pay", "shop/price.py::total")]
+
+
+def test_another_workspace_of_the_store_does_not_end_a_commit(commits: tuple[str, ...], tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tide.py").write_text("def tide():\n    pass\n")
+    store = f"sqlite:///{tmp_path / 'store'}"
+    with weft.open(store, directory=other) as memory:
+        index_workspace(memory.loom)
+        between = to_iso(memory.loom.clock.now_us())
+    with opened(tmp_path) as memory:
+        index_commit(memory.loom, commits[0])
+        assert "shop/till.py::pay" in symbols(memory, between)
+
+
+def test_files_that_are_there_and_passed_over_are_not_gone(commits: tuple[str, ...], tmp_path: Path) -> None:
+    Path("weft.toml").write_text('ignore = ["shop/price.py"]\n')
+    with opened(tmp_path) as memory:
+        index_workspace(memory.loom)
+        changed = run(memory, "diff_since", {"since": "HEAD"})
+        assert changed.removed == ()
+        assert any("shop/price.py" in note for note in changed.notes)
+
+
+def test_what_a_viewer_may_not_see_is_in_no_difference(commits: tuple[str, ...], tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        index_workspace(memory.loom)
+    environment = {"WEFT_STORE": f"sqlite:///{tmp_path / 'store'}", "WEFT_SCOPES": "public", "HOME": str(tmp_path)}
+    with weft.open(environment=environment) as memory:
+        changed = run(memory, "diff_since", {"since": commits[1]})
+        assert changed.added == changed.removed == changed.modified == ()
+
+
+def test_files_that_changed_since_they_were_indexed_are_named(commits: tuple[str, ...], tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        index_workspace(memory.loom)
+        Path("shop/till.py").write_text("def pay():\n    pass\n")
+        changed = run(memory, "diff_since", {"since": "HEAD"})
+        assert any("shop/till.py" in note for note in changed.notes)

@@ -1,9 +1,9 @@
 """Writes a mixed log of every kind of event. Run by hand, once per release, and never again for that release:
 
-    python tests/golden/make_golden.py v0.1
+    python -m tests.golden.make_golden v0.1
 
 What it wrote stays as it is for ever: every later weft must fold it to the digest beside it. The clock and the salts
-are fixed, so that the same code writes the same bytes.
+of the mix are fixed, so that the same code writes the same bytes of it; a real project's code comes after it.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from tests.golden.real_code import read_history
+
+import weft
 from weft import erasure
 from weft.append import Appended, Writer, append
-from weft.backends.memory import MemoryStore
 from weft.instants import to_iso
 from weft.log import draft as drafting
-from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.jsonl import write_lines
 from weft.log.kinds import code, conversation, document, graph, memory, transaction
 from weft.log.verify import read_commits
+from weft.memory import Memory
 from weft.ports import Store
 from weft.projection import tokens
 from weft.projection.digest import graph_digest
@@ -72,6 +75,7 @@ class Pool:
         self.edges: list[tuple[str, str, str]] = []
         self.documents: dict[str, tuple[str, ...]] = {}
         self.sources: dict[str, tuple[str, ...]] = {}
+        self.links: dict[str, set[tuple[str, str, str]]] = {}
         self.conversations: dict[str, int] = {}
 
     def take_over(self, other: Pool) -> None:
@@ -80,6 +84,7 @@ class Pool:
         self.edges += other.edges
         self.documents |= other.documents
         self.sources |= other.sources
+        self.links |= other.links
         self.conversations |= other.conversations
 
 
@@ -167,6 +172,7 @@ class Mixer:
             (self._fact, 5),
             (self._ingest, 2),
             (self._index, 2),
+            (self._link, 2),
             (self._converse, 3),
             (self._end_node, 1),
             (self._end_edge, 1),
@@ -350,9 +356,34 @@ class Mixer:
         occurred_at = self._chance.choice((None, START_US - self._chance.randint(1, 100) * DAY_US))
         return Draft(kind="code.indexed", payload=payload, occurred_at=occurred_at)
 
+    def _link(self) -> Draft:
+        """What a source file refers to: some more, some no longer, a module outside; now and then up to a moment."""
+        if not self._pool.sources:
+            return self._index()
+        file = self._chance.choice(list(self._pool.sources))
+        there = [each for ids in self._pool.sources.values() for each in ids]
+        outside = code.Outside(f"{self._pool.name}/import:{self._made % 7}", f"tides{self._made % 7}")
+        joined = {
+            (key, self._chance.choice(("CALLS", "TESTS")), self._chance.choice(there))
+            for key in ("", *(each.partition("::")[2] for each in self._pool.sources[file]))
+        }
+        over = self._pool.links.get(file, set()) if self._chance.random() < 0.5 else set()
+        self._pool.links[file] = (self._pool.links.get(file, set()) - over) | joined
+        payload = code.Linked(
+            id=file, path=file.partition("/")[2], outside=(outside,), unresolved=self._made % 3,
+            joined=(*(code.Joined(*each, 3) for each in sorted(joined)), code.Joined("", "IMPORTS", outside.id, 1)),
+            parted=tuple(code.Joined(*each) for each in sorted(over - joined)),
+            until=self._chance.choice((None, None, to_iso(self._clock.now + 30 * DAY_US))), **self._guard(),
+        )  # fmt: skip
+        return Draft(kind="code.linked", payload=payload)
+
     def _end_node(self) -> Draft:
-        at = self._chance.choice((None, self._moment()))
-        return Draft(kind="graph.ended", payload=graph.Ended(nodes=(self._some(),), at=at, reason="over"))
+        at, until = self._chance.choice(((None, None), (self._moment(), None), self._two_moments()))
+        return Draft(kind="graph.ended", payload=graph.Ended(nodes=(self._some(),), at=at, until=until, reason="over"))
+
+    def _two_moments(self) -> tuple[str, str]:
+        first = START_US + self._chance.randint(-300, 200) * DAY_US
+        return to_iso(first), to_iso(first + self._chance.randint(1, 90) * DAY_US)
 
     def _end_edge(self) -> Draft:
         if not self._pool.edges:
@@ -378,16 +409,25 @@ def main(release: str) -> None:
     salts = fixed_salts()
     for module in (drafting, erasure, tokens):
         module.os = SimpleNamespace(urandom=lambda size: next(salts)[:size])  # type: ignore[attr-defined]
-    store = MemoryStore(commit_genesis, clock=FixedClock())
-    mixer = Mixer(store, seed=1, batch=4, words=30)
-    mixer.run(EVENTS)
-    mixer.erase()
-    log.write_bytes(b"".join(write_lines(ACCOUNT, read_commits(store, OPERATOR))))
-    head = store.head(OPERATOR)
-    digests.write_text(
-        f"graph {graph_digest(store.graph_rows(OPERATOR))}\nhead {head.digest.hex()}\nevents {head.pos}\n"
-    )
+    with tempfile.TemporaryDirectory() as scratch, project(Path(scratch) / "quay") as made:
+        store = made.loom.store
+        mixer = Mixer(store, seed=1, batch=4, words=30)
+        mixer.run(EVENTS)
+        mixer.erase()
+        read_history(made, made.loom.settings.root)
+        log.write_bytes(b"".join(write_lines(ACCOUNT, read_commits(store, OPERATOR))))
+        head = store.head(OPERATOR)
+        digests.write_text(
+            f"graph {graph_digest(store.graph_rows(OPERATOR))}\nhead {head.digest.hex()}\nevents {head.pos}\n"
+        )
     print(f"{head.pos} events in {log}")
+
+
+def project(root: Path) -> Memory:
+    """An empty memory of an account of its own, long after what the mixer writes."""
+    root.mkdir()
+    environment = {"HOME": str(root.parent), "WEFT_ACCOUNT": ACCOUNT, "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
+    return weft.open("memory://", directory=root, environment=environment, clock=FixedClock(START_US + 500 * DAY_US))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
 from weft.log.chain import commit_genesis
 from weft.log.jsonl import read_checked, write_lines
-from weft.log.kinds import KINDS, payload_of
+from weft.log.kinds import KINDS, code, graph, payload_of
 from weft.log.verify import read_commits, verify
 from weft.ports import Store
 from weft.projection.digest import graph_digest
@@ -72,6 +72,25 @@ def test_every_kind_of_event_is_kept_somewhere() -> None:
     kept = Counter(event.kind for release in RELEASES for event in events(release))
     assert {kind.name for kind in KINDS} <= set(kept)
     assert min(kept.values()) >= 2
+
+
+def test_the_fourth_log_holds_code_that_was_read_out_of_history() -> None:
+    """By the real indexer: versions told late, what files refer to and no longer do, files gone for a while."""
+    payloads = [payload_of(event) for event in events("v0.4") if not event.rewritten]
+    of_quay = [each for each in payloads if getattr(each, "project", None) == "quay"]
+    indexed = [each for each in of_quay if isinstance(each, code.Indexed)]
+    linked = [each for each in of_quay if isinstance(each, code.Linked)]
+    ended = [each for each in payloads if isinstance(each, graph.Ended) and each.reason == "not in this commit"]
+    assert {each.language for each in indexed} >= {"python", "typescript"}
+    for name in ("reader", "blob", "size", "imports", "broken", "until"):
+        assert any(getattr(each, name) for each in indexed), name
+    for name in ("sort", "signature", "calls", "summary"):
+        assert any(getattr(symbol, name) for each in indexed for symbol in each.symbols), name
+    for name in ("joined", "parted", "outside", "until"):
+        assert any(getattr(each, name) for each in linked), name
+    relations = {each.relation for one in linked for each in one.joined}
+    assert relations == {"IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS"}
+    assert any(each.until for each in ended)
 
 
 def test_the_first_log_is_as_mixed_as_it_claims() -> None:

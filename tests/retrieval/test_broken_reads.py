@@ -75,6 +75,8 @@ class World:
             )
             write_links(memory.loom, [("almanac.py::tide", "CALLS", "almanac.py::moon")])
             find_communities(memory.loom)
+            (memory.loom.settings.root / "tides.md").write_text("# Tides\n\nCall `moon` for the moon of a day.\n")
+            run(memory, "index_docs", path="tides.md")
         with memory_at(store, WEFT_AGENT="ann", WEFT_ROLE="agent") as memory:
             wanted = {"operation": "remember", "arguments": {"text": "Ferries run all night.", "level": "global"}}
             run(memory, "request_global_write_approval", **wanted)
@@ -111,6 +113,9 @@ class World:
             "graph_query": {"query": "the moon of a day", "mode": "hybrid"},
             "find_similar_code": {"element": "moon", "threshold": 0.0},
             "community_list": {},
+            "graph_edges": {"rel": "CALLS"},
+            "diff_since": {"since": "2020"},
+            "search_docs": {"query": "the moon of a day", "symbol": "moon"},
         }
         self.arguments |= {name: {} for name in LISTS}
 

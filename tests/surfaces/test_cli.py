@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ from weft.version import __version__
 from .conftest import Cli, every_command
 
 TRACEBACK = "Traceback (most recent call last)"
+
+
+def git(root: Path, *arguments: str) -> None:
+    named = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(root), *named, *arguments], check=True, capture_output=True)
 
 
 def answer(cli: Cli, *arguments: str, code: int = 0) -> Any:
@@ -139,6 +145,9 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_SENSITIVE_KEY", answer(cli, "key-new")["key"])
     (cli.root / "a.md").write_text("# One\n\nfirst\n")
     (cli.root / "desk.py").write_text('def book() -> int:\n    """Books a seat at the desk."""\n    return 1\n')
+    git(cli.root, "init", "-q")
+    git(cli.root, "add", "desk.py")
+    git(cli.root, "commit", "-q", "-m", "a desk")
     (cli.root / "agents").mkdir()
     (cli.root / "agents" / "desk.toml").write_text('keywords = ["tides"]\n')
     (cli.root / "chat.jsonl").write_text('{"type": "user", "uuid": "1", "message": {"content": "words"}}\n')
@@ -265,7 +274,12 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("ingest", "."), "documents"),
         (("graph", "set-workspace", "."), "workspace"),
         (("graph", "rebuild"), "job"),
+        (("graph", "index-commit", "HEAD"), "commit"),
         (("graph", "health"), "pending_changes"),
+        (("graph", "edges"), "rel"),
+        (("index-docs",), "documents"),
+        (("search-docs", "first"), "passages"),
+        (("diff-since", "2020"), "added"),
         (("context-pack", "book a seat at the desk"), "core_symbols"),
         (("semantic-slice", "book"), "code"),
         (("code-explain", "book"), "history"),
@@ -302,7 +316,9 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] in families)]) for arguments, _ in runs)}
     assert {each.replace("-", "_") for each in covered} == {operation.name for operation in OPERATIONS}
     for arguments, field in runs:
-        assert field in answer(cli, *arguments), arguments
+        one_a_line = arguments == ("graph", "edges")
+        made = json.loads(cli(*arguments, "--json").stdout.splitlines()[0]) if one_a_line else answer(cli, *arguments)
+        assert field in made, arguments
     node = answer(cli, "show", first["id"])["node"]
     assert {name: node["props"][name] for name in ("size", "colour", "pinned")} == {
         "size": 3,

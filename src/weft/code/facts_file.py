@@ -104,7 +104,7 @@ class FactsFile:
 
     def __init__(self, path: Path | None) -> None:
         """Opens it, or makes it anew; None keeps it in memory. Raises OSError where nothing can be made there."""
-        self._path = path
+        self.path = path
         try:
             self._db, self.fresh = self._open()
         except broken_errors():
@@ -115,10 +115,10 @@ class FactsFile:
         import apsw
 
         name = ":memory:"
-        if self._path is not None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            name = str(self._path)
+        if self.path is not None:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            name = str(self.path)
         db = apsw.Connection(name)
         try:
             db.set_busy_timeout(BUSY_MS)
@@ -141,7 +141,7 @@ class FactsFile:
     def begin_anew(self) -> None:
         """Throws the file away and makes an empty one in its place."""
         self._db.close()
-        remove_facts(self._path)
+        remove_facts(self.path)
         self._db, self.fresh = self._open()
 
     def close(self) -> None:
@@ -239,6 +239,14 @@ class FactsFile:
         """Keys of a file's definitions whose nodes have other keys, and those."""
         raw = self._first("SELECT keys FROM source WHERE path = ?", path)
         return {} if raw is None else _keys.decode(raw)
+
+    def all_renamed(self) -> dict[str, Mapping[str, str]]:
+        """The same for all files that have any, by path."""
+        query = "SELECT path, keys FROM source WHERE length(keys) > 1"
+        return {path: _keys.decode(raw) for path, raw in self._rows(query)}
+
+    def _rows(self, query: str) -> Iterator[Any]:
+        yield from self._db.execute(query)
 
     def put_source(self, path: str, known: SourceKnown, facts: bytes, keys: Mapping[str, str]) -> None:
         """Takes a version of a file in, unsettled; its links stay as they are noted. Inside `writing`."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from weft.commits import LockedView
+from weft.commits import LexedText, LockedView
 from weft.errors import Conflict, Invalid, TooLarge
 from weft.log.canonical import canonical
 from weft.log.chain import (
@@ -31,8 +31,20 @@ MAX_CAUSES = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
 
 
+class Ready(Struct, frozen=True, kw_only=True):
+    """What was made of a payload ahead of its write, maybe in another process: its canonical bytes, and its texts for
+    the index. Whoever makes it has put its words through the screen.
+    """
+
+    raw: bytes
+    texts: tuple[LexedText, ...]
+
+
 class Draft(Struct, frozen=True, kw_only=True):
-    """An event before it has a place. `payload` is an instance of the kind's payload type."""
+    """An event before it has a place. `payload` is an instance of the kind's payload type.
+
+    Of a draft that is `ready`, the payload is no more than whom and what it is about; what is written is in there.
+    """
 
     kind: str
     payload: Struct
@@ -40,6 +52,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     caused_by: tuple[str, ...] = ()
     task: str | None = None
     conversation: str | None = None
+    ready: Ready | None = None
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -78,7 +91,7 @@ def _prepare_one(draft: Draft) -> Prepared:
         raise Invalid(f"{draft.kind} needs a {kind.payload.__name__}, not a {type(draft.payload).__name__}")
     if len(draft.caused_by) > MAX_CAUSES:
         raise TooLarge(f"an event names {len(draft.caused_by)} causes; the limit is {MAX_CAUSES}")
-    raw = canonical(msgspec.to_builtins(draft.payload))
+    raw = canonical(msgspec.to_builtins(draft.payload)) if draft.ready is None else draft.ready.raw
     if len(raw) > MAX_PAYLOAD_BYTES:
         raise TooLarge(
             f"the payload is {len(raw):,} bytes; the limit is {MAX_PAYLOAD_BYTES:,}",

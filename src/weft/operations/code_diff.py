@@ -6,6 +6,7 @@ weft knew then against what it knows now.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Final, NamedTuple
 
@@ -18,11 +19,13 @@ from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
 from weft.operations.bounds import bounded_lists
-from weft.operations.code_records import SYMBOL_KINDS
-from weft.operations.moments import looks_like_sha, looks_like_tx
+from weft.operations.code_records import SYMBOL_KINDS, file_id
+from weft.operations.freshness import freshness_note
+from weft.operations.moments import looks_like_sha, looks_like_tx, names_commit, of_project
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
-from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, Tx
+from weft.queries import Which
+from weft.types import MAX_IDS_PER_READ, NOW, SCOPES, Find, NodeVersion, Tx, Viewer
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
 MOST_FILES: Final = 1_000_000
@@ -84,7 +87,9 @@ def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
     """
     loom = workspace_of(loom)
     kinds = _kinds(given.types)
-    found = _since_commit(loom, given.since) if looks_like_sha(given.since) else None
+    found = None
+    if looks_like_sha(given.since) or names_commit(loom, given.since):
+        found = _since_commit(loom, given.since)
     if found is None:
         found = _since_known(loom, given.since)
     sides = [
@@ -148,8 +153,10 @@ def _since_commit(loom: Loom, written: str) -> _Found | None:
     if not now:
         found.notes.append("nothing is indexed here yet: `weft index`")
     changed = [path for path, node in now.items() if path in then and node.props.get("blob") not in (None, then[path])]
-    gone = [path for path in then if path not in now and language_of(path) is not None]
+    gone = _gone(loom, [path for path in then if path not in now and language_of(path) is not None], found.notes)
     came = [path for path in now if path not in then]
+    if (note := freshness_note(loom, now)) is not None:
+        found.notes.append(note)
     old = dict(_symbols_then(loom, {path: then[path] for path in (*changed, *gone)[:MOST_READ]}, prefix, found.notes))
     for path in came:
         found.added.append(_of_node(now[path]))
@@ -164,6 +171,30 @@ def _since_commit(loom: Loom, written: str) -> _Found | None:
     if len(changed) + len(gone) > MOST_READ:
         found.notes.append(f"{len(changed) + len(gone):,} files differ: symbols of the first {MOST_READ} are compared")
     return found
+
+
+def _gone(loom: Loom, paths: list[str], notes: list[str]) -> list[str]:
+    """Of the commit's files that are not in the index, those that are gone: not what is on the disk and passed over.
+
+    Git has no guards: what is hidden from the viewer here is left out, and what never was here is told to those alone
+    who would see it.
+    """
+    root = loom.settings.root
+    there = [path for path in paths if os.path.lexists(root / path)]
+    if there:
+        notes.append(f"{len(there):,} source files of the commit are on the disk and not indexed: {there[0]}")
+    left = [path for path in paths if path not in set(there)]
+    if not left:
+        return []
+    ids = {path: file_id(loom.settings.project, path) for path in left}
+    which = Which(ids=tuple(ids.values()))
+    anyone = Viewer(account=loom.viewer.account, scopes=frozenset(SCOPES), sensitive=True)
+    known, seen = (
+        {node.id for node in loom.store.last_versions(viewer, which, limit=len(ids))}
+        for viewer in (anyone, loom.viewer)
+    )
+    sees_new = loom.viewer.audience == "internal" and "admin" in loom.viewer.scopes
+    return [path for path, node in ids.items() if node in seen or (sees_new and node not in known)]
 
 
 Old = Mapping[str, tuple[NodeDelta, str]]
@@ -237,7 +268,9 @@ def _position(loom: Loom, written: str) -> tuple[int, str]:
             raise NotFound(f"there is no transaction {written!r}", hint="`weft diff` lists transactions")
         return tx.closed_pos or tx.opened_pos, f"{written} ({to_iso(tx.at)})"
     if looks_like_sha(written):
-        known = loom.store.transactions(loom.viewer, limit=1, git_commit=written)
+        known = [
+            tx for tx in loom.store.transactions(loom.viewer, limit=20, git_commit=written) if of_project(loom, tx)
+        ]
         if not known:
             raise NotFound(f"git commit {written} is not known here", hint="give a moment instead, such as 2026-05-08")
         return known[0].closed_pos or known[0].opened_pos, f"commit {written[:12]}"

@@ -15,6 +15,7 @@ from weft.operations.bounds import bounded
 from weft.operations.doc_links import MENTIONS_CODE
 from weft.operations.fields import Limit
 from weft.operations.ingesting import Ingested, ingest_documents
+from weft.operations.paths import read_path
 from weft.operations.registry import Operation
 from weft.operations.showing import show_node
 from weft.operations.workspaces import workspace_of
@@ -32,7 +33,7 @@ MOST_MENTIONS: Final = 200
 class IndexDocs(Struct, frozen=True, kw_only=True):
     """Input of `index_docs`."""
 
-    path: Annotated[str, Meta(max_length=4096, description="a file or folder; the whole workspace if unset")] = ""
+    path: Annotated[str, Meta(max_length=4096, description="a file or folder of the workspace; all of it if unset")] = ""
 
 
 def index_docs(loom: Loom, given: IndexDocs) -> Ingested:
@@ -41,7 +42,7 @@ def index_docs(loom: Loom, given: IndexDocs) -> Ingested:
     They are joined to the code that they name. Unchanged ones cost nothing. `weft ingest` reads both.
     """
     loom = workspace_of(loom)
-    return ingest_documents(loom, given.path or str(loom.settings.root))
+    return ingest_documents(loom, str(loom.settings.root / read_path(given.path or ".")))
 
 
 class SearchDocs(Struct, frozen=True, kw_only=True):

@@ -28,13 +28,13 @@ from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id
 from weft.operations.committing import append_stamped
 from weft.operations.facts_kept import WAIT_S, facts_kept
 from weft.operations.ignoring import read_patterns
-from weft.operations.moments import OUT_OF_GIT
+from weft.operations.moments import OUT_OF_GIT, of_project
 from weft.operations.registry import Operation
 from weft.operations.rights import Rights, rights_asked
 from weft.operations.skipped_files import SkippedFiles
 from weft.operations.walking import Skipped
 from weft.operations.workspaces import workspace_of
-from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, When
+from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, Tx, When
 
 MAX_FILES: Final = 100_000
 MAX_SYMBOLS: Final = 10_000
@@ -221,16 +221,18 @@ class _History:
 
     def _looked_at_next(self) -> int | None:
         """When the workspace was next looked at after the commit, as far as the latest transactions tell."""
-        root, times = self._loom.settings.root, set[int]()
         commits: dict[str, int | None] = {}
+        looks: list[tuple[int, Tx]] = []
         for tx in self._loom.store.transactions(self._loom.viewer, limit=MAX_TRANSACTIONS):
+            at: int | None = tx.at
             if tx.kind == OUT_OF_GIT and tx.git_commit is not None:
                 if tx.git_commit not in commits:
-                    commits[tx.git_commit] = git.commit_time_us(root, tx.git_commit)
-                times.add(commits[tx.git_commit] or 0)
-            elif tx.kind in LOOKS:
-                times.add(tx.at)
-        return min((each for each in times if each > self._at), default=None)
+                    commits[tx.git_commit] = git.commit_time_us(self._loom.settings.root, tx.git_commit)
+                at = commits[tx.git_commit]  # None for a commit of another repository
+            if at is not None and at > self._at and tx.kind in (*LOOKS, OUT_OF_GIT):
+                looks.append((at, tx))
+        looks.sort(key=lambda each: each[0])
+        return next((at for at, tx in looks if of_project(self._loom, tx)), None)
 
     def _append(self, drafts: Sequence[Draft], paths: Sequence[str]) -> None:
         if drafts:

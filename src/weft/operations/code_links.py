@@ -56,10 +56,12 @@ class Workspace:
     """The files of a workspace for resolvers (a `weft.code.resolving.Project`): remembers what is asked of it."""
 
     def __init__(self, facts: FactsFile, root: Path, project: str | None) -> None:
-        self._facts, self._root, self._project = facts, os.fspath(root), project
+        self._facts, self.root, self.project = facts, os.fspath(root), project
         self._held: OrderedDict[str, FileFacts] = OrderedDict()
         self._asked: set[str] = set()
         self._sources = frozenset(facts.sources())
+        self._renamed = facts.all_renamed()
+        self._ids: dict[str, str] = {}  # of files
         self._files: dict[str, list[str]] = {}
         self._folders: dict[str, set[str]] = {}
         self._named: dict[str, list[str]] | None = None
@@ -89,7 +91,7 @@ class Workspace:
         return self._as_nodes(path, found)
 
     def _as_nodes(self, path: str, found: Links) -> Resolved:
-        own = self._facts.renamed(path)
+        own = self._renamed.get(path, {})
         links: dict[tuple[str, str, str], LinkKept] = {}
         modules: dict[str, str] = {}
         lost = 0
@@ -116,14 +118,17 @@ class Workspace:
         if target.external:
             language = language_of(path)
             assert language is not None
-            made = file_id(self._project, f"import:{language.reader_name}:{target.external}")
+            made = file_id(self.project, f"import:{language.reader_name}:{target.external}")
             return made if len(made) <= MAX_ID_CHARACTERS else None
         if target.path not in self._sources:
             return None
-        file = file_id(self._project, target.path)
+        file = self._ids.get(target.path)
+        if file is None:
+            file = self._ids[target.path] = file_id(self.project, target.path)
         if not target.key:
             return file
-        return f"{file}::{self._facts.renamed(target.path).get(target.key, target.key)}"
+        renamed = self._renamed.get(target.path)
+        return f"{file}::{target.key if renamed is None else renamed.get(target.key, target.key)}"
 
     def _load(self, path: str) -> FileFacts | None:
         known = self._held.get(path)
@@ -166,7 +171,7 @@ class Workspace:
     def _read(self, path: str) -> str | None:
         if path not in self._by_name().get(path.rpartition("/")[2], ()):
             return None
-        raw = read_regular(os.path.join(self._root, path), MAX_TEXT_BYTES)  # noqa: PTH118
+        raw = read_regular(os.path.join(self.root, path), MAX_TEXT_BYTES)  # noqa: PTH118
         try:
             return raw.decode() if isinstance(raw, bytes) else None
         except UnicodeDecodeError:

@@ -11,7 +11,9 @@ import stat
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from weft.code.languages import language_of
 from weft.code.parsing import MAX_SOURCE_BYTES
@@ -19,8 +21,10 @@ from weft.code.symbols import SourceFile, read_source
 from weft.context.baked import MARKER as BAKED
 from weft.errors import Invalid
 from weft.instants import SystemClock
+from weft.operations.code_records import Indexing, Source, index_new, ready
 from weft.operations.file_faults import faults_told
 from weft.screen import Screen
+from weft.types import Guard
 
 MAX_HASHED_BYTES: Final = 67_108_864  # a larger file is told from another by its size alone
 READ_BYTES: Final = 1 << 20
@@ -41,15 +45,26 @@ class FileState(Struct, frozen=True, kw_only=True):
     blob: str = ""
 
 
+class FactsRead(Struct, frozen=True, kw_only=True):
+    """The facts of a file, packed; the digest of what others see of them; how many places of it do not parse."""
+
+    raw: bytes
+    interface: str
+    broken: int
+
+
 class CodeRead(Struct, frozen=True, kw_only=True):
     """A file with what it says, if that could be read; else `problem` says why not.
 
-    `gone` is why there is nothing there to be read at all. `redacted` counts the secrets that were taken out.
+    `gone` is why there is nothing there to be read at all. `redacted` counts the secrets that were taken out. Of a file
+    that is new, what to write (`indexing`) may be made at once; then it comes without its `source`.
     """
 
     path: str
     state: FileState | None = None
     source: SourceFile | None = None
+    facts: FactsRead | None = None
+    indexing: Indexing | None = None
     problem: str = ""
     gone: str = ""
     redacted: Mapping[str, int] = field(default_factory=dict)
@@ -84,6 +99,16 @@ def read_code(root: str, path: str, *, redacts: bool, known: str = "") -> CodeRe
     return read_bytes(path, state, raw, redacts=redacts)
 
 
+def hashed_only(root: str, path: str, *, problem: str) -> CodeRead:
+    """A file of which nothing is read but its hash, and why."""
+    found = _bytes(root, path)
+    return (
+        CodeRead(path=path, gone=found)
+        if isinstance(found, str)
+        else CodeRead(path=path, state=found[0], problem=problem)
+    )
+
+
 def read_bytes(path: str, state: FileState, raw: bytes | None, *, redacts: bool) -> CodeRead:
     """What the bytes of a source file say; without them, it is too large. Never raises for what is in them."""
     if raw is None or len(raw) > MAX_SOURCE_BYTES:
@@ -93,10 +118,31 @@ def read_bytes(path: str, state: FileState, raw: bytes | None, *, redacts: bool)
     screen = Screen(redacts=redacts, keys=None)
     try:
         with faults_told(screen):
-            text = screen.redact(_text(raw))
-            return CodeRead(path=path, state=state, source=read_source(text, path), redacted=dict(screen.redacted))
+            source = read_source(screen.redact(_text(raw)), path)
+            return CodeRead(path=path, state=state, source=source, facts=_facts(source), redacted=dict(screen.redacted))
     except Invalid as problem:
         return CodeRead(path=path, state=state, problem=problem.message)
+
+
+def _facts(source: SourceFile) -> FactsRead:
+    return FactsRead(
+        raw=msgspec.msgpack.encode(source.facts), interface=source.facts.interface(), broken=len(source.broken)
+    )
+
+
+def read_new(root: str, path: str, guard: Guard, *, redacts: bool) -> CodeRead:
+    """The same for a file that was never there: with what to write, made ready, in place of what it says."""
+    read = read_code(root, path, redacts=redacts)
+    if read.state is None:
+        return read
+    state = read.state
+    source = Source(path=path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
+    try:
+        made = ready(index_new(guard, source))
+    except Invalid as problem:
+        plain = replace(source, read=None)
+        return CodeRead(path=path, state=state, indexing=ready(index_new(guard, plain)), problem=problem.message)
+    return replace(read, source=None, indexing=made)
 
 
 def _text(raw: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import asdict, replace
 
+from weft.append import made_ready
 from weft.code.facts import FILE, READER_VERSION, FileFacts
 from weft.code.languages import language_of
 from weft.code.snippets import python_snippet
@@ -125,11 +126,41 @@ def index(
     Symbols that stand as they are, word for word and line for line, are left alone. Who knows that the file was never
     there says so (`is_new`), and saves looking for what is left of it.
     """
-    node_id = file_id(guard.project, source.path)
-    if standing is None:
-        standing = {} if is_new else _standing(loom, guard, source.path)
+    if is_new:
+        return index_new(guard, source)
+    standing = _standing(loom, guard, source.path) if standing is None else standing
     symbols = () if source.read is None else source.read.symbols
-    keys = _keys(symbols, (lambda key: None) if is_new else _kinds_known(loom, node_id, standing))
+    keys = _keys(symbols, _kinds_known(loom, file_id(guard.project, source.path), standing))
+    return _indexing(guard, source, known, standing, keys, until)
+
+
+def index_new(guard: Guard, source: Source) -> Indexing:
+    """The same for a file that was never there. Needs no store."""
+    symbols = () if source.read is None else source.read.symbols
+    return _indexing(guard, source, None, {}, [symbol.key for symbol in symbols], None)
+
+
+def ready(indexing: Indexing) -> Indexing:
+    """The same with all that needs no store made ahead of its write. The text that it was read from held no secret.
+
+    Raises Invalid for what cannot be kept.
+    """
+    payload = indexing.draft.payload
+    assert isinstance(payload, code.Indexed)
+    about = replace(payload, text="", spans=(), symbols=(), imports=(), broken=())
+    return replace(indexing, draft=made_ready(indexing.draft, about))
+
+
+def _indexing(
+    guard: Guard,
+    source: Source,
+    known: NodeVersion | None,
+    standing: Mapping[str, NodeVersion],
+    keys: list[str],
+    until: str | None,
+) -> Indexing:
+    node_id = file_id(guard.project, source.path)
+    symbols = () if source.read is None else source.read.symbols
     made = () if source.read is None else _symbol_texts(source.read, keys, sensitive=guard.sensitive)
     gone = set(standing) - {f"{node_id}::{key}" for key in keys}
     # What is told of a later time would hold again from then on: it is taken back, and told anew.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,9 +16,12 @@ from weft.errors import WeftError
 from weft.log.kinds import transaction
 from weft.loom import Loom
 from weft.operations.code_linking import Outcome
-from weft.operations.code_reading import CodeRead, mark_of, read_code
+from weft.operations.code_reading import CodeRead, mark_of
 from weft.operations.code_records import Source, file_id, is_version
+from weft.operations.code_worker import ToRead
+from weft.operations.code_workers import read_files, read_here
 from weft.operations.code_writing import CodeWriting
+from weft.operations.fewer_collections import fewer_collections
 from weft.operations.file_versions import Seen, look_up, name_problem
 from weft.operations.rights import Rights
 from weft.operations.skipped_files import SkippedFiles
@@ -80,18 +84,14 @@ class CodeRun:
         for each in found.skipped:
             self.skipped.add(each)
         todo = dict(self._look(found))
-        few = len(todo) + len(gone) <= SMALL_FILES
-        for number, read in enumerate(self._read(todo), start=1):
-            self._take(read, todo[read.path], walked=found.walked(read.path))
-            if not few:
-                self._writing.write_full()
-            self._loom.progress("indexing", number, len(todo))
-        if few:
+        if len(todo) + len(gone) <= SMALL_FILES:
+            for read in read_here(os.fspath(self._root), self._to_read(todo), redacts=self._loom.screen.redacts):
+                self._take(read, todo[read.path], walked=found.walked(read.path))
             self._writing.write_at_once(gone)
+            self._writing.link()
         else:
-            self._writing.write()
-            self._writing.end(gone)
-        self._writing.link()
+            with fewer_collections():
+                self._run_many(todo, found, gone)
         head = self._loom.store.head(self._loom.viewer)
         with self._facts.writing():
             self._facts.set_marks(self._marks)
@@ -164,10 +164,23 @@ class CodeRun:
 
     # Reading
 
-    def _read(self, todo: Mapping[str, Seen]) -> Iterator[CodeRead]:
-        root, redacts = os.fspath(self._root), self._loom.screen.redacts
-        for path, seen in todo.items():
-            yield read_code(root, path, redacts=redacts, known=self._hash_known(path, seen))
+    def _run_many(self, todo: Mapping[str, Seen], found: Found, gone: Sequence[NodeVersion]) -> None:
+        reads = read_files(os.fspath(self._root), self._to_read(todo), redacts=self._loom.screen.redacts)
+        with closing(reads):
+            for number, read in enumerate(reads, start=1):
+                self._take(read, todo[read.path], walked=found.walked(read.path))
+                self._writing.write_full()
+                self._loom.progress("indexing", number, len(todo))
+        self._writing.write()
+        self._writing.end(gone)
+        self._writing.link()
+
+    def _to_read(self, todo: Mapping[str, Seen]) -> list[ToRead]:
+        new = self._rights.of(None)
+        return [
+            ToRead(path=path, guard=new) if seen.last is None else ToRead(path=path, known=self._hash_known(path, seen))
+            for path, seen in todo.items()
+        ]
 
     def _take(self, read: CodeRead, seen: Seen, *, walked: bool) -> None:
         if read.state is None:
@@ -179,7 +192,7 @@ class CodeRun:
             return
         if read.problem:
             self.skipped.add(Skipped(path=read.path, reason=read.problem))
-        if read.source is not None and read.source.broken:
+        if read.facts is not None and read.facts.broken:
             self.broken.append(read.path)
         if read.redacted:
             self.with_secrets.append(read.path)

@@ -7,10 +7,10 @@ round, for its links are resolved before anything is written; what was not writt
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -30,8 +30,9 @@ from weft.operations.code_links import (
     folders_of,
     link_drafts,
 )
-from weft.operations.code_reading import CodeRead
+from weft.operations.code_reading import CodeRead, read_code
 from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index, is_version
+from weft.operations.code_workers import resolve_files
 from weft.operations.committing import MAX_DECISIONS, append_stamped
 from weft.operations.deleted_parts import has_ended
 from weft.operations.deletions import pages, revive, slices
@@ -72,7 +73,10 @@ class Work(Struct, frozen=True, kw_only=True):
         """Nodes and bytes, about, that it brings."""
         if self.indexing is None:
             return 0, 0
-        payload = self.indexing.draft.payload
+        draft = self.indexing.draft
+        if draft.ready is not None:
+            return 1 + self.indexing.symbols, len(draft.ready.raw)
+        payload = draft.payload
         assert isinstance(payload, code.Indexed)
         nodes = 1 + len(payload.symbols) + len(payload.ended)
         return nodes, len(payload.text) + sum(len(each.text) + 200 for each in payload.symbols)
@@ -102,6 +106,13 @@ class CodeWriting:
         if last is not None and last.kind != "File":
             raise Invalid(f"is known as a {last.kind}, which it stays", hint="`weft erase --source` forgets it")
         guard = self._rights.of(last)
+        if read.indexing is not None and last is None:
+            return Work(read=read, guard=guard, seen=seen, indexing=read.indexing, walked=walked)
+        if read.indexing is not None:  # it came meanwhile, by somebody else
+            read = read_code(str(self._root), read.path, redacts=self._loom.screen.redacts)
+            if read.state is None:
+                raise Invalid(read.gone)
+            state = read.state
         source = Source(path=read.path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
         if seen.gone is not None and seen.gone.deleted_at is not None:
             if not self.brings_back:
@@ -200,7 +211,7 @@ class CodeWriting:
             if work.indexing is None:
                 self._outcome.unchanged += not work.read.problem
                 continue
-            if work.read.source is None:
+            if work.read.facts is None:
                 self._outcome.others += 1
             else:
                 self._outcome.files += 1
@@ -223,7 +234,7 @@ class CodeWriting:
                 before, state = sources.get(work.path), work.read.state
                 assert state is not None
                 # Names out of a sensitive file stay out of here.
-                is_source = work.read.source is not None and not work.guard.sensitive
+                is_source = work.read.facts is not None and not work.guard.sensitive
                 came = (before is None and work.path not in others) or (before is None) is is_source
                 if before is None and work.seen.last is not None:
                     self._linking.doubt(work.path)
@@ -244,20 +255,19 @@ class CodeWriting:
             facts.unsettle(facts.askers(asked))
 
     def _put_source(self, work: Work, before: SourceKnown | None, *, came: bool) -> set[str]:
-        assert work.read.source is not None and work.read.state is not None  # noqa: PT018
-        facts, state = work.read.source.facts, work.read.state
-        interface = facts.interface()
-        asked = set(asked_of(work.path, came_or_went=came, shown=before is None or before.interface != interface))
+        facts, state = work.read.facts, work.read.state
+        assert facts is not None
+        assert state is not None
+        shown = before is None or before.interface != facts.interface
+        asked = set(asked_of(work.path, came_or_went=came, shown=shown))
         if before is None:
             new = [folder for folder in folders_of(work.path) if not self._facts.holds(folder)]
             asked.update(FOLDERS + folder.rpartition("/")[0] for folder in new)
-        known = SourceKnown(
-            state.sha256, READER_VERSION, state.mark, work.walked, interface, len(work.read.source.broken)
-        )
+        known = SourceKnown(state.sha256, READER_VERSION, state.mark, work.walked, facts.interface, facts.broken)
         keys = {} if work.indexing is None else work.indexing.keys
         if work.indexing is None and before is not None:
             keys = self._facts.renamed(work.path)
-        self._facts.put_source(work.path, known, msgspec.msgpack.encode(facts), keys)
+        self._facts.put_source(work.path, known, facts.raw, keys)
         return asked
 
     def _emptied(self, path: str) -> set[str]:
@@ -306,7 +316,7 @@ class CodeWriting:
         ending = [draft for node in gone for draft in self._ending(node)]
         paths = [str(node.props.get("path") or "") for node in gone]
         self._note_facts(works, paths)
-        first = [work.path for work in works if work.read.source is not None]
+        first = [work.path for work in works if work.read.facts is not None]
         rest = [path for path in self._facts.unsettled() if path not in set(first)]
         resolved = self._linking.resolved([*first, *rest][:LINKED_AT_ONCE])
         try:
@@ -337,18 +347,19 @@ class CodeWriting:
         todo = self._facts.unsettled()
         if not todo:
             return
-        workspace = self._linking.workspace()
         batch: list[Resolved] = []
         relations = 0
-        for number, path in enumerate(todo, start=1):
-            found = workspace.resolved(path)
-            if found is not None:
-                batch.append(found)
-                relations += len(found.links)
-            if relations >= RELATIONS_PER_COMMIT or len(batch) >= FILES_PER_COMMIT or number == len(todo):
-                self._write_links(batch)
-                batch, relations = [], 0
-                self._loom.progress("linking", number, len(todo))
+        found = resolve_files(self._linking.workspace(), self._facts, todo)
+        with closing(found):
+            for number, each in enumerate(found, start=1):
+                batch.append(each)
+                relations += len(each.links)
+                if relations >= RELATIONS_PER_COMMIT or len(batch) >= FILES_PER_COMMIT:
+                    self._write_links(batch)
+                    batch, relations = [], 0
+                    self._loom.progress("linking", number, len(todo))
+        self._write_links(batch)
+        self._loom.progress("linking", len(todo), len(todo))
 
     def _write_links(self, batch: Sequence[Resolved]) -> None:
         """Writes links of files together; where that is refused, by halves, until those at fault are alone."""

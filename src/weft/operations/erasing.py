@@ -19,6 +19,7 @@ from weft.instants import to_iso
 from weft.log.kinds.rewriting import What
 from weft.loom import Loom
 from weft.operations.clearing_audit import clear_audit
+from weft.operations.clearing_jobs import Jobs
 from weft.operations.clearing_outbox import clear_outbox
 from weft.operations.conversations import log_session
 from weft.operations.deleting import names_of, path_in_project
@@ -168,7 +169,9 @@ def carry_out(
     audit = _Audit(loom, viewer, selected, counts.openings | _taken_back(selected), would.nodes, sessions)
     audited = audit.clear(write=False)
     outside = files_with(loom.settings, would.nodes, selected.names, every=selected.what == "everything")
-    if not (would.nodes or would.events or waits.removed or waits.redacted or audited or outside.files):
+    has_code = selected.what == "everything" or not CODE_KINDS.isdisjoint(counts.kinds)
+    jobs = Jobs(loom, selected, mentioned, written, has_code=has_code)
+    if not (would.nodes or would.events or waits.removed or waits.redacted or audited or outside.files or jobs.ended):
         raise _nothing(selected.what, written, _finished(loom, viewer) if go else ())
     told = Erasure(
         status="previewed",
@@ -200,9 +203,10 @@ def carry_out(
     notes += end_relations(loom, viewer, selected.unsaid)
     notes += remove_files(loom.settings, outside.files)
     notes += _kept_away(loom, selected.what, would.nodes)
-    if selected.what == "everything" or not CODE_KINDS.isdisjoint(counts.kinds):
+    if has_code:
         forget_facts(loom)
     done = erasing.run(selected.what)
+    notes += jobs.clear()
     audit.settle()
     audited = audit.clear(write=True)
     forget_cached(loom)

@@ -10,7 +10,7 @@ from weft.errors import Invalid
 from weft.loom import Loom
 from weft.operations.bounds import OUTPUT_CHARACTERS, size
 from weft.operations.finding import AsOf, KnownAt
-from weft.operations.moments import read_when
+from weft.operations.moments import as_of_note, read_when
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
 from weft.types import EdgeVersion
@@ -48,6 +48,7 @@ class EdgesListed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: str
     edges: tuple[EdgeShown, ...]
     next: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
@@ -76,7 +77,12 @@ def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
             break
         edges += [] if shown is None else [shown]
     more = ", and more" if last is not None else ""
-    return EdgesListed(summary=f"{len(edges):,} relations{more}", edges=tuple(edges), next=last)
+    return EdgesListed(
+        summary=f"{len(edges):,} relations{more}",
+        edges=tuple(edges),
+        next=last,
+        notes=as_of_note(loom, given.as_of),
+    )
 
 
 def _shown(row: EdgeVersion, project: str | None) -> EdgeShown:

@@ -18,7 +18,7 @@ from weft.operations.community_reading import PRIORITIES, TO_DO, CommunityShown,
 from weft.operations.fields import Limit, Query
 from weft.operations.finding import AsOf, KnownAt
 from weft.operations.freshness import freshness_note
-from weft.operations.moments import read_when
+from weft.operations.moments import as_of_note, read_when
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
 from weft.retrieval import recipes
@@ -129,7 +129,7 @@ def graph_query(loom: Loom, given: GraphQuery) -> GraphAnswer:
         mode=given.mode,
         communities=communities,
         hits=hits,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys((*notes, *as_of_note(loom, given.as_of)))),
     )
     return bounded(answer, "hits" if hits else "communities")
 

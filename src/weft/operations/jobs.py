@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,6 +20,7 @@ from weft.instants import SystemClock, to_iso
 from weft.loom import Loom
 from weft.operations.index_turn import Stopped
 from weft.operations.living_processes import birth_of, is_running, this_host
+from weft.operations.mentioned import spelled_out
 
 FOLDER: Final = "jobs"
 MAX_KEPT: Final = 50  # jobs of a store; of more, the oldest that have ended go
@@ -181,6 +182,31 @@ class JobBook:
         found = [job for _, raw in self._raw() if (job := _read(raw)) is not None and job.account == account]
         return tuple(sorted(map(_as_it_is, found), key=lambda job: job.id, reverse=True))
 
+    def forget(self, account: str, mentions: Callable[[str], bool], *, write: bool) -> tuple[int, int]:
+        """Removes what ended jobs tell where that mentions something that is erased; without `write`, counts it only.
+
+        Returns how many those are, and how many mention it and still run: they keep their records up themselves.
+        """
+        gone = running = 0
+        for name, raw in self._raw():
+            job = _read(raw)
+            if (job is not None and job.account != account) or not mentions(spelled_out(raw.decode(errors="replace"))):
+                continue
+            if job is not None and not _as_it_is(job).is_over:
+                running += 1
+                continue
+            gone += 1
+            if write:
+                self._drop(name)
+        return gone, running
+
+    def _drop(self, name: str) -> None:
+        if self._place is None:
+            self._held.pop(name, None)
+            return
+        with contextlib.suppress(OSError):
+            (self._place / name).unlink(missing_ok=True)
+
     def _raw(self) -> Iterator[tuple[str, bytes]]:
         if self._place is None:
             yield from list(self._held.items())
@@ -195,11 +221,7 @@ class JobBook:
         for name, raw in sorted(self._raw(), reverse=True)[MAX_KEPT:]:
             if (job := _read(raw)) is not None and not _as_it_is(job).is_over:
                 continue
-            if self._place is None:
-                self._held.pop(name, None)
-            else:
-                with contextlib.suppress(OSError):
-                    (self._place / name).unlink(missing_ok=True)
+            self._drop(name)
 
 
 class Running:

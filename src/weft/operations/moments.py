@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from weft import git
 from weft.errors import Invalid, NotFound
 from weft.instants import parse_instant
 from weft.loom import Loom
-from weft.types import When
+from weft.types import Tx, When
 
 SHA_CHARACTERS = range(7, 65)
 OUT_OF_GIT: Final = "maintenance"  # the kind of transactions that tell of a commit what git has of it
 TRANSACTIONS_OF_COMMIT = 20
+_GIT_NAME = re.compile(r"[A-Za-z][\w./-]{0,200}(?:[~^]\d{0,4}){0,4}")
 
 
 def read_when(loom: Loom, *, as_of: str | None, known_at: str | None) -> When:
@@ -25,9 +27,18 @@ def _read(loom: Loom, written: str | None, field: str) -> int | None:
         return None
     if looks_like_tx(written):
         return tx_time(loom, written)
-    if looks_like_sha(written):
+    if looks_like_sha(written) or names_commit(loom, written):
         return valid_time(loom, written) if field == "as_of" else commit_time(loom, written)
     return parse_instant(written, field=field)
+
+
+def as_of_note(loom: Loom, as_of: str | None) -> tuple[str, ...]:
+    """What to say of an answer about code as of a commit that was never read: it is of the commit's time, no more."""
+    if as_of is None or not (looks_like_sha(as_of) or names_commit(loom, as_of)) or _of_commit(loom, as_of):
+        return ()
+    return (
+        f"commit {as_of[:40]} was never indexed: this is what held at its time; `weft index --commit {as_of[:40]}`",
+    )
 
 
 def looks_like_tx(written: str) -> bool:
@@ -50,25 +61,43 @@ def tx_time(loom: Loom, tx_id: str) -> int:
     return tx.at
 
 
-def commit_time(loom: Loom, sha: str) -> int:
+def names_commit(loom: Loom, written: str) -> bool:
+    """Whether it is a name that git knows here for a commit: HEAD, a branch, a tag. No date is one."""
+    named = not written[:1].isdigit() and _GIT_NAME.fullmatch(written) is not None
+    return named and git.commit_of(loom.settings.root, written) is not None
+
+
+def commit_time(loom: Loom, name: str) -> int:
     """When what belongs to a git commit landed here; if nothing does, when the commit was made."""
-    found = loom.store.transactions(loom.viewer, limit=1, git_commit=sha)
-    if found:
+    if found := _of_commit(loom, name):
         return found[0].at
-    made = git.commit_time_us(loom.settings.root, sha)
+    made = git.commit_time_us(loom.settings.root, name)
     if made is None:
-        raise NotFound(f"git commit {sha} is not known here", hint="give a moment instead, such as 2026-05-08")
+        raise NotFound(f"git commit {name} is not known here", hint="give a moment instead, such as 2026-05-08")
     return made
 
 
-def valid_time(loom: Loom, sha: str) -> int:
+def valid_time(loom: Loom, name: str) -> int:
     """Since when what belongs to a git commit holds: when it was read from the disk, or, read out of git, when the
     commit was made.
     """
-    found = loom.store.transactions(loom.viewer, limit=TRANSACTIONS_OF_COMMIT, git_commit=sha)
-    if any(tx.kind == OUT_OF_GIT for tx in found) and (made := git.commit_time_us(loom.settings.root, sha)):
+    found = _of_commit(loom, name)
+    if any(tx.kind == OUT_OF_GIT for tx in found) and (made := git.commit_time_us(loom.settings.root, name)):
         return made
-    return commit_time(loom, sha)
+    return found[0].at if found else commit_time(loom, name)
+
+
+def _of_commit(loom: Loom, name: str) -> list[Tx]:
+    """The transactions that belong to a commit, in this project, the latest first."""
+    sha = name if looks_like_sha(name) else git.commit_of(loom.settings.root, name) or name
+    found = loom.store.transactions(loom.viewer, limit=TRANSACTIONS_OF_COMMIT, git_commit=sha)
+    return [tx for tx in found if of_project(loom, tx)]
+
+
+def of_project(loom: Loom, tx: Tx) -> bool:
+    """Whether a transaction is not another project's, as far as what it made first tells: it begins with a note."""
+    made = loom.store.asserted_by(loom.viewer, tx.opened_pos + 1, limit=1)
+    return not made or made[0].guard.project in (None, loom.settings.project)
 
 
 def check_interval(valid_from: str | None, valid_to: str | None) -> tuple[int | None, int | None]:

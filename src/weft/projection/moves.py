@@ -11,7 +11,7 @@ from weft.log.canonical import canonical
 from weft.types import Guard
 
 
-class PutNode(Struct, frozen=True, kw_only=True):
+class PutNode(Struct, frozen=True, kw_only=True, gc=False):
     """A node holds from `valid_from`; without `valid_to` until the slot says otherwise."""
 
     id: str
@@ -27,7 +27,7 @@ class PutNode(Struct, frozen=True, kw_only=True):
     valid_to: int | None
 
 
-class PutEdge(Struct, frozen=True, kw_only=True):
+class PutEdge(Struct, frozen=True, kw_only=True, gc=False):
     """A relation holds."""
 
     src: str
@@ -41,7 +41,7 @@ class PutEdge(Struct, frozen=True, kw_only=True):
     valid_to: int | None
 
 
-class EndNode(Struct, frozen=True, kw_only=True):
+class EndNode(Struct, frozen=True, kw_only=True, gc=False):
     """A node stops holding at `at`: for good, or until what is told of it from `until` on."""
 
     id: str
@@ -49,7 +49,7 @@ class EndNode(Struct, frozen=True, kw_only=True):
     until: int | None = None
 
 
-class EndEdge(Struct, frozen=True, kw_only=True):
+class EndEdge(Struct, frozen=True, kw_only=True, gc=False):
     """A relation stops holding at `at`: for good, or until what is told of it from `until` on."""
 
     src: str
@@ -59,7 +59,7 @@ class EndEdge(Struct, frozen=True, kw_only=True):
     until: int | None = None
 
 
-class SetDeleted(Struct, frozen=True, kw_only=True):
+class SetDeleted(Struct, frozen=True, kw_only=True, gc=False):
     """A node becomes invisible, or (with None) visible again."""
 
     id: str

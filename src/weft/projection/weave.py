@@ -134,6 +134,8 @@ class _Weaver:
         self._hashes: dict[int, bytes] = {}  # of the texts of moves, by the moves' identities
         self._slots_of: dict[str, set[str]] = {}
         self._edge_slots_of: dict[tuple[str, str, str], set[str]] = {}
+        self._last_ends: tuple[int, int | None, int, int | None] = (0, 0, 0, 0)
+        self._last_interval = Interval(valid_from=0, valid_to=0, asserted_from=0, asserted_to=0)
         self.keeps_identities = False
         self.uses: str | None = None  # the approval that this commit spends: the operator's record, not the caller's
         self._others = tuple(change for change in view.open_changes() if change != tx)
@@ -232,7 +234,7 @@ class _Weaver:
                     slot=move.slot,
                     guard=move.guard,
                     recorded_guard=move.guard,
-                    interval=_interval(span, move),
+                    interval=self._interval(span, move),
                     recorded_at=event.known_at,
                     born=event.pos,
                     tx=self._tx,
@@ -252,34 +254,37 @@ class _Weaver:
         return key
 
     def _put_edge(self, event: Event, move: PutEdge) -> None:
-        name = (move.src, move.rel, move.dst)
-        alone = move.slot == SEPARATOR.join(name)
+        src, dst, slot = move.src, move.dst, move.slot
+        name = (src, move.rel, dst)
         _check_edge(move)
-        for end in (move.src, move.dst):
+        for end in (src, dst):
             if self._identity(end) is None:
                 told = f"the edge {_label(move)} names {end!r}, which does not exist"
                 raise NotFound(told, hint="assert the node first")
-        if alone and not self._fresh.isdisjoint((move.src, move.dst)):
-            self._edges.begin_empty(move.slot)
+        if (src in self._fresh or dst in self._fresh) and slot == SEPARATOR.join(name):
+            self._edges.begin_empty(slot)
         else:
-            self._check_edge_slot(move.slot)
-        live = self._edges.live(move.slot, move.valid_from)
-        takeover = timeline.take(live, move.valid_from, move.valid_to)
-        self._edges.cut(takeover.cuts, event, self._tx)
-        if takeover.taken:
-            self._edge_slots_of.setdefault(name, set()).add(move.slot)
-        for span in takeover.taken:
+            self._check_edge_slot(slot)
+        live = self._edges.live(slot, move.valid_from)
+        taken: tuple[timeline.Span, ...] = (timeline.Span(move.valid_from, move.valid_to),)
+        if live:
+            takeover = timeline.take(live, move.valid_from, move.valid_to)
+            self._edges.cut(takeover.cuts, event, self._tx)
+            taken = takeover.taken
+        if taken:
+            self._edge_slots_of.setdefault(name, set()).add(slot)
+        for span in taken:
             self._edges.insert(
                 EdgeVersion(
                     row=self._edges.next_row,
-                    src=move.src,
+                    src=src,
                     rel=move.rel,
-                    dst=move.dst,
+                    dst=dst,
                     props=move.props,
                     weight=move.weight,
-                    slot=move.slot,
+                    slot=slot,
                     guard=move.guard,
-                    interval=_interval(span, move),
+                    interval=self._interval(span, move),
                     recorded_at=event.known_at,
                     born=event.pos,
                     tx=self._tx,
@@ -316,6 +321,16 @@ class _Weaver:
         if self._others and (change := self._view.toucher_of_edges(slot, self._others)):
             raise _pending(slot, change)
 
+    def _interval(self, span: timeline.Span, move: PutNode | PutEdge) -> Interval:
+        """When a version holds. Versions of one event mostly share theirs."""
+        ends = (span.start, span.end, move.valid_from, move.valid_to)
+        if ends != self._last_ends:
+            self._last_ends = ends
+            self._last_interval = Interval(
+                valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to
+            )
+        return self._last_interval
+
     def counted(self, earlier: Mapping[str, int]) -> dict[str, int]:
         now = {
             "nodes": len(self._nodes.made),
@@ -342,10 +357,6 @@ def _pending(slot: str, change: str) -> Conflict:
         f"{slot.strip(SEPARATOR).replace(SEPARATOR, ' ')[:120]!r} is part of change {change}, which is not complete",
         hint="try again when it is closed; if what wrote it has crashed, run that again to resume it",
     )
-
-
-def _interval(span: timeline.Span, move: PutNode | PutEdge) -> Interval:
-    return Interval(valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to)
 
 
 def _check_id(node_id: str) -> None:

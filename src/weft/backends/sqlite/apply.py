@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import apsw
 import orjson
 
+from weft.backends.sqlite.expected import Expected
 from weft.backends.sqlite.naming import write_names
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.replacing import scrub_graph
@@ -62,8 +63,10 @@ def write_log(db: apsw.Connection, commit: Commit, events: Sequence[Event]) -> N
 class GraphWriter:
     """Applies changes to the graph tables of one prefix, keeping the word statistics in step."""
 
-    def __init__(self, db: apsw.Connection, prefix: str = "") -> None:
+    def __init__(self, db: apsw.Connection, prefix: str = "", expected: Expected | None = None) -> None:
+        """`expected` is what the plan read of these tables, which stand as they did then."""
         self._db, self._p, self._pos = db, prefix, 0
+        self._expected = expected or Expected(db, prefix)
         self._words = Words(db, prefix)
         self._wards: dict[Guard, int] = {}
         self._node_keys: dict[str, int] = {}
@@ -81,8 +84,7 @@ class GraphWriter:
             self._write_texts(scrubbed)
             scrub_graph(self._db, scrub, self._words, self._text_ids)
         tx_keys = {tx.id: self._write_tx(tx) for tx in changes.transactions}
-        for identity in changes.identities:
-            self._write_identity(identity)
+        self._write_identities(changes.identities)
         self._write_texts(changes.texts)
         self._write_nodes(changes.nodes, tx_keys)
         self._retire_nodes(changes.nodes_retired, tx_keys)
@@ -106,6 +108,26 @@ class GraphWriter:
         )
         self._wards[guard] = row[0]
         return self._wards[guard]
+
+    def _write_identities(self, identities: Sequence[Identity]) -> None:
+        """Nodes that are new all at once, others one by one."""
+        new = [each for each in identities if self._expected.identities.get(each.id, each) is None]
+        first_key = self._next("node", "key") if new else 0
+        values = []
+        for key, identity in enumerate(new, start=first_key):
+            ward = self._ward(identity.guard)
+            values.append((key, identity.id, identity.kind, ward, identity.deleted_at, self._pos))
+            counted = identity.deleted_at is None and identity.kind not in UNSEARCHED_KINDS
+            self._node_keys[identity.id] = key
+            self._node_wards[key] = ward if counted else None
+        self._db.executemany(f"INSERT INTO {self._p}node VALUES (?,?,?,?,?,?)", values)
+        for identity in identities:
+            if identity.id not in self._node_keys:
+                self._write_identity(identity)
+
+    def _next(self, table: str, column: str) -> int:
+        (found,) = one(self._db, f"SELECT ifnull(max({column}), 0) + 1 FROM {self._p}{table}")
+        return int(found)
 
     def _write_identity(self, identity: Identity) -> None:
         ward = self._ward(identity.guard)
@@ -136,6 +158,10 @@ class GraphWriter:
         self._node_wards[key] = counted
 
     def _node_key(self, node_id: str) -> int:
+        if node_id not in self._node_keys and (known := self._expected.keys.get(node_id)) is not None:
+            key, ward, kind, deleted_at = known
+            self._node_keys[node_id] = key
+            self._node_wards[key] = ward if deleted_at is None and kind not in UNSEARCHED_KINDS else None
         if node_id not in self._node_keys:
             query = f"SELECT key, kind, ward, deleted_at FROM {self._p}node WHERE id = ?"
             key, kind, ward, deleted_at = one(self._db, query, (node_id,))
@@ -144,13 +170,14 @@ class GraphWriter:
         return self._node_keys[node_id]
 
     def _write_texts(self, texts: Sequence[LexedText]) -> None:
-        for text in texts:
-            (self._text_ids[text.content_hash],) = one(
-                self._db,
-                f"INSERT INTO {self._p}text(hash, name, name_key, summary, body, vector, length)"
-                " VALUES (?,?,?,?,?,?,?) RETURNING id",
-                (text.content_hash, text.name, text.name_key, text.summary, text.body, text.vector, text.length),
-            )
+        if not texts:
+            return
+        values = [
+            (key, text.content_hash, text.name, text.name_key, text.summary, text.body, text.vector, text.length)
+            for key, text in enumerate(texts, start=self._next("text", "id"))
+        ]
+        self._text_ids.update({content_hash: key for key, content_hash, *_ in values})
+        self._db.executemany(f"INSERT INTO {self._p}text VALUES (?,?,?,?,?,?,?,?)", values)
         write_names(self._db, self._p, [(self._text_ids[text.content_hash], text.aliases) for text in texts])
 
     def _text_id(self, content_hash: bytes) -> int:
@@ -210,18 +237,10 @@ class GraphWriter:
         )
 
     def _write_edges(self, edges: Sequence[EdgeVersion], tx_keys: dict[str, int]) -> None:
+        keys = self._new_edges(edges)
         values = []
         for edge in edges:
-            ward = self._ward(edge.guard)
-            # A copy of an older version must not bring its rights back.
-            today = "excluded.ward" if edge.born == edge.event else "ward"
-            (key,) = one(
-                self._db,
-                f"""INSERT INTO {self._p}edge(src, rel, dst, ward, changed_pos) VALUES (?,?,?,?,?)
-                    ON CONFLICT(src, rel, dst) DO UPDATE SET ward = {today},
-                      changed_pos = iif(ward = {today}, changed_pos, excluded.changed_pos) RETURNING key""",
-                (self._node_key(edge.src), edge.rel, self._node_key(edge.dst), ward, self._pos),
-            )
+            key = keys.pop(edge.row, None) or self._edge_key(edge)
             interval = edge.interval
             alone = f"{edge.src}\x1f{edge.rel}\x1f{edge.dst}"
             values.append(
@@ -231,7 +250,7 @@ class GraphWriter:
                     orjson.dumps(edge.props).decode() if edge.props else None,
                     edge.weight,
                     None if edge.slot == alone else edge.slot,
-                    ward,
+                    self._ward(edge.guard),
                     interval.valid_from,
                     interval.valid_to,
                     interval.asserted_from,
@@ -246,6 +265,33 @@ class GraphWriter:
                 )
             )
         self._db.executemany(f"INSERT INTO {self._p}edge_version VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values)
+
+    def _new_edges(self, edges: Sequence[EdgeVersion]) -> dict[int, int]:
+        """Writes the edges that there never were, all at once. Returns their keys by the first version of each."""
+        new: dict[tuple[str, str, str], EdgeVersion] = {}
+        for edge in edges:
+            name = (edge.src, edge.rel, edge.dst)
+            if name in self._expected.new_edges:
+                new.setdefault(name, edge)
+        first_key = self._next("edge", "key") if new else 0
+        values = [
+            (key, self._node_key(src), rel, self._node_key(dst), self._ward(edge.guard), self._pos)
+            for key, ((src, rel, dst), edge) in enumerate(new.items(), start=first_key)
+        ]
+        self._db.executemany(f"INSERT INTO {self._p}edge VALUES (?,?,?,?,?,?)", values)
+        return {edge.row: key for key, edge in enumerate(new.values(), start=first_key)}
+
+    def _edge_key(self, edge: EdgeVersion) -> int:
+        # A copy of an older version must not bring its rights back.
+        today = "excluded.ward" if edge.born == edge.event else "ward"
+        (key,) = one(
+            self._db,
+            f"""INSERT INTO {self._p}edge(src, rel, dst, ward, changed_pos) VALUES (?,?,?,?,?)
+                ON CONFLICT(src, rel, dst) DO UPDATE SET ward = {today},
+                  changed_pos = iif(ward = {today}, changed_pos, excluded.changed_pos) RETURNING key""",
+            (self._node_key(edge.src), edge.rel, self._node_key(edge.dst), self._ward(edge.guard), self._pos),
+        )
+        return int(key)
 
     def _write_tx(self, tx: Tx) -> int:
         row = one(

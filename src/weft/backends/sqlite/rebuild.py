@@ -55,7 +55,8 @@ class Rebuild:
         self._check_ours()
         taken = 0
         for commit, events in read_log(self._db, self._account, after=self.done_pos, limit=SLICE_EVENTS):
-            GraphWriter(self._db, SIDE_PREFIX).apply(self._fold(self._view, events), events[-1].pos)
+            changes = self._fold(self._view, events)
+            GraphWriter(self._db, SIDE_PREFIX, self._view.expected).apply(changes, events[-1].pos)
             self.done_pos = commit.first_pos + commit.count - 1
             taken += len(events)
         self._db.execute(f"UPDATE {OWNER} SET done_pos = ?", (self.done_pos,))

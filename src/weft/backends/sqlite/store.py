@@ -77,7 +77,8 @@ class SqliteStore(VectorSpaces):
             if batch.commit is not None:
                 write_log(db, batch.commit, batch.events)
             if batch.commit is not None or batch.scrub is not None:
-                GraphWriter(db).apply(batch.changes, view.head().pos, batch.scrub)
+                expected = view.expected if batch.scrub is None else None  # a scrub gives nodes other names
+                GraphWriter(db, expected=expected).apply(batch.changes, view.head().pos, batch.scrub)
                 batch = replace(batch, vectors=fitting(db, batch.vectors))
                 write_vectors(db, batch.vectors)
             return batch

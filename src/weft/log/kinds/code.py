@@ -11,7 +11,7 @@ from weft.types import Scope
 Span = tuple[int, int]
 
 
-class SymbolText(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SymbolText(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A class or a function, with the lines it takes in the file (from 1, both in).
 
     Its node is `<file>::<key>`; `name` is its qualified name where that is not the key; `parent` is the key of the
@@ -69,14 +69,14 @@ class Indexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     until: str | None = None
 
 
-class Outside(Struct, frozen=True, array_like=True):
+class Outside(Struct, frozen=True, array_like=True, gc=False):
     """A module or package that is not part of the project: the node of it, and its name."""
 
     id: str
     name: str
 
 
-class Joined(Struct, frozen=True, array_like=True):
+class Joined(Struct, frozen=True, array_like=True, gc=False):
     """A relation from a symbol of the file (by its key; empty for the file) to a node, as of a line of the file."""
 
     key: str

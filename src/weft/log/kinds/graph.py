@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from weft.types import Scope
 
 
-class NodeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class NodeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A node holds from `valid_from` (the event's own time if absent) until `valid_to` or the slot's next assertion."""
 
     id: str
