@@ -27,6 +27,7 @@ import weft
 from benchmarks.code.workspaces import opened
 from weft.context.budget import Profile, context_tokens
 from weft.context.code_pack import ContextPack
+from weft.context.tokens import count_tokens
 from weft.operations import operation
 from weft.surfaces.mcp.answer import success
 
@@ -68,7 +69,7 @@ def measure(memory: weft.Memory, task: Task) -> Measured:
     for profile in ("compact", "balanced"):
         pack = packed(memory, task.entry, profile)
         places[profile] = place_of(task, pack)
-        tokens[profile] = pack.token_estimate
+        tokens[profile] = count_tokens(pack.text)
     for _ in range(ROUNDS):
         began = time.perf_counter()
         packed(memory, task.entry, "balanced")

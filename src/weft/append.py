@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,8 +15,7 @@ from weft.governing import Pass, is_operator, marks_approval
 from weft.instants import Clock
 from weft.kinds import ERASED, PROVENANCE_RELATIONS
 from weft.lexical import lex
-from weft.log.canonical import canonical
-from weft.log.draft import Draft, Prepared, Ready, check_name, prepare, seal
+from weft.log.draft import Draft, Prepared, Ready, check_name, encoded, prepare, seal
 from weft.log.kinds import code, conversation, document, graph, memory, payload_of
 from weft.ports import Store
 from weft.projection.sentry import Sentry
@@ -274,7 +272,7 @@ def made_ready(draft: Draft, about: Struct) -> Draft:
 
     `about` stands for its payload from now on: the same without what it says. Raises Invalid for what cannot be kept.
     """
-    raw = canonical(msgspec.to_builtins(draft.payload))
+    raw = encoded(draft.payload)
     return replace(draft, payload=about, ready=Ready(raw=raw, texts=tuple(lex_all([draft]).values())))
 
 

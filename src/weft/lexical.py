@@ -34,10 +34,11 @@ FIELD_WEIGHTS = (3.0, 2.0, 1.0)  # name, summary, body
 MAX_TERM_CHARACTERS = 64
 MAX_COUNT = 255  # a stem's occurrences in one field, as packed
 MAX_CACHED_WORDS = 200_000
+SHORT_CHARACTERS = 120
 MAX_QUERY_TERMS = 32
 MAX_MATCHES = 3_000  # texts that a question's terms may match together
 
-_RUN = re.compile(r"[\w']+")
+_RUNS = bytes(at if chr(at).isalnum() or chr(at) in "_'" else 32 for at in range(128)) + bytes(128)  # others part runs
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -133,18 +134,33 @@ class _RunStems(dict[str, tuple[Stem, ...]]):
         return self[run]
 
 
-_WHOLE = _RunStems(lambda run: [_unquoted(word) for word in _WORD.findall(run.lower())])
-_SPLIT = _RunStems(_parts)
+def _whole(run: str) -> list[str]:
+    found = _WORD.findall(run.lower())
+    return [_unquoted(word) for word in found] if "'" in run else found
+
+
+def _split(run: str) -> list[str]:
+    return _parts(run) if "_" in run or _CAMEL.search(run) else []
+
+
+_WHOLE = _RunStems(_whole)
+_SPLIT = _RunStems(_split)
 
 
 def _stems_of(text: str) -> list[Stem]:
     """The stems of `tokens`, in order, with their hashes."""
     if not text.isascii():
         return [pair for word in tokens(text) if (pair := _STEMS[word])]
-    runs = _RUN.findall(text)
+    runs = text.encode().translate(_RUNS).decode().split()
     found = list(chain.from_iterable(map(_WHOLE.__getitem__, runs)))
     found.extend(chain.from_iterable(map(_SPLIT.__getitem__, runs)))
     return found
+
+
+@lru_cache(maxsize=4_096)
+def _stems_of_short(text: str) -> list[Stem]:
+    """The same for what many texts share: the path that their symbols are in."""
+    return _stems_of(text)
 
 
 def stems(text: str) -> list[str]:
@@ -211,7 +227,7 @@ def lex(name: str, summary: str, body: str) -> LexedText:
     Of sealed words nothing is in the index: no stem, no name it goes by.
     """
     said = [("" if is_sealed(field) else field) for field in (name, summary, body)]
-    fields = [_stems_of(field) for field in said]
+    fields = [_stems_of_short(field) if len(field) < SHORT_CHARACTERS else _stems_of(field) for field in said]
     return LexedText(
         content_hash=content_hash(name, summary, body),
         name=name,

@@ -21,6 +21,8 @@ Kind = Literal["command", "stdio", "http"]
 MAX_CHOSEN: Final = 4_096  # callers that chose a workspace; one that is put out works on the server's own again
 MAX_WATCHED: Final = 16  # workspaces of one process
 MAX_WAITING: Final = 64  # jobs that wait for their turn
+LOOK_S: Final = 0.1  # between two looks whether it is quiet
+QUIET_S: Final = 2.0  # after the last stir a process is quiet
 _log = logging.getLogger("weft.workshop")
 
 
@@ -59,6 +61,11 @@ class Workshop:
         self._watchers: dict[Hashable, Ending] = {}
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(MAX_WAITING)
         self._worker: threading.Thread | None = None
+        self._working = False
+        self._stirred_s = time.monotonic()
+        self._later: OrderedDict[Hashable, Callable[[], bool]] = OrderedDict()
+        self._has_later = threading.Event()
+        self._idler: threading.Thread | None = None
 
     @property
     def serves(self) -> bool:
@@ -102,19 +109,62 @@ class Workshop:
                 self._worker.start()
             return True
 
-    @property
-    def is_wanted(self) -> bool:
-        """Whether the thread for jobs has something else to do: another job, or to end."""
-        return self.closing.is_set() or not self._jobs.empty()
-
     def _work(self) -> None:
         while not (self.closing.is_set() and self._jobs.empty()):
             work = self._jobs.get()
             if work is not None:
+                self._working = True
                 try:
                     work()
                 except Exception:  # noqa: BLE001 - work tells of its own errors; what is left is a fault of weft's
                     _log.exception("a job failed")
+                self._working = False
+                self.stir()
+
+    # ---- work for quiet moments
+
+    def stir(self) -> None:
+        """Something is being done that somebody waits for: what is done in quiet moments makes way, and waits."""
+        self._stirred_s = time.monotonic()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether this process has nothing else to do, and had not for a while."""
+        busy = self._working or not self._jobs.empty() or self.closing.is_set()
+        return not busy and time.monotonic() - self._stirred_s > QUIET_S
+
+    def when_quiet(self, key: Hashable, work: Callable[[], bool]) -> None:
+        """Does work on a thread for quiet moments: one after the other, again if it says that more is left.
+
+        The work itself ends soon after it is quiet no more. What waits under the same key is done once.
+        """
+        with self._lock:
+            if self.closing.is_set():
+                return
+            self._later[key] = work
+            self._has_later.set()
+            if self._idler is None:
+                self._idler = threading.Thread(target=self._idle, name="weft-quiet", daemon=True)
+                self._idler.start()
+
+    def _idle(self) -> None:
+        while not self.closing.is_set():
+            self._has_later.wait()
+            if not self.is_quiet:
+                self.closing.wait(LOOK_S)
+                continue
+            with self._lock:
+                if not self._later:
+                    self._has_later.clear()
+                    continue
+                key, work = self._later.popitem(last=False)
+            try:
+                more = work()
+            except Exception:  # noqa: BLE001 - as of a job
+                _log.exception("work in a quiet moment failed")
+                continue
+            if more:
+                self.when_quiet(key, work)
 
     def watcher(self, place: Hashable) -> Any:
         """The watcher of a place, if there is one."""
@@ -138,12 +188,15 @@ class Workshop:
         until_s = time.monotonic() + seconds
         with self._lock:
             self.closing.set()
-            watchers, worker = tuple(self._watchers.values()), self._worker
+            watchers, worker, idler = tuple(self._watchers.values()), self._worker, self._idler
+            self._has_later.set()  # wakes it, if it waits
         for each in watchers:
             each.stop()
         if worker is not None:
             with contextlib.suppress(queue.Full):  # then it has work, and sees for itself
                 self._jobs.put_nowait(None)  # wakes it, if it waits
-            worker.join(max(0.0, until_s - time.monotonic()))
+        threads = [each for each in (worker, idler) if each is not None]
+        for thread in threads:
+            thread.join(max(0.0, until_s - time.monotonic()))
         ended = [each.join(max(0.0, until_s - time.monotonic())) for each in watchers]
-        return all(ended) and (worker is None or not worker.is_alive())
+        return all(ended) and not any(thread.is_alive() for thread in threads)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.code.ferry import PROJECT, ferry, reopened, run
+from tests.code.ferry import PROJECT, ferry, many_tests, of_files, reopened, run
 
 import weft
 from weft.errors import Invalid, NotFound
@@ -67,11 +68,70 @@ def test_what_changed_since_a_moment(tmp_path: Path) -> None:
     assert "fare" in {each.name for each in found.direct}
 
 
+def test_callers_are_not_lost_behind_tests(tmp_path: Path) -> None:
+    with of_files(tmp_path, many_tests(80)) as memory:
+        found = run(memory, "impact_analyze", symbols=["launch"], depth=1)
+    assert {each.name for each in found.direct} == {"caller_0", "caller_1", "Client.get"}
+    assert len(found.direct_tests) == found.blast_radius.tests == 80  # each once, though it calls and tests
+    assert {each.relation for each in found.direct_tests} == {"TESTS"}
+    assert found.summary == "launch: 3 dependants in 2 files and 80 tests may be affected."
+    assert found.notes == ()
+
+
+def test_what_is_cut_is_told_as_more(tmp_path: Path) -> None:
+    with of_files(tmp_path, many_tests(3, callers=520)) as memory:
+        found = run(memory, "impact_analyze", symbols=["launch"], depth=1)
+    assert found.summary.startswith("launch: more than 500 dependants in at least 2 files and 3 tests")
+    assert any("more dependants than the nearest 500" in note for note in found.notes)
+
+
+def test_all_members_of_a_class_count(tmp_path: Path) -> None:
+    methods = "\n".join(f"    def part_{n}(self):\n        return {n}" for n in range(130))
+    use = "from zed.wide import Wide\n\n\ndef last():\n    return Wide.part_129(None)\n"
+    with of_files(
+        tmp_path, {"zed/__init__.py": "", "zed/wide.py": f"class Wide:\n{methods}\n", "zed/use.py": use}
+    ) as memory:
+        found = run(memory, "impact_analyze", symbols=["Wide"])
+    assert "last" in {each.name for each in found.direct}
+    assert found.summary.startswith("Wide and 130 more")
+
+
+def test_what_used_a_symbol_that_is_gone(tmp_path: Path) -> None:
+    clock = ManualClock()
+    files = {
+        "zed/__init__.py": "",
+        "zed/core.py": "def gone():\n    return 1\n\n\ndef stays():\n    return 2\n",
+        "zed/use.py": "from zed import core\n\n\ndef user():\n    core.gone()\n\n\ndef far():\n    return user()\n",
+    }
+    root = tmp_path / PROJECT
+    with of_files(tmp_path, files, clock) as memory:
+        _git(root, "init", "-q")
+        _git(root, "add", "-A")
+        _git(root, "-c", "user.name=Ana", "-c", "user.email=ana@example.org", "commit", "-qm", "one")
+        commit = _git(root, "rev-parse", "HEAD")
+        clock.step(HOUR_US)
+        (root / "zed/core.py").write_text("def stays():\n    return 2\n", encoding="utf-8")
+        index_workspace(memory.loom)
+        by_commit = run(memory, "impact_analyze", since=commit)
+        by_moment = run(memory, "impact_analyze", since="2026-01-01T00:30:00Z")
+    assert {each.name for each in by_commit.changed} == {"gone", "zed/core.py"}  # what only moved did not change
+    for found in (by_commit, by_moment):
+        assert "gone" in {each.name for each in found.changed}
+        direct = {each.name: each.citation for each in found.direct}
+        assert direct["user"] == "file://zed/use.py:5"
+        assert [each.name for each in found.transitive if each.via == ("user",)] == ["far"]
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def test_bad_input_says_what_to_do(memory: weft.Memory) -> None:
     with pytest.raises(Invalid):
         run(memory, "impact_analyze")
     with pytest.raises(NotFound) as problem:
         run(memory, "impact_analyze", files=["ferry/fairs.py"])
     assert "ferry/fairs.py" in problem.value.message
-    with pytest.raises(NotFound):
-        run(memory, "impact_analyze", symbols=["nothing_like_it"])
+    with pytest.raises(NotFound) as problem:
+        run(memory, "impact_analyze", symbols=["qqzzqq"])
+    assert "`query`" not in problem.value.hint  # which this has none of

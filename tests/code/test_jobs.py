@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.code.workbench import Workbench, read_only, served, token_of, wait_for
+from tests.stand_ins import embedding_server
 
 
 @pytest.fixture
@@ -141,3 +142,28 @@ def test_old_jobs_go_and_what_is_no_job_is_passed_over(bench: Workbench) -> None
     bench.weft("index")
     assert len(list((bench.store / "jobs").glob("job-*.json"))) <= 51
     assert [each["state"] for each in jobs_of(bench)] == ["done"] * 5
+
+
+def test_a_command_embeds_what_it_reads_for_a_moment_and_keeps_all_that_it_made(bench: Workbench) -> None:
+    fill(bench, 2)
+    bench.weft("index")  # without an embedder: no text has a vector
+    with embedding_server() as server:
+        given = {"embedder": "ollama:nomic", "embedder_url": server.url}
+        assert "until `weft reindex` makes them" in bench.weft("index", **given)
+        assert server.texts == []  # nothing was read, so nothing is embedded
+        missing = bench.health(**given)["vectors_pending"]
+        server.slow_s = 1.2  # so that there is no time for all
+        bench.write("more.py", "def more():\n    return 1\n")
+        assert "until `weft reindex` makes them" in bench.weft("index", **given)
+        assert 0 < len(server.texts) < missing
+        assert bench.health(**given)["vectors_pending"] == missing + 2 - len(server.texts)
+
+
+def test_documents_that_were_read_are_not_said_to_be_unread(bench: Workbench) -> None:
+    bench.write("a.py", "def a():\n    return 1\n")
+    bench.write("README.md", "# Pier\n\nWhere boats lie.\n")
+    assert "1 document is not read here" in bench.weft("index")
+    bench.weft("index-docs")
+    told = bench.weft("index")
+    assert "incremental rebuild done: 1 unchanged\n" in told
+    assert "not read here" not in told

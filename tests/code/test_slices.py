@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.code.ferry import FILES, PROJECT, ferry, reopened, run
+from tests.code.ferry import FILES, PROJECT, ferry, many_tests, of_files, reopened, run
 
 import weft
 from weft.errors import Invalid, NotFound
@@ -168,3 +169,22 @@ def test_secrets_in_source_are_not_shown(tmp_path: Path) -> None:
     assert token not in found.code
     assert "login" in told
     assert token not in told
+
+
+def test_callers_and_tests_are_counted_apart(tmp_path: Path) -> None:
+    with of_files(tmp_path, many_tests(80)) as memory:
+        found = run(memory, "semantic_slice", symbol="launch", context="with-deps")
+    assert {each.name for each in found.callers} == {"caller_0", "caller_1", "Client.get"}
+    assert len(found.tests) == 20
+    assert "tests: the first 20 of 80 are listed" in found.notes
+
+
+def test_a_commit_that_was_never_indexed_is_said_to_be(tmp_path: Path) -> None:
+    with of_files(tmp_path, many_tests(1)) as memory:
+        who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.org")
+        for arguments in (("init", "-q"), ("add", "-A"), (*who, "commit", "-qm", "one")):
+            subprocess.run(["git", *arguments], cwd=tmp_path / PROJECT, check=True, capture_output=True)
+        for name in ("semantic_slice", "code_explain"):
+            given = {"symbol" if name == "semantic_slice" else "element": "launch", "as_of": "HEAD"}
+            assert any("never indexed" in note for note in run(memory, name, **given).notes)
+            assert not any("never indexed" in note for note in run(memory, name, **{**given, "as_of": None}).notes)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.code.workbench import Workbench, read_only, served, wait_for
+from tests.stand_ins import embedding_server
 
 from weft.loom import Loom
 from weft.operations.watching import MAX_BATCH, Watcher
@@ -214,7 +215,7 @@ def test_a_watcher_over_a_store_that_cannot_be_written_says_so_and_ends_when_tol
     if not shut:
         pytest.skip("no directory can be made read-only here")
     with bench.started("watch", prefix=shut) as watch:
-        assert "the index cannot be kept beside the store" in watch.line("note: ")
+        assert "cannot be written" in watch.line("note: ")
         assert watch.stop() == 0
 
 
@@ -227,3 +228,18 @@ def test_saved_symbols_get_their_vectors_in_a_quiet_moment(bench: Workbench) -> 
         assert watch.stop() == 0
     told = json.loads(bench.weft("graph", "health", "--json", embedder="builtin"))
     assert told["symbols"] == 2
+
+
+def test_a_save_is_taken_up_while_texts_are_embedded(bench: Workbench) -> None:
+    bench.weft("index")
+    with embedding_server() as server:
+        server.slow_s = 4.0
+        with bench.started("watch", embedder="ollama:nomic", embedder_url=server.url) as watch:
+            wait_for(lambda: server.keys, "a text that is being embedded")
+            bench.write("b.py", "def b():\n    return 1\n")
+            watch.line("b.py: 1 file, 1 symbol")
+            assert server.texts == []  # it still is
+            server.slow_s = 0.0
+            wait_for(lambda: len(server.texts) >= 4, "all the vectors", every=0.2)
+            assert watch.stop() == 0
+        assert watch.said[-1] == "ended"

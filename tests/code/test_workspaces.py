@@ -131,3 +131,48 @@ def test_stdio_keeps_what_was_chosen_for_its_later_calls(bench: Workbench, tmp_p
         assert "Watcher: not_started" in json.dumps(chosen)  # opt-in here
         health = json.dumps(ask(3, "tools/call", {"name": "graph_health", "arguments": {}}))
         assert "quay: nothing is indexed yet" in health
+
+
+def test_who_sees_less_is_told_of_nothing_else(bench: Workbench) -> None:
+    with bench.open(scopes="public") as memory:
+        memory.run(operation("graph_rebuild"), {})
+    bench.write("secret/hid.py", "import a\n\n\ndef hid():\n    return a.a() + open('x')\n")
+    with bench.open() as memory:
+        memory.run(operation("graph_rebuild"), {})
+        bench.write("secret/hid.py", "def hid():\n    return 2\n")
+        bench.write("secret/new.py", "def new():\n    return 2\n")
+        bench.write("a.py", "def a():\n    return 2\n")
+        whole = memory.run(operation("graph_health"), {})
+    assert whole.pending == ("a.py", "secret/hid.py", "secret/new.py")
+    assert (whole.files, whole.jobs[0].counts["files"], whole.outside is not None) == (2, 1, True)
+    with bench.open(scopes="public") as memory:
+        told = memory.run(operation("graph_health"), {})
+    assert (told.files, told.symbols, told.pending, told.pending_changes) == (1, 1, ("a.py",), 1)
+    assert (told.outside, told.unresolved, told.vectors_pending, told.latest_tx) == (None, None, None, None)
+    assert [(job.state, job.counts) for job in told.jobs] == [("done", {}), ("done", {})]
+    assert "secret" not in str(told)
+
+
+def test_a_workspace_is_not_told_what_changed_in_another(bench: Workbench, tmp_path: Path) -> None:
+    with bench.open() as memory:
+        health, choose = operation("graph_health"), operation("graph_set_workspace")
+        memory.run(operation("graph_rebuild"), {})
+        own = memory.run(health, {})
+        memory.run(choose, {"workspace_root": str(tmp_path / "quay")})
+        assert (memory.run(health, {}).latest_tx, memory.run(health, {}).tx_count) == (None, 0)
+        memory.run(operation("graph_rebuild"), {})
+        theirs = memory.run(health, {})
+        assert (theirs.latest_tx.id != own.latest_tx.id, theirs.tx_count) == (True, 1)
+        memory.run(choose, {"workspace_root": "."})
+        assert memory.run(health, {}).latest_tx == own.latest_tx
+
+
+def test_a_workspace_that_is_gone_is_not_up_to_date(bench: Workbench) -> None:
+    with bench.open() as memory:
+        memory.run(operation("graph_rebuild"), {})
+        assert memory.run(operation("graph_health"), {}).summary.endswith("; up to date")
+        bench.root.rename(bench.root.with_name("aside"))
+        told = memory.run(operation("graph_health"), {})
+    assert "its directory is not there" in told.summary
+    assert "up to date" not in told.summary
+    assert (told.files, told.pending_changes) == (1, 0)

@@ -5,9 +5,11 @@ Names, signatures and lines of source are data: they stand in quotes, or on line
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -25,6 +27,10 @@ WORDS_CHARACTERS: Final = 240  # of a decision, an episode, a plan
 REFS_SHOWN: Final = 3  # callers, callees and tests on one line
 ROOMY_TOKENS: Final = 600  # with fewer, a row is a place and a signature
 MOST_ROUNDS: Final = 8
+ROOM_FOR_COUNT: Final = 99_999  # stands for the count while that is not known
+_NAME: Final = re.compile(r"[\w./:#@+=,~%$()\[\]-]{1,200}")
+
+BESIDE: Final = ("callers", "callees", "tests")
 
 Piece = tuple[Literal["row", "body", "callers", "callees", "tests", "dependency", "decision", "plan", "episode"], int]
 
@@ -41,8 +47,9 @@ class SymbolRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class CodeSlice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A symbol: where it is, its head, what it is for, and its lines where there is room for all of them.
 
-    `callers` are by the line where they call, `callees` and `tests` by where they begin. `decisions` and `learnings`
-    are ids. `ppr_score` is how much of a walk from what the task names stays with it.
+    `callers` are by the line where they call, `callees` and `tests` by where they begin; how many more there are than
+    these is told beside them. `decisions` and `learnings` are ids. `ppr_score` is how much of a walk from what the task
+    names stays with it.
     """
 
     symbol_name: str
@@ -57,6 +64,9 @@ class CodeSlice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     callers: tuple[SymbolRef, ...] = ()
     callees: tuple[SymbolRef, ...] = ()
     tests: tuple[SymbolRef, ...] = ()
+    more_callers: int = 0
+    more_callees: int = 0
+    more_tests: int = 0
     decisions: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     ppr_score: float = 0.0
@@ -93,7 +103,8 @@ class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ContextPack(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One briefing: where to start, the symbols that matter, what they are joined to, what was decided about them.
 
-    `learnings` and `active_blockers` are for what agents learn and claim: there is none yet.
+    `learnings` and `active_blockers` are for what agents learn and claim: there is none yet. A budget is of `text`;
+    `token_estimate` is what all of it costs to read, in words or as data, whichever is more.
     """
 
     summary: str
@@ -129,6 +140,11 @@ def short_form(slice_: CodeSlice, most: int = SIGNATURE_CHARACTERS) -> str:
     return cut(head or name, most)
 
 
+def shown_name(written: str) -> str:
+    """A name or a path in a sentence of ours: as it is where it can be no words, else in quotes."""
+    return written if _NAME.fullmatch(written) else quoted(cut(flat(written), SIGNATURE_CHARACTERS))
+
+
 def pack_text(pack: ContextPack) -> str:
     """The lines of a pack below its summary."""
     roomy = any(each.summary for each in pack.core_symbols)
@@ -161,15 +177,23 @@ def _row(slice_: CodeSlice, *, roomy: bool) -> str:
 
 def refs_lines(slice_: CodeSlice) -> Iterator[str]:
     """Who calls it, what it calls, what tests it: a line each, a few of each."""
-    for told, refs in (("called by", slice_.callers), ("calls", slice_.callees), ("tested by", slice_.tests)):
+    for told, refs, more in _beside(slice_):
         if refs:
-            yield _refs(told, refs)
+            yield _refs(told, refs, more)
 
 
-def _refs(told: str, refs: Sequence[SymbolRef]) -> str:
+def _beside(slice_: CodeSlice) -> tuple[tuple[str, Sequence[SymbolRef], int], ...]:
+    return (
+        ("called by", slice_.callers, slice_.more_callers),
+        ("calls", slice_.callees, slice_.more_callees),
+        ("tested by", slice_.tests, slice_.more_tests),
+    )
+
+
+def _refs(told: str, refs: Sequence[SymbolRef], more: int) -> str:
     named = ", ".join(f"{quoted(each.name)} {each.citation}" for each in refs[:REFS_SHOWN])
-    more = f" and {len(refs) - REFS_SHOWN} more" if len(refs) > REFS_SHOWN else ""
-    return f"  {told} {named}{more}"
+    more += max(len(refs) - REFS_SHOWN, 0)
+    return f"  {told} {named}{f' and {more} more' if more else ''}"
 
 
 def _dependency_line(each: Dependency) -> str:
@@ -206,7 +230,9 @@ def fitted(whole: ContextPack, budget_tokens: int) -> ContextPack:
         if over <= 0 or room <= 0:
             break
         room -= max(over, 8)
-    return replace(made, token_estimate=count_tokens(made.text))
+    said = "\n".join((made.text, *made.notes))
+    data = msgspec.json.encode(replace(made, token_estimate=ROOM_FOR_COUNT)).decode()
+    return replace(made, token_estimate=max(count_tokens(said), count_tokens(data)))
 
 
 def _with(whole: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack:
@@ -271,12 +297,8 @@ def _cost(pack: ContextPack, piece: Piece, *, roomy: bool) -> int:
             text = _row(pack.core_symbols[at], roomy=roomy)
         case "body":
             text = quoted_code(pack.core_symbols[at].code)
-        case "callers":
-            text = _refs("called by", pack.core_symbols[at].callers)
-        case "callees":
-            text = _refs("calls", pack.core_symbols[at].callees)
-        case "tests":
-            text = _refs("tested by", pack.core_symbols[at].tests)
+        case "callers" | "callees" | "tests":
+            text = _refs(*_beside(pack.core_symbols[at])[BESIDE.index(sort)])
         case "dependency":
             text = _dependency_line(pack.dependencies[at])
         case "plan":
@@ -293,4 +315,7 @@ def _of_slice(slice_: CodeSlice, at: int, taken: set[Piece]) -> CodeSlice:
         callers=slice_.callers if ("callers", at) in taken else (),
         callees=slice_.callees if ("callees", at) in taken else (),
         tests=slice_.tests if ("tests", at) in taken else (),
+        more_callers=slice_.more_callers if ("callers", at) in taken else 0,
+        more_callees=slice_.more_callees if ("callees", at) in taken else 0,
+        more_tests=slice_.more_tests if ("tests", at) in taken else 0,
     )

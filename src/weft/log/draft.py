@@ -91,14 +91,20 @@ def _prepare_one(draft: Draft) -> Prepared:
         raise Invalid(f"{draft.kind} needs a {kind.payload.__name__}, not a {type(draft.payload).__name__}")
     if len(draft.caused_by) > MAX_CAUSES:
         raise TooLarge(f"an event names {len(draft.caused_by)} causes; the limit is {MAX_CAUSES}")
-    raw = canonical(msgspec.to_builtins(draft.payload)) if draft.ready is None else draft.ready.raw
+    raw = encoded(draft.payload) if draft.ready is None else draft.ready.raw
+    salt = os.urandom(SALT_BYTES)
+    return Prepared(draft=draft, raw=raw, salt=salt, payload_hash=payload_digest(salt, raw))
+
+
+def encoded(payload: Struct) -> bytes:
+    """The canonical bytes of a payload. Raises Invalid for what JSON cannot carry, TooLarge for too much of it."""
+    raw = canonical(msgspec.to_builtins(payload))
     if len(raw) > MAX_PAYLOAD_BYTES:
         raise TooLarge(
             f"the payload is {len(raw):,} bytes; the limit is {MAX_PAYLOAD_BYTES:,}",
             hint="split the text, or ingest it as a document",
         )
-    salt = os.urandom(SALT_BYTES)
-    return Prepared(draft=draft, raw=raw, salt=salt, payload_hash=payload_digest(salt, raw))
+    return raw
 
 
 def seal(

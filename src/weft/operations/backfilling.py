@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
@@ -22,14 +22,29 @@ Text = tuple[bytes, str, str]
 
 
 class Filled(Struct, frozen=True, kw_only=True):
-    """How many texts got their vector, and why others did not, by content hash."""
+    """How many texts got their vector, and why others did not, by content hash. Whether it was ended before all had."""
 
     made: int
     refused: dict[bytes, str]
+    cut: bool = False
 
 
-def backfill(loom: Loom, viewer: Viewer, embedding: Embedding, *, limit: int, but: frozenset[bytes]) -> Filled:
-    """One pass over what has no vector of this embedder, those in `but` aside.
+def _never() -> bool:
+    return False
+
+
+def backfill(
+    loom: Loom,
+    viewer: Viewer,
+    embedding: Embedding,
+    *,
+    limit: int,
+    but: frozenset[bytes] = frozenset(),
+    batch_texts: int = BATCH_TEXTS,
+    enough: Callable[[], bool] = _never,
+) -> Filled:
+    """One pass over what has no vector of this embedder, those in `but` aside. `enough`, asked before each batch, ends
+    it: what was made is saved.
 
     Stopped at any moment, what was saved stays. A text that the embedder refuses, while it takes others, is passed
     over. Raises ModelError if it answers no more, or refuses too many.
@@ -39,6 +54,7 @@ def backfill(loom: Loom, viewer: Viewer, embedding: Embedding, *, limit: int, bu
     total = min(limit, max(0, _lacking(loom, viewer, model) - len(but)))
     refused: dict[bytes, str] = {}
     made = saved = after = 0
+    cut = False
 
     def save(vectors: Sequence[Vector]) -> int:
         loom.store.put_vectors(viewer.account, vectors)
@@ -47,8 +63,8 @@ def backfill(loom: Loom, viewer: Viewer, embedding: Embedding, *, limit: int, bu
     with ThreadPoolExecutor(1, "weft-vectors") as writer:
         saving: Future[int] | None = None
         while made < limit:
-            texts = loom.store.unembedded(viewer, model, after=after, limit=min(BATCH_TEXTS, limit - made))
-            if not texts:
+            texts = loom.store.unembedded(viewer, model, after=after, limit=min(batch_texts, limit - made))
+            if not texts or (cut := enough()):
                 break
             after = texts[-1][0]
             wanted = [each[1:] for each in texts if each[1] not in but]
@@ -59,7 +75,7 @@ def backfill(loom: Loom, viewer: Viewer, embedding: Embedding, *, limit: int, bu
             made += len(vectors)
         saved += saving.result() if saving is not None else 0
     loom.progress("embedding", saved, max(total, saved))
-    return Filled(made=saved, refused=refused)
+    return Filled(made=saved, refused=refused, cut=cut)
 
 
 def _lacking(loom: Loom, viewer: Viewer, model: str) -> int:

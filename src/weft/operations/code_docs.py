@@ -33,7 +33,7 @@ MOST_MENTIONS: Final = 200
 class IndexDocs(Struct, frozen=True, kw_only=True):
     """Input of `index_docs`."""
 
-    path: Annotated[str, Meta(max_length=4096, description="a file or folder of the workspace; all of it if unset")] = ""
+    path: Annotated[str, Meta(max_length=4096, description="a file or folder of the workspace; else all")] = ""
 
 
 def index_docs(loom: Loom, given: IndexDocs) -> Ingested:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from weft.context.code_pack import SymbolRef
 from weft.errors import Forbidden, StoreError
+from weft.gateway import flags_of, remark
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.bounds import bounded_lists
-from weft.operations.code_lookup import OTHERS_LISTED, called_at, find_element, is_test, joined, ref_to
-from weft.operations.code_reach import MAX_DEPTH, Reached, reach
-from weft.operations.code_slices import citation_of, end_of, line_of, path_of, signature_of
+from weft.operations.code_lookup import MOST_OF_ONE, OTHERS_LISTED, all_joined, called_at, find_element, ref_to
+from weft.operations.code_reach import MAX_DEPTH, Reached, in_words, listed_note, reach
+from weft.operations.code_slices import citation_of, end_of, line_of, path_of, signature_of, told_of
 from weft.operations.fields import Moment
 from weft.operations.freshness import freshness_note
-from weft.operations.moments import read_when
+from weft.operations.moments import as_of_note, read_when
 from weft.operations.registry import Operation
 from weft.operations.slicing import head_of, members_of
 from weft.operations.workspaces import workspace_of
@@ -92,58 +92,90 @@ def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
     node = found.node
     stale = None if given.as_of is not None else freshness_note(loom, [path_of(node)])
     ties, apart = _ties(loom, when, node, given.depth)
+    members, unlisted = members_of(loom, when, node)
     history, untold = _history(loom, node)
+    flagged = remark([(node.id, flags_of(node.name, told_of(node), signature_of(node)))])
     explained = CodeExplained(
         summary=_summary(node, ties),
         type=str(node.props.get("sort") or node.kind),
         name=node.name,
         citation=citation_of(node) or node.id,
         signature="" if node.kind == "File" else signature_of(node),
-        callers=ties.callers,
-        callees=ties.callees,
-        unresolved=_unresolved(node, ties.callees),
-        tests=ties.tests,
-        members=members_of(loom, when, node),
-        bases=ties.bases,
-        implementations=ties.implementations,
+        callers=ties.callers[:LISTED],
+        callees=ties.callees[:LISTED],
+        unresolved=_unresolved(node, ties),
+        tests=ties.tests[:LISTED],
+        members=members,
+        bases=ties.bases[:LISTED],
+        implementations=ties.implementations[:LISTED],
         history=history,
         others=tuple(ref_to(each) for each in found.others[:OTHERS_LISTED]),
         file=path_of(node),
         start_line=line_of(node),
         end_line=end_of(node),
         id=node.id,
-        notes=tuple(filter(None, (stale, *apart, *untold))),
+        notes=tuple(filter(None, (stale, *as_of_note(loom, given.as_of), *flagged, *apart, *unlisted, *untold))),
     )
     return bounded_lists(explained, GO_FIRST)
 
 
 class _Ties(Struct, frozen=True, kw_only=True):
+    """What it is joined to, all of it as far as that is counted."""
+
     callers: tuple[Reached, ...] = ()
     callees: tuple[Reached, ...] = ()
     tests: tuple[SymbolRef, ...] = ()
     bases: tuple[SymbolRef, ...] = ()
     implementations: tuple[SymbolRef, ...] = ()
+    is_recursive: bool = False
+    more_callers: bool = False
+    more_callees: bool = False
+    more_tests: bool = False
 
 
 def _ties(loom: Loom, when: When, node: NodeVersion, depth: int) -> tuple[_Ties, tuple[str, ...]]:
     """What a symbol or file is joined to; nothing, and a note, where the graph is away."""
-    used_by = ("IMPORTS", "DEPENDS_ON") if node.kind == "File" else ("CALLS", "DEPENDS_ON")
+    used_by = ("IMPORTS",) if node.kind == "File" else ("TESTS", "CALLS", "DEPENDS_ON")
     uses = ("IMPORTS",) if node.kind == "File" else ("CALLS",)
     try:
-        into, more = reach(loom, when, [node], used_by, "in", depth=depth, most=LISTED)
-        out, others = reach(loom, when, [node], uses, "out", depth=depth, most=LISTED)
-        tests = joined(loom, when, [node.id], ("TESTS",), "in", limit=LISTED).get(node.id, [])
+        into = reach(loom, when, [node], used_by, "in", depth=depth)
+        out = reach(loom, when, [node], uses, "out", depth=depth)
         bases, implementations = _family(loom, when, node)
+        is_recursive = node.kind != "File" and _calls_itself(loom, when, node)
     except StoreError as problem:
         return _Ties(), (f"what it is joined to cannot be told: {problem.message}",)
     made = _Ties(
-        callers=_calls_first([each.told for each in into if not is_test(each.node)]),
-        callees=tuple(each.told for each in out),
-        tests=tuple(ref_to(step.node) for step in tests),
+        callers=_calls_first([each.told for each in into.code]),
+        callees=tuple(each.told for each in out.steps),
+        tests=tuple(ref_to(each.node) for each in into.tests if each.told.distance == 1),
         bases=bases,
         implementations=implementations,
+        is_recursive=is_recursive,
+        more_callers=into.more_code,
+        more_callees=out.more_code or out.more_tests,
+        more_tests=into.more_tests,
     )
-    return made, (*more, *others)
+    notes = (*into.notes, *out.notes, "it calls itself" if is_recursive else "")
+    return made, tuple(filter(None, (*notes, *_listed_notes(made))))
+
+
+def _listed_notes(ties: _Ties) -> list[str]:
+    return [
+        listed_note(what, LISTED, len(found), more=more)
+        for what, found, more in (
+            ("callers", ties.callers, ties.more_callers),
+            ("callees", ties.callees, ties.more_callees),
+            ("tests", ties.tests, ties.more_tests),
+            ("bases", ties.bases, False),
+            ("implementations", ties.implementations, False),
+        )
+        if len(found) > LISTED or more
+    ]
+
+
+def _calls_itself(loom: Loom, when: When, node: NodeVersion) -> bool:
+    found = loom.store.neighbours(loom.viewer, when, [node.id], rels=("CALLS",), direction="out", limit=MOST_OF_ONE)
+    return any(step.node.id == node.id for step in found)
 
 
 def _calls_first(found: list[Reached]) -> tuple[Reached, ...]:
@@ -153,9 +185,10 @@ def _calls_first(found: list[Reached]) -> tuple[Reached, ...]:
 
 def _summary(node: NodeVersion, ties: _Ties) -> str:
     used = "imported by" if node.kind == "File" else "used by"
-    return (
-        f"{head_of(node)} {used.capitalize()} {len(ties.callers)}, uses {len(ties.callees)}, tests {len(ties.tests)}."
-    )
+    callers = in_words(len(ties.callers), more=ties.more_callers)
+    callees = in_words(len(ties.callees), more=ties.more_callees)
+    tests = in_words(len(ties.tests), more=ties.more_tests)
+    return f"{head_of(node)} {used.capitalize()} {callers}, uses {callees}, tests {tests}."
 
 
 def _family(loom: Loom, when: When, node: NodeVersion) -> tuple[tuple[SymbolRef, ...], tuple[SymbolRef, ...]]:
@@ -163,17 +196,18 @@ def _family(loom: Loom, when: When, node: NodeVersion) -> tuple[tuple[SymbolRef,
     if node.kind != "Class":
         return (), ()
     rels = ("EXTENDS", "IMPLEMENTS")
-    out = joined(loom, when, [node.id], rels, "out", limit=LISTED).get(node.id, [])
-    into = joined(loom, when, [node.id], rels, "in", limit=LISTED).get(node.id, [])
+    out = all_joined(loom, when, [node.id], rels, "out")[0].get(node.id, [])
+    into = all_joined(loom, when, [node.id], rels, "in")[0].get(node.id, [])
     return tuple(ref_to(step.node) for step in out), tuple(ref_to(step.node, called_at(step)) for step in into)
 
 
-def _unresolved(node: NodeVersion, callees: Sequence[Reached]) -> tuple[str, ...]:
+def _unresolved(node: NodeVersion, ties: _Ties) -> tuple[str, ...]:
     """References as written whose last name is not that of anything that was found to be called."""
     written = node.props.get("calls")
     if not isinstance(written, list | tuple):
         return ()
-    known = {each.name.rpartition(".")[2] for each in callees if each.distance == 1}
+    known = {each.name.rpartition(".")[2] for each in ties.callees if each.distance == 1}
+    known |= {node.name.rpartition(".")[2]} if ties.is_recursive else set()
     chains = dict.fromkeys(each for each in written if isinstance(each, str))
     left = [each for each in chains if _SEPARATORS.split(_ENDING.sub("", each))[-1] not in known]
     return tuple(left[:UNRESOLVED_LISTED])

@@ -6,6 +6,7 @@ Commits may be indexed in any order. What the graph says of other times is left 
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final
@@ -16,22 +17,27 @@ from msgspec.structs import replace
 from weft import git
 from weft.code.facts_file import LinkKept
 from weft.code.languages import language_of
+from weft.code.parsing import MAX_SOURCE_BYTES
 from weft.code.tree import Sources
-from weft.errors import NotFound
+from weft.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.instants import to_iso
 from weft.log.draft import Draft
 from weft.log.kinds import code, graph, transaction
 from weft.loom import Loom
-from weft.operations.code_links import LINK_RELATIONS, Resolved, link_drafts
+from weft.operations.code_linking import beginnings
+from weft.operations.code_links import LINK_RELATIONS, MAX_TEXT_BYTES, Resolved, link_drafts
 from weft.operations.code_reading import CodeRead, FileState, read_bytes
-from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index
+from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index, is_version
 from weft.operations.committing import append_stamped
 from weft.operations.facts_kept import WAIT_S, facts_kept
+from weft.operations.file_faults import faults_told
+from weft.operations.file_versions import name_problem
 from weft.operations.ignoring import read_patterns
 from weft.operations.moments import OUT_OF_GIT, of_project
 from weft.operations.registry import Operation
 from weft.operations.rights import Rights, rights_asked
 from weft.operations.skipped_files import SkippedFiles
+from weft.operations.stamping import TaskClosed
 from weft.operations.walking import Skipped
 from weft.operations.workspaces import workspace_of
 from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, Tx, When
@@ -77,8 +83,11 @@ def graph_index_commit(loom: Loom, given: IndexCommit) -> CommitIndexed:
     any order. Then `as_of` with that commit asks of the code as it was.
     """
     loom = workspace_of(loom)
-    with facts_kept(loom, wait_s=WAIT_S):  # one indexing of a workspace at a time
-        return index_commit(loom, given.commit)
+    with facts_kept(loom, wait_s=WAIT_S) as facts:  # one indexing of a workspace at a time
+        done = index_commit(loom, given.commit)
+        with facts.writing():  # what holds now may be another, and what is noted of its links not what stands
+            facts.unsettle(facts.sources())
+        return done
 
 
 def index_commit(loom: Loom, name: str) -> CommitIndexed:
@@ -116,16 +125,19 @@ def index_commit(loom: Loom, name: str) -> CommitIndexed:
 class _CommitSources(Sources):
     """The files of a commit for resolvers; texts of settings come out of git, too."""
 
-    def __init__(self, loom: Loom, reads: Mapping[str, CodeRead], blobs: Mapping[str, str]) -> None:
-        self._root, self._blobs = loom.settings.root, blobs
-        super().__init__((each.source.facts for each in reads.values() if each.source is not None), blobs)
+    def __init__(self, loom: Loom, reads: Mapping[str, CodeRead], tree: Mapping[str, git.Entry]) -> None:
+        self._root, self._tree = loom.settings.root, tree
+        self._texts: dict[str, str | None] = {}
+        super().__init__((each.source.facts for each in reads.values() if each.source is not None), tree)
 
     def text(self, path: str) -> str | None:
-        if path not in self._blobs:
+        entry = self._tree.get(path)
+        if entry is None or entry.size > MAX_TEXT_BYTES:
             return None
-        for _, raw in git.blobs_of(self._root, [self._blobs[path]]):
-            return raw.decode(errors="replace")
-        return None
+        if path not in self._texts:
+            found = next((raw for _, raw in git.blobs_of(self._root, [entry.blob])), None)
+            self._texts[path] = None if found is None else found.decode(errors="replace")
+        return self._texts[path]
 
 
 class _History:
@@ -139,7 +151,7 @@ class _History:
         patterns = read_patterns("", loom.settings.ignore)
         shown = [each for each in tree if not any(part.startswith(".") for part in each.path.split("/"))]
         kept = [each for each in shown if not patterns.verdict(each.path, folder=False)][:MAX_FILES]
-        self._blobs = {each.path: each.blob for each in kept}
+        self._tree = {each.path: each for each in kept}
         self._reads: dict[str, CodeRead] = {}
         self._ahead = self._looked_at_next()
         self.skipped = SkippedFiles()
@@ -150,9 +162,15 @@ class _History:
     def read(self) -> None:
         """Reads the source files of the commit."""
         by_blob: dict[str, list[str]] = {}
-        for path, blob in self._blobs.items():
-            if language_of(path) is not None:
-                by_blob.setdefault(blob, []).append(path)
+        for path, entry in self._tree.items():
+            if language_of(path) is None:
+                continue
+            if (problem := name_problem(self._loom, path)) is not None:
+                self.skipped.add(problem)
+            elif entry.size > MAX_SOURCE_BYTES:
+                self.skipped.add(Skipped(path=path, reason=f"larger than {MAX_SOURCE_BYTES:,} bytes"))
+            else:
+                by_blob.setdefault(entry.blob, []).append(path)
         for number, (blob, raw) in enumerate(git.blobs_of(self._loom.settings.root, tuple(by_blob)), start=1):
             state = FileState(path="", size=len(raw), sha256=hashlib.sha256(raw).hexdigest(), blob=blob)
             for path in by_blob[blob]:
@@ -175,16 +193,16 @@ class _History:
             node = held.get(path)
             guards[path] = self._rights.of(node)
             until[path] = self._next(path)
-            if node is None or read.state is None or node.props.get("sha256") != read.state.sha256:
-                made = self._indexing(path, read, guards[path], until[path])
-                keys[path] = made.keys
+            made = self._indexing(path, read, guards[path], until[path])
+            keys[path] = made.keys
+            if node is None or not self._says(node, read, guards[path]):
                 batch.append((path, made))
             else:
                 self.unchanged += 1
             if len(batch) == FILES_PER_COMMIT or number == len(self._reads):
-                self._append([made.draft for _, made in batch], [path for path, _ in batch])
-                self.files += len(batch)
-                self.symbols += sum(made.symbols for _, made in batch)
+                written = self._append_some([(path, [made.draft]) for path, made in batch])
+                self.files += len(written)
+                self.symbols += sum(made.symbols for path, made in batch if path in written)
                 batch = []
                 self._loom.progress("indexing", number, len(self._reads))
         self._end(held)
@@ -195,6 +213,12 @@ class _History:
         state = read.state
         source = Source(path=path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
         return index(self._loom, guard, source, None, standing=self._standing(path), until=until)
+
+    def _says(self, node: NodeVersion, read: CodeRead, guard: Guard) -> bool:
+        """Whether a file's node says what the commit has of it, as it is read today."""
+        assert read.state is not None
+        source = Source(path=read.path, sha256=read.state.sha256, read=read.source)
+        return is_version(node, guard, source, source.language)
 
     def _held(self) -> dict[str, NodeVersion]:
         """The source files that hold at the commit's time, by path."""
@@ -240,11 +264,27 @@ class _History:
             told = [replace(draft, occurred_at=self._at) for draft in drafts]
             append_stamped(self._loom, [Draft(kind="tx.noted", payload=noted), *told])
 
+    def _append_some(self, works: Sequence[tuple[str, list[Draft]]]) -> set[str]:
+        """Writes files together; where that is refused, by halves, until those at fault are alone. Those written."""
+        try:
+            self._append([draft for _, drafts in works for draft in drafts], [path for path, _ in works])
+            return {path for path, _ in works}
+        except TaskClosed:
+            raise
+        except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            if len(works) == 1:
+                self.skipped.add(Skipped(path=works[0][0], reason=problem.message))
+                return set()
+        middle = len(works) // 2
+        return self._append_some(works[:middle]) | self._append_some(works[middle:])
+
     def _end(self, held: Mapping[str, NodeVersion]) -> None:
         """Ends the source files that the commit does not have, for the time up to their next version."""
         for path, node in held.items():
-            if path in self._blobs or language_of(path) is None:
+            if path in self._tree or language_of(path) is None:
                 continue
+            if self._ahead is None and os.path.lexists(self._loom.settings.root / path):
+                continue  # it holds today, and is not in git
             nodes = (*self._standing(path), node.id)
             ending = graph.Ended(nodes=nodes, until=self._next(path), reason=REASON)
             self._append([Draft(kind="graph.ended", payload=ending)], [path])
@@ -256,7 +296,7 @@ class _History:
         self, keys: Mapping[str, Mapping[str, str]], until: Mapping[str, str | None], guards: Mapping[str, Guard]
     ) -> None:
         standing = self._links_held()
-        sources = _CommitSources(self._loom, self._reads, self._blobs)
+        sources = _CommitSources(self._loom, self._reads, self._tree)
         modules: dict[str, str] = {}
         batch: list[tuple[str, list[Draft]]] = []
         for number, path in enumerate(sources.paths, start=1):
@@ -271,13 +311,18 @@ class _History:
             if drafts:
                 batch.append((path, drafts))
             if len(batch) == FILES_PER_COMMIT or number == len(sources.paths):
-                self._append([draft for _, some in batch for draft in some], [path for path, _ in batch])
+                self._append_some(batch)
                 batch = []
                 self._loom.progress("linking", number, len(sources.paths))
 
     def _resolved(self, sources: Sources, path: str, keys: Mapping[str, Mapping[str, str]]) -> Resolved:
         """What a file refers to, by nodes."""
-        found = sources.links(path)
+        try:
+            with faults_told(self._loom.screen):
+                found = sources.links(path)
+        except Invalid as problem:
+            self.skipped.add(Skipped(path=path, reason=f"is not linked: {problem.message}"))
+            return Resolved(path=path)
         links: dict[tuple[str, str, str], LinkKept] = {}
         modules: dict[str, str] = {}
         language = language_of(path)
@@ -306,12 +351,15 @@ class _History:
 
     def _links_held(self) -> dict[str, list[LinkKept]]:
         """The relations that hold at the commit's time, by the path of the file that they start in."""
+        paths = {file_id(self._project, path): path for path in self._reads}
         found: dict[str, list[LinkKept]] = {}
         for edge in self._edges():
-            path, _, key = edge.src.removeprefix(f"{self._project}/" if self._project else "").partition("::")
-            line = edge.props.get("line")
-            kept = LinkKept(key, edge.rel, edge.dst, line if isinstance(line, int) else 0)
-            found.setdefault(path, []).append(kept)
+            file = next((each for each in beginnings(edge.src) if each in paths), None)
+            if file is not None:
+                line = edge.props.get("line")
+                key = edge.src.removeprefix(file).removeprefix("::")
+                kept = LinkKept(key, edge.rel, edge.dst, line if isinstance(line, int) else 0)
+                found.setdefault(paths[file], []).append(kept)
         return found
 
     def _edges(self) -> Iterator[EdgeVersion]:

@@ -102,6 +102,8 @@ def _indexed(
     run = CodeRun(loom, facts, root, rights, kind=kind, anew=full, brings_back=full)
     found = find_files(loom, root, given, known=(*run.sources, *run.others))
     gone = _gone(loom, run, root, found, whole=given is None)
+    if gone and not root.is_dir():  # it went while it was looked through: nothing of it has ended
+        raise NotFound(f"the directory {root} went away meanwhile", hint="index again when it is back")
     run.run(found, run.nodes_of(gone))
     return _answer(loom, facts, root, run, found, began_s)
 

@@ -184,7 +184,7 @@ class Linking:
             self._loom.viewer, when, LINK_RELATIONS, projects=(self._project,), after=after, limit=PAGE
         ):
             for edge in page:
-                file = next((each for each in _beginnings(edge.src) if each in files), None)
+                file = next((each for each in beginnings(edge.src) if each in files), None)
                 if file is not None:
                     found.setdefault(file, []).append(_link(file, edge))
             after = page[-1].row
@@ -206,7 +206,7 @@ def _covers(one: Guard, other: Guard) -> bool:
     return wide and (not one.agents or one.agents == other.agents) and one.sensitive <= other.sensitive
 
 
-def _beginnings(node_id: str) -> Iterator[str]:
+def beginnings(node_id: str) -> Iterator[str]:
     """What a symbol's id may begin with: the id of its file is one of them."""
     yield node_id
     at = node_id.find("::")

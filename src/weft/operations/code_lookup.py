@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -29,11 +30,16 @@ from weft.queries import TextQuery
 from weft.types import Direction, Find, Neighbour, NodeVersion, When
 
 MOST_NAMED: Final = 200  # nodes of one name that are looked at
+EDGES_AT_ONCE: Final = 5_000
+STEPS_OF_ONE: Final = 60  # from one node by one relation: few have more
+MOST_OF_ONE: Final = 2_000  # where one has more
 OTHERS_LISTED: Final = 5
 NEAREST_LISTED: Final = 5
 LEAST_ALIKE: Final = 0.5
 BY_QUERY: Final = 6
 NOT_READ: Final = "run `weft index` in the workspace, then ask again"
+BY_WORDS: Final = "say with `query` what it does, in your own words"
+ASKING: Final = "`weft graph query` finds symbols by what they do, in your own words"
 _SEPARATORS: Final = re.compile(r"::|#|->|\.|/|\\")
 _PATH_LIKE: Final = re.compile(r"[/\\]|\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _TEST_PATH: Final = re.compile(
@@ -74,8 +80,13 @@ def is_test_path(path: str) -> bool:
 # Finding
 
 
-def look_up(loom: Loom, when: When, *, symbol: str = "", file: str = "", query: str = "") -> Looked:
-    """The one symbol or file that is meant. Raises Invalid where nothing is said, NotFound with the nearest names."""
+def look_up(
+    loom: Loom, when: When, *, symbol: str = "", file: str = "", query: str = "", has_query: bool = False
+) -> Looked:
+    """The one symbol or file that is meant. Raises Invalid where nothing is said, NotFound with the nearest names.
+
+    `has_query` tells whether the caller could have given a query: a hint may then say so.
+    """
     symbol, file, query = symbol.strip(), file.strip(), query.strip()
     if not (symbol or file or query):
         raise Invalid("nothing is asked for", hint="name a symbol, a file with a symbol, or say what to look for")
@@ -83,7 +94,7 @@ def look_up(loom: Loom, when: When, *, symbol: str = "", file: str = "", query: 
     if not found and query:
         found = by_query(loom, when, query, limit=BY_QUERY)
     if not found:
-        raise _missing(loom, when, symbol=symbol, file=file, query=query)
+        raise _missing(loom, when, symbol=symbol, file=file, query=query, otherwise=BY_WORDS if has_query else ASKING)
     return Looked(node=found[0], others=tuple(found[1:]))
 
 
@@ -161,8 +172,7 @@ def named(loom: Loom, when: When, symbol: str) -> list[NodeVersion]:
         return []
     # A symbol's id ends with its key: most that share a word are told apart without being read.
     folded = tuple(part.casefold() for part in parts)
-    ids = _ids_in_names(loom, when, stems(parts[-1])[:1], *SYMBOL_KINDS)
-    ids = [each for each in ids if _last_part(each) == folded[-1]]
+    ids = [each for each in _ids_of_name(loom, when, symbol, folded[-1]) if _last_part(each) == folded[-1]]
     found = loom.store.nodes(loom.viewer, when, ids)
     fitting = [node for node in found if _full(node)[-len(parts) :] == parts]
     if not fitting:
@@ -183,6 +193,38 @@ def _ids_in_names(loom: Loom, when: When, words: Sequence[str], *kinds: str) -> 
     terms = tuple((stem, 1.0) for stem in dict.fromkeys(words))
     query = TextQuery(terms=terms, kinds=kinds, projects=projects_of(loom), in_names=True)
     return [hit.node.id for hit in loom.store.search_text(loom.viewer, when, query, limit=MOST_NAMED).hits]
+
+
+def _ids_of_name(loom: Loom, when: When, symbol: str, last: str) -> list[str]:
+    """The ids of symbols that may go by a name whose last part this is.
+
+    By its first word, as most names have few in common. `get`, `on` and `s` are words that no index of words keeps, and
+    of some there are too many: then the whole name is looked up, and last all names are gone through.
+    """
+    words = stems(last)[:1]
+    ids = _ids_in_names(loom, when, words, *SYMBOL_KINDS)
+    if words and len(ids) < MOST_NAMED:
+        return ids
+    whole = ".".join(_SEPARATORS.split(symbol.removesuffix("()")))
+    find = Find(kinds=SYMBOL_KINDS, names=(whole,), projects=projects_of(loom))
+    exact = [node.id for node in loom.store.find(loom.viewer, when, find, limit=MOST_NAMED).nodes]
+    found = [*exact, *ids] if exact and "." in whole else [*exact, *ids, *_ids_ending(loom, when, last)]
+    return list(dict.fromkeys(found))
+
+
+def _ids_ending(loom: Loom, when: When, last: str) -> list[str]:
+    """The ids of symbols whose last name this is, out of what files and classes hold: no words are read."""
+    ids: list[str] = []
+    row = 0
+    while len(ids) < MOST_NAMED:
+        edges = loom.store.relations(
+            loom.viewer, when, ("CONTAINS",), projects=projects_of(loom), after=row, limit=EDGES_AT_ONCE
+        )
+        ids += [edge.dst for edge in edges if "::" in edge.dst and _last_part(edge.dst) == last]
+        if len(edges) < EDGES_AT_ONCE:
+            break
+        row = edges[-1].row
+    return list(dict.fromkeys(ids))[:MOST_NAMED]
 
 
 def _last_part(node_id: str) -> str:
@@ -214,7 +256,7 @@ def by_query(loom: Loom, when: When, query: str, *, limit: int) -> list[NodeVers
 # Nothing found
 
 
-def _missing(loom: Loom, when: When, *, symbol: str, file: str, query: str) -> NotFound:
+def _missing(loom: Loom, when: When, *, symbol: str, file: str, query: str, otherwise: str) -> NotFound:
     """That there is no such thing, and what comes nearest to it."""
     if not is_indexed(loom, when):
         return NotFound("no code of this workspace is indexed", hint=NOT_READ)
@@ -226,7 +268,7 @@ def _missing(loom: Loom, when: When, *, symbol: str, file: str, query: str) -> N
     pool = symbols_in(loom, when, known[0]) if file else _alike(loom, when, symbol or query)
     near = nearest(symbol or query, pool)
     listed = ", ".join(f"{node.name} ({citation_of(node)})" for node in near)
-    hint = f"the nearest names are {listed}" if listed else "say with `query` what it does, in your own words"
+    hint = f"the nearest names are {listed}" if listed else otherwise
     return NotFound(f"there is no symbol {what[:200]!r} in the index", hint=hint)
 
 
@@ -280,6 +322,40 @@ def joined(
             seen.add(key)
             steps.setdefault(step.start, []).append(step)
     return steps
+
+
+def all_joined(
+    loom: Loom, when: When, ids: Sequence[str], rels: tuple[str, ...], direction: Direction
+) -> tuple[dict[str, list[Neighbour]], frozenset[str]]:
+    """All steps from each of these, relation by relation, none at the cost of another: each node once by each.
+
+    And those of which there are more than MOST_OF_ONE by one relation, whose further ones are not told.
+    """
+    steps: dict[str, dict[tuple[str, str], Neighbour]] = {each: {} for each in ids}
+    cut: set[str] = set()
+    for rel in rels:
+        found, more = _steps_by(loom, when, ids, rel, direction, STEPS_OF_ONE)
+        for start in more:
+            again, still = _steps_by(loom, when, [start], rel, direction, MOST_OF_ONE)
+            found |= again
+            cut |= still
+        for start, some in found.items():
+            for step in some:
+                steps[start].setdefault((rel, step.node.id), step)
+    return {start: list(some.values()) for start, some in steps.items() if some}, frozenset(cut)
+
+
+def _steps_by(
+    loom: Loom, when: When, ids: Sequence[str], rel: str, direction: Direction, limit: int
+) -> tuple[dict[str, list[Neighbour]], set[str]]:
+    """Steps by one relation, in this workspace; and the nodes that have as many as were asked for, or more."""
+    counts: Counter[str] = Counter()
+    found: dict[str, list[Neighbour]] = {}
+    for step in loom.store.neighbours(loom.viewer, when, ids, rels=(rel,), direction=direction, limit=limit):
+        counts[step.start] += 1
+        if step.node.id != step.start and step.node.guard.project in projects_of(loom):
+            found.setdefault(step.start, []).append(step)
+    return found, {start for start, count in counts.items() if count >= limit}
 
 
 def called_at(step: Neighbour) -> int:

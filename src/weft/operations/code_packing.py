@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from weft.context.budget import DEBUG_TOKENS
-from weft.context.code_pack import CodeSlice, ContextPack, Dependency, Known, fitted
+from weft.context.code_pack import BESIDE, CodeSlice, ContextPack, Dependency, Known, fitted, shown_name
 from weft.errors import Invalid, NotFound, StoreError
+from weft.gateway import flags_of, remark
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.bounds import bounded
 from weft.operations.code_known import DECISION_KINDS, known_of
-from weft.operations.code_lookup import NOT_READ, called_at, caller, is_indexed, is_test, joined, ref_to
+from weft.operations.code_lookup import (
+    MOST_OF_ONE,
+    NOT_READ,
+    all_joined,
+    called_at,
+    caller,
+    is_indexed,
+    is_test,
+    ref_to,
+)
 from weft.operations.code_seeds import Seeds, seeds_of
 from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
 from weft.operations.doc_links import MENTIONS_CODE
@@ -23,12 +34,11 @@ from weft.operations.freshness import not_indexed, note_of
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
 from weft.queries import TextQuery, VectorQuery
-from weft.retrieval.views.ground import flat
 from weft.types import MAX_QUERY_CHARACTERS, NOW, Neighbour, NodeVersion, When
 
 CORE: Final = 14  # symbols of a pack
 BODIES: Final = 6  # of them that may be shown whole
-NEIGHBOURS: Final = 12  # of one symbol that are looked at
+NEIGHBOURS: Final = 12  # callers, callees and tests of one symbol that are listed
 DEPENDENCIES: Final = 12
 DECISIONS: Final = 6
 EPISODES: Final = 3
@@ -36,7 +46,6 @@ LEAST_NEAR: Final = 0.35  # of a decision that is not joined to the code, to the
 MAX_BODY_LINES: Final = 400
 LEAST_LINE_TOKENS: Final = 4  # a line of source seldom costs less
 DEFAULT_TOKENS: Final = 1_200
-BESIDE: Final = ("callers", "callees", "tests")
 AROUND: Final = ("CALLS", "EXTENDS", "IMPLEMENTS", "TESTS", "INVOLVES", MENTIONS_CODE)
 EPISODE_KINDS: Final = ("Episode",)
 NO_MATCH: Final = "No code of this workspace matches the task."
@@ -81,10 +90,20 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
     decisions, episodes, untold = _known(loom, when, given, core, steps, seeds)
     plan, unplanned = _plan(loom, when, given)
     stale = tuple(dict.fromkeys((*slices.stale, *not_indexed(loom, map(path_of, core)))))
-    notes = (note_of(stale) or "", *notes, *untold, *unplanned, *seeds.notes, NO_CLAIMS if given.claim else "")
+    flagged = remark((each.id, flags_of(each.symbol_name, each.summary, each.code)) for each in rows)
+    notes = (
+        note_of(stale) or "",
+        *seeds.unknown,
+        *flagged,
+        *notes,
+        *untold,
+        *unplanned,
+        *seeds.notes,
+        NO_CLAIMS if given.claim else "",
+    )
     whole = ContextPack(
         summary=_summary(core),
-        entry_point=f"{citation_of(core[0])} {flat(core[0].name)}",
+        entry_point=f"{citation_of(core[0])} {shown_name(core[0].name)}",
         core_symbols=rows,
         dependencies=_dependencies(core, steps, seeds),
         decisions=decisions,
@@ -97,12 +116,15 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
 
 def _summary(core: Sequence[NodeVersion]) -> str:
     files = list(dict.fromkeys(map(path_of, core)))
-    others = f"; also {', '.join(_name(path) for path in files[1:4])}" if len(files) > 1 else ""
-    return f"Start in {flat(files[0])} at {flat(core[0].name)[:80]}{others}."
+    others = f"; also {', '.join(_apart(files[1:4], files))}" if len(files) > 1 else ""
+    return f"Start in {shown_name(files[0])} at {shown_name(core[0].name)}{others}."
 
 
-def _name(path: str) -> str:
-    return flat(path).rpartition("/")[2]
+def _apart(paths: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Files by their last names; by their paths where another goes by the same."""
+    counts = Counter(path.rpartition("/")[2] for path in files)
+    lasts = [path.rpartition("/")[2] for path in paths]
+    return [shown_name(last if counts[last] == 1 else path) for path, last in zip(paths, lasts, strict=True)]
 
 
 def _nothing(loom: Loom, when: When, given: ContextPackAsked, seeds: Seeds) -> ContextPack:
@@ -125,8 +147,10 @@ def _around(loom: Loom, when: When, core: Sequence[NodeVersion]) -> tuple[tuple[
     """One step out of and into each core symbol; without them, and with a note, where the graph is away."""
     ids = [node.id for node in core]
     try:
-        out = joined(loom, when, ids, AROUND, "out", limit=NEIGHBOURS)
-        return (out, joined(loom, when, ids, AROUND, "in", limit=NEIGHBOURS)), ()
+        out, _ = all_joined(loom, when, ids, AROUND, "out")
+        into, many = all_joined(loom, when, ids, AROUND, "in")
+        note = f"{', '.join(sorted(many)[:3])}: more than {MOST_OF_ONE:,} of one relation, the rest is not told"
+        return (out, into), (note,) if many else ()
     except StoreError as problem:
         return ({}, {}), (f"what the symbols are joined to cannot be told: {problem.message}",)
 
@@ -150,6 +174,9 @@ def _slice(
     slices: Slices, node: NodeVersion, steps: tuple[Steps, Steps], seeds: Seeds, *, with_code: bool
 ) -> CodeSlice:
     out, into = (each.get(node.id, ()) for each in steps)
+    callers = [step for step in into if step.edge.rel == "CALLS" and not is_test(step.node)]
+    callees = [step for step in out if step.edge.rel == "CALLS"]
+    tests = [step for step in into if step.edge.rel == "TESTS"]
     return CodeSlice(
         symbol_name=node.name,
         kind=str(node.props.get("sort") or node.kind),
@@ -160,9 +187,12 @@ def _slice(
         signature="" if node.kind == "File" else signature_of(node),
         summary=told_of(node),
         code=slices.text(node) if with_code else "",
-        callers=tuple(caller(step) for step in into if step.edge.rel == "CALLS" and not is_test(step.node)),
-        callees=tuple(ref_to(step.node) for step in out if step.edge.rel == "CALLS"),
-        tests=tuple(ref_to(step.node) for step in into if step.edge.rel == "TESTS"),
+        callers=tuple(caller(step) for step in callers[:NEIGHBOURS]),
+        callees=tuple(ref_to(step.node) for step in callees[:NEIGHBOURS]),
+        tests=tuple(ref_to(step.node) for step in tests[:NEIGHBOURS]),
+        more_callers=max(len(callers) - NEIGHBOURS, 0),
+        more_callees=max(len(callees) - NEIGHBOURS, 0),
+        more_tests=max(len(tests) - NEIGHBOURS, 0),
         decisions=tuple(step.node.id for step in into if step.node.kind in DECISION_KINDS),
         ppr_score=round(seeds.walked.get(node.id, 0.0), 4),
         valid_from=to_iso(node.interval.valid_from),
@@ -256,7 +286,7 @@ def _plan(loom: Loom, when: When, given: ContextPackAsked) -> tuple[Known | None
 OPERATIONS = (
     Operation(
         name="context_pack",
-        summary="begin a piece of work on code: where to start, the symbols that matter, their callers and decisions",
+        summary="brief for work on code: where to start, the symbols that matter, their callers and decisions",
         input=ContextPackAsked,
         output=ContextPack,
         effect="read",
@@ -280,6 +310,9 @@ OPERATIONS = (
             "core_symbols.callers": "low",
             "core_symbols.callees": "low",
             "core_symbols.tests": "low",
+            "core_symbols.more_callers": "low",
+            "core_symbols.more_callees": "low",
+            "core_symbols.more_tests": "low",
             "core_symbols.decisions": "low",
             "core_symbols.learnings": "low",
             "core_symbols.ppr_score": "low",

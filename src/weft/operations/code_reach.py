@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from weft.loom import Loom
-from weft.operations.code_lookup import called_at, joined
+from weft.operations.code_lookup import MOST_OF_ONE, all_joined, called_at, is_test
 from weft.operations.code_slices import citation_of, line_of, path_of
 from weft.types import Direction, Neighbour, NodeVersion, When
 
 MAX_DEPTH: Final = 5
-STEPS_OF_ONE: Final = 60  # from one node
-AT_ONCE: Final = 200  # nodes of one step that are looked at together
+MOST_REACHED: Final = 500  # of code, and of tests
+AT_ONCE: Final = 50  # nodes of one step that are looked at together
 
 
 class Reached(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,6 +36,27 @@ class Step(Struct, frozen=True, kw_only=True):
     told: Reached
 
 
+class Reach(Struct, frozen=True, kw_only=True):
+    """What is reached, the nearest first, each once. `more` is whether there is more code, or are more tests."""
+
+    steps: tuple[Step, ...]
+    more_code: bool = False
+    more_tests: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> list[Step]:
+        """All but tests."""
+        return [each for each in self.steps if not is_test(each.node)]
+
+    @property
+    def tests(self) -> list[Step]:
+        """Tests; what else stands in their files, and these themselves, only where no test of the file is there."""
+        found = [each for each in self.steps if is_test(each.node)]
+        own = {path_of(each.node) for each in found if each.node.kind == "Test"}
+        return [each for each in found if each.node.kind == "Test" or path_of(each.node) not in own]
+
+
 def reach(
     loom: Loom,
     when: When,
@@ -44,31 +65,73 @@ def reach(
     direction: Direction,
     *,
     depth: int,
-    most: int,
-) -> tuple[list[Step], tuple[str, ...]]:
-    """What is reached within `depth` steps, the nearest first, each once, at most so many; a note if there is more."""
+    most: int = MOST_REACHED,
+    former: Mapping[str, Sequence[Neighbour]] = {},
+) -> Reach:
+    """What is reached within `depth` steps: of code at most so many, of tests as many again.
+
+    `former` are the first steps from starts that are no longer there.
+    """
     seen = {node.id for node in starts}
     ways: dict[str, tuple[str, ...]] = {node.id: () for node in starts}
+    left = {True: most, False: most}  # for tests, for code
+    over: set[bool] = set()
+    hubs: dict[str, None] = {}
     found: list[Step] = []
-    edge = [node.id for node in starts]
+    edge = list(ways)
     for distance in range(1, depth + 1):
         further: list[str] = []
-        for at in range(0, len(edge), AT_ONCE):
-            some = edge[at : at + AT_ONCE]
-            steps = joined(loom, when, some, rels, direction, limit=STEPS_OF_ONE)
-            for start in some:
-                for step in steps.get(start, ()):
-                    if step.node.id in seen:
-                        continue
-                    if len(found) == most:
-                        return found, (f"there is more than the first {most} that were reached",)
-                    seen.add(step.node.id)
-                    ways[step.node.id] = (*ways[start], step.node.name)
-                    found.append(Step(node=step.node, told=_told(step, distance, ways[start])))
-                    if step.edge.rel != "DEPENDS_ON":  # a file that imports a name: who imports the file may not use it
-                        further.append(step.node.id)
+        for start, step, is_cut in _steps(loom, when, edge, rels, direction, former):
+            if is_cut:
+                hubs[start] = None
+            test = is_test(step.node)
+            if step.node.id in seen or test in over:
+                continue
+            if not left[test]:
+                over.add(test)
+                if len(over) == len(left):
+                    return _reached(found, over, hubs)
+                continue
+            left[test] -= 1
+            seen.add(step.node.id)
+            ways[step.node.id] = (*ways[start], step.node.name)
+            found.append(Step(node=step.node, told=_told(step, distance, ways[start])))
+            if step.edge.rel != "DEPENDS_ON":  # a file that imports a name: who imports the file may not use it
+                further.append(step.node.id)
         edge = further
-    return found, ()
+    return _reached(found, over, hubs)
+
+
+def _steps(
+    loom: Loom,
+    when: When,
+    starts: Sequence[str],
+    rels: tuple[str, ...],
+    direction: Direction,
+    former: Mapping[str, Sequence[Neighbour]],
+) -> Iterator[tuple[str, Neighbour, bool]]:
+    """(start, step, whether that start has more than are told), start by start."""
+    for at in range(0, len(starts), AT_ONCE):
+        some = starts[at : at + AT_ONCE]
+        steps, cut = all_joined(loom, when, some, rels, direction)
+        for start in some:
+            for step in (*former.get(start, ()), *steps.get(start, ())):
+                yield start, step, start in cut
+
+
+def _reached(found: Sequence[Step], over: set[bool], hubs: Iterable[str]) -> Reach:
+    notes = [f"{each} has more than {MOST_OF_ONE:,} of one relation: the rest is not followed" for each in hubs]
+    return Reach(steps=tuple(found), more_code=False in over, more_tests=True in over, notes=tuple(notes[:3]))
+
+
+def in_words(count: int, *, more: bool) -> str:
+    """A count as it may be told: what was cut is more than that."""
+    return f"more than {count:,}" if more else f"{count:,}"
+
+
+def listed_note(what: str, listed: int, count: int, *, more: bool = False) -> str:
+    """That a list does not hold all; empty where it does."""
+    return f"{what}: the first {listed} of {in_words(count, more=more)} are listed" if more or listed < count else ""
 
 
 def _told(step: Neighbour, distance: int, way: tuple[str, ...]) -> Reached:

@@ -6,16 +6,18 @@ best of them a walk over the graph brings what they call, extend and import, how
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from weft.context.wording import quoted
 from weft.loom import Loom
 from weft.operations.code_lookup import find_files, is_test, joined, named, projects_of
 from weft.operations.code_records import SYMBOL_KINDS
-from weft.operations.code_slices import CODE_KINDS, file_of, path_of
+from weft.operations.code_slices import CODE_KINDS, end_of, file_of, path_of
 from weft.retrieval.gated import hits_by_id
 from weft.retrieval.pipeline import Answer, Ask, run
 from weft.retrieval.recipes import DEFAULT
@@ -35,6 +37,7 @@ FILE_SHARE: Final = 0.7  # of a symbol's score that is its file's
 BY_WALK: Final = 0.3  # for the file that most of a walk stays in
 OWN_WALK: Final = 0.2  # of that, for the symbol that it stays with most
 FILES_BETWEEN: Final = 6
+LEAST_SHARE: Final = 0.25  # of the best one's score: what has less is left out, unless the task names it
 MAX_CONCRETE: Final = 8  # classes that implement one
 CONCRETE_OF_BEST: Final = 3
 INTERFACES: Final = frozenset({"interface", "abstract", "trait"})
@@ -43,11 +46,15 @@ _OF_TESTS: Final = re.compile(r"\btests?\b|\btest suite\b|\bfixtures?\b", re.IGN
 
 
 class Seeds(Struct, frozen=True, kw_only=True):
-    """What a task leads to: symbols and files, best first, with scores; and what a walk from them stays with."""
+    """What a task leads to: symbols and files, best first, with scores; and what a walk from them stays with.
+
+    `unknown` are notes on what the task names and nothing here goes by.
+    """
 
     ranked: tuple[tuple[NodeVersion, float], ...]
     walked: Mapping[str, float]
     answer: Answer
+    unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -56,7 +63,7 @@ def seeds_of(loom: Loom, when: When, task: str) -> Seeds:
     ask = Ask(query=task, when=when, limit=FILES, projects=projects_of(loom), kinds=("File",), min_score=0.0)
     answer = run(DEFAULT, loom, ask)
     files = {each.node.id: each.score for each in answer.ranked or () if each.node.kind == "File"}
-    meant = _named(loom, when, answer, task)
+    meant, unknown = _named(loom, when, answer, task)
     scores = _symbol_scores(answer, files)
     most = max(files.values(), default=0.0) or 1.0
     for node in meant:
@@ -74,21 +81,38 @@ def seeds_of(loom: Loom, when: When, task: str) -> Seeds:
     walked = loom.store.walk(loom.viewer, when, weights, limit=REACHED) if weights else None
     reached = dict(walked.scores) if walked is not None else {}
     beside = _with_concrete(_with_reached(loom, when, ranked, reached), concrete)
+    least = LEAST_SHARE * max((score for _, score in beside[:1]), default=0.0)
+    wanted = {node.id for node in meant}
     notes = (*answer.notes, *(walked.notes if walked is not None else ()))
-    return Seeds(ranked=tuple(beside), walked=reached, answer=answer, notes=tuple(dict.fromkeys(notes)))
+    return Seeds(
+        ranked=tuple((node, score) for node, score in beside if score >= least or node.id in wanted),
+        walked=reached,
+        answer=answer,
+        unknown=unknown,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
-def _named(loom: Loom, when: When, answer: Answer, task: str) -> list[NodeVersion]:
-    """What the task names as code is named: paths, and identifiers that mean one thing or a few."""
+def _named(loom: Loom, when: When, answer: Answer, task: str) -> tuple[list[NodeVersion], tuple[str, ...]]:
+    """What the task names as code is named: paths, and identifiers that mean one thing or a few.
+
+    And a note on those that nothing here goes by: neither a symbol nor a file.
+    """
     found: dict[str, NodeVersion] = {}
+    unknown: list[str] = []
     for path in list(dict.fromkeys(_PATHS.findall(task)))[:MAX_NAMED]:
         files = find_files(loom, when, path) if "/" in path else []
         found |= {node.id: node for node in files[:1]}
+        unknown += [] if files or "/" not in path or path.startswith("/") else [path]
     for name in answer.question.identifiers[:MAX_NAMED]:
-        meant = [node for node in named(loom, when, name) if not is_test(node)]
+        symbols = named(loom, when, name)
+        meant = [node for node in symbols if not is_test(node)]
         if len(meant) <= MEANT_BY_ONE:
             found |= {node.id: node for node in meant}
-    return list(found.values())
+        if not symbols and not hasattr(builtins, name) and not any(name in path for path in _PATHS.findall(task)):
+            unknown.append(name)
+    listed = ", ".join(quoted(each) for each in unknown)
+    return list(found.values()), (f"no symbol or file here goes by the name {listed}",) if unknown else ()
 
 
 def _symbol_scores(answer: Answer, files: Mapping[str, float]) -> dict[str, float]:
@@ -120,7 +144,8 @@ def _ranked(
 ) -> list[tuple[NodeVersion, float]]:
     """Symbols by their own score and their file's; a file without any stands for itself. Tests are left out."""
     most = max(files.values(), default=0.0) or 1.0
-    kept = [node for node in nodes if with_tests or not is_test(node)] or list(nodes)
+    nodes = [node for node in nodes if not _says_nothing(node, scores)]
+    kept = [node for node in nodes if with_tests or not is_test(node)] or nodes
     having = {file_of(node) for node in kept if node.kind != "File"}
     scored = []
     for node in kept:
@@ -131,6 +156,14 @@ def _ranked(
         scored.append((node, FILE_SHARE * of_file + (1.0 - FILE_SHARE) * own))
     scored.sort(key=lambda each: (-each[1], each[0].id))
     return _spread(scored)
+
+
+def _says_nothing(node: NodeVersion, scores: Mapping[str, float]) -> bool:
+    """Whether it is a file that nobody would begin with: an empty one, or one in no language that no task names."""
+    if node.kind != "File":
+        return False
+    is_empty = not node.text.strip() and end_of(node) <= 1
+    return is_empty if node.props.get("language") else node.id not in scores
 
 
 def _spread(scored: Sequence[tuple[NodeVersion, float]]) -> list[tuple[NodeVersion, float]]:

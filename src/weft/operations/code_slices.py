@@ -18,6 +18,12 @@ from weft.types import Find, NodeVersion, When
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
 _NAME_AND_KIND: Final = re.compile(r", an? (?:class|enum|struct|interface|trait|abstract)$")
+# Remarks to tools, of which it is known where they end although they stand on one line with the rest by now.
+_REMARKS: Final = re.compile(
+    r"#\s*(?:type:\s*ignore(?:\[[^\]]*\])?|noqa(?::\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?|fmt:\s*(?:off|on|skip)"
+    r"|pragma:\s*no\s+\w+|pylint:\s*disable=[\w,-]+|nosec)|/\*.*?\*/",
+    re.IGNORECASE,
+)
 _AFTER_OPENING: Final = re.compile(r"(?<=[(\[])\s+")
 _BEFORE_CLOSING: Final = re.compile(r",?\s+(?=[)\]])")
 
@@ -55,6 +61,7 @@ def signature_of(node: NodeVersion) -> str:
     signature = node.props.get("signature")
     if not isinstance(signature, str) or not signature:
         return node.name
+    signature = " ".join(_REMARKS.sub(" ", signature).split())
     return _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", signature))  # one line for several leaves blanks
 
 

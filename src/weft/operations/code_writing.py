@@ -6,32 +6,28 @@ round, for its links are resolved before anything is written; what was not writt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.append import Fence, Moved
-from weft.code.facts import READER_VERSION
-from weft.code.facts_file import FactsFile, OtherKnown, SourceKnown
+from weft.code.facts_file import FactsFile
 from weft.embedding import Embedding
-from weft.errors import Conflict, Forbidden, Invalid, NotFound, WeftError
+from weft.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge, WeftError
 from weft.log.draft import Draft
-from weft.log.kinds import code, graph, transaction
+from weft.log.kinds import graph, transaction
 from weft.loom import Loom
+from weft.operations.code_facts import Noting, Work
 from weft.operations.code_linking import Linking, Outcome
 from weft.operations.code_links import (
-    FOLDERS,
     Resolved,
-    asked_of,
-    folders_of,
     link_drafts,
 )
 from weft.operations.code_reading import CodeRead, read_code
-from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index, is_version
+from weft.operations.code_records import SYMBOL_KINDS, Source, file_id, index, is_version
 from weft.operations.code_workers import resolve_files
 from weft.operations.committing import MAX_DECISIONS, append_stamped
 from weft.operations.deleted_parts import has_ended
@@ -41,45 +37,15 @@ from weft.operations.gone_files import REASON
 from weft.operations.rights import Rights
 from weft.operations.stamping import TaskClosed
 from weft.queries import Which
-from weft.types import MAX_IDS_PER_READ, NOW, Guard, NodeVersion
+from weft.types import MAX_IDS_PER_READ, NOW, NodeVersion
 
-NODES_PER_COMMIT: Final = 400
+NODES_PER_COMMIT: Final = 300  # as many as leave others their turn after some 50 ms
 BYTES_PER_COMMIT: Final = 1_500_000
 FILES_PER_COMMIT: Final = 64
-RELATIONS_PER_COMMIT: Final = 2_000
+RELATIONS_PER_COMMIT: Final = 1_400
 LINKED_AT_ONCE: Final = 60  # files whose links go into the one commit of a small change
-FEW: Final = 20  # files whose links are looked up one by one
-MAX_EDGES_OF_NODE: Final = 10_000
-PAGE: Final = 5_000
 
 Item = TypeVar("Item")
-
-
-class Work(Struct, frozen=True, kw_only=True):
-    """A file that was read, the state of the graph that was decided from, and what to write; nothing if that stands."""
-
-    read: CodeRead
-    guard: Guard
-    seen: Seen
-    indexing: Indexing | None = None
-    walked: bool = True
-
-    @property
-    def path(self) -> str:
-        return self.read.path
-
-    @property
-    def weight(self) -> tuple[int, int]:
-        """Nodes and bytes, about, that it brings."""
-        if self.indexing is None:
-            return 0, 0
-        draft = self.indexing.draft
-        if draft.ready is not None:
-            return 1 + self.indexing.symbols, len(draft.ready.raw)
-        payload = draft.payload
-        assert isinstance(payload, code.Indexed)
-        nodes = 1 + len(payload.symbols) + len(payload.ended)
-        return nodes, len(payload.text) + sum(len(each.text) + 200 for each in payload.symbols)
 
 
 class CodeWriting:
@@ -95,6 +61,7 @@ class CodeWriting:
         self._works: list[Work] = []
         self._weight = (0, 0)
         self._linking = Linking(self._loom, facts, root, outcome)
+        self._noting = Noting(facts, rights, self._linking)
         self.brings_back = False  # deleted files that are there
 
     # Taking files in
@@ -147,7 +114,7 @@ class CodeWriting:
         """Writes what was taken in, then notes its facts."""
         works, self._works, self._weight = self._works, [], (0, 0)
         if works:
-            self._note_facts(self._written(works), ())
+            self._noting.note(self._written(works), ())
 
     # One commit
 
@@ -158,6 +125,8 @@ class CodeWriting:
         except TaskClosed:
             raise
         except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            if len(works) == 1 and isinstance(problem, TooLarge) and works[0].read.source is not None:
+                return self._written([self._plain(works[0], problem)])
             if len(works) == 1:
                 self._outcome.problem(works[0].path, problem)
                 with self._facts.writing():
@@ -165,6 +134,15 @@ class CodeWriting:
                 return []
         middle = len(works) // 2
         return [*self._written(works[:middle]), *self._written(works[middle:])]
+
+    def _plain(self, work: Work, problem: WeftError) -> Work:
+        """A file of which nothing but itself is kept, as there is too much of it for one event."""
+        self._outcome.problem(work.path, problem)
+        assert work.read.state is not None
+        state = work.read.state
+        plain = CodeRead(path=work.path, state=state, problem=problem.message)
+        source = Source(path=work.path, sha256=state.sha256, size=state.size, blob=state.blob)
+        return replace(work, read=plain, indexing=index(self._loom, work.guard, source, work.seen.known))
 
     def _commit_works(self, works: Sequence[Work]) -> list[Work]:
         for _ in range(MAX_DECISIONS):
@@ -220,61 +198,6 @@ class CodeWriting:
             if changed := self._rights.change(work.seen.last):
                 self._outcome.rights.append(changed)
 
-    # Facts
-
-    def _note_facts(self, works: Sequence[Work], gone: Collection[str]) -> None:
-        """Takes versions of files in, and marks whoever asked about what they change: both or neither."""
-        facts, asked = self._facts, set[str]()
-        sources, others = (
-            facts.sources_among([work.path for work in works]),
-            facts.others_among([w.path for w in works]),
-        )
-        with facts.writing():
-            for work in works:
-                before, state = sources.get(work.path), work.read.state
-                assert state is not None
-                # Names out of a sensitive file stay out of here.
-                is_source = work.read.facts is not None and not work.guard.sensitive
-                came = (before is None and work.path not in others) or (before is None) is is_source
-                if before is None and work.seen.last is not None:
-                    self._linking.doubt(work.path)
-                if self._rights.change(work.seen.last):
-                    self._linking.reguard(work.path)
-                if is_source:
-                    asked |= self._put_source(work, before, came=came)
-                else:
-                    asked.update(asked_of(work.path, came_or_went=came, shown=before is not None))
-                    known = OtherKnown(state.sha256, READER_VERSION, state.mark, work.walked, work.read.problem)
-                    facts.put_other(work.path, known)
-                    asked |= self._emptied(work.path) if before is not None else set()
-            if gone:
-                facts.drop(gone)
-                for path in gone:
-                    asked.update(asked_of(path, came_or_went=True, shown=True))
-                    asked |= self._emptied(path)
-            facts.unsettle(facts.askers(asked))
-
-    def _put_source(self, work: Work, before: SourceKnown | None, *, came: bool) -> set[str]:
-        facts, state = work.read.facts, work.read.state
-        assert facts is not None
-        assert state is not None
-        shown = before is None or before.interface != facts.interface
-        asked = set(asked_of(work.path, came_or_went=came, shown=shown))
-        if before is None:
-            new = [folder for folder in folders_of(work.path) if not self._facts.holds(folder)]
-            asked.update(FOLDERS + folder.rpartition("/")[0] for folder in new)
-        known = SourceKnown(state.sha256, READER_VERSION, state.mark, work.walked, facts.interface, facts.broken)
-        keys = {} if work.indexing is None else work.indexing.keys
-        if work.indexing is None and before is not None:
-            keys = self._facts.renamed(work.path)
-        self._facts.put_source(work.path, known, facts.raw, keys)
-        return asked
-
-    def _emptied(self, path: str) -> set[str]:
-        """Questions about folders that hold no source any more."""
-        gone = [folder for folder in folders_of(path) if not self._facts.holds(folder)]
-        return {FOLDERS + folder.rpartition("/")[0] for folder in gone}
-
     # Ending what is gone
 
     def end(self, nodes: Sequence[NodeVersion]) -> None:
@@ -287,7 +210,7 @@ class CodeWriting:
             self._loom.progress("ending", number, len(nodes))
 
     def _ended(self, nodes: Sequence[NodeVersion]) -> None:
-        self._note_facts((), [str(node.props.get("path") or "") for node in nodes])
+        self._noting.note((), [str(node.props.get("path") or "") for node in nodes])
         self._outcome.ended += len(nodes)
         self._outcome.written.update(node.id for node in nodes)
 
@@ -304,7 +227,7 @@ class CodeWriting:
     def forget(self, paths: Sequence[str]) -> None:
         """Forgets files that are gone and have no node."""
         if paths:
-            self._note_facts((), paths)
+            self._noting.note((), paths)
 
     # A small change, all in one
 
@@ -315,7 +238,7 @@ class CodeWriting:
             return
         ending = [draft for node in gone for draft in self._ending(node)]
         paths = [str(node.props.get("path") or "") for node in gone]
-        self._note_facts(works, paths)
+        self._noting.note(works, paths)
         first = [work.path for work in works if work.read.facts is not None]
         rest = [path for path in self._facts.unsettled() if path not in set(first)]
         resolved = self._linking.resolved([*first, *rest][:LINKED_AT_ONCE])

@@ -1,12 +1,11 @@
-"""Vectors for texts that were written without one, by a process that has nothing else to do."""
+"""Vectors for texts that were written without one, in moments in which a process has nothing else to do."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Final
-
-from msgspec.structs import replace
 
 from weft.errors import WeftError
 from weft.governing import is_operator
@@ -14,38 +13,44 @@ from weft.loom import Loom
 from weft.operations.backfilling import backfill
 
 MAX_TEXTS: Final = 1_000_000  # of one pass
+BATCH_TEXTS: Final = 8  # few at once: whoever wants the processor, or the store, has it soon
 _log = logging.getLogger("weft.vectors")
 
 
+def embed_later(loom: Loom) -> None:
+    """Embeds what has no vector in this process's quiet moments, on the thread that it has for these."""
+    shop = loom.workshop
+    if _own(loom) is not None:
+        key = ("vectors", loom.settings.store, loom.writer.account)
+        shop.when_quiet(key, partial(embed_until, loom, lambda: not shop.is_quiet))
+
+
 def embed_until(loom: Loom, enough: Callable[[], bool]) -> bool:
-    """Embeds texts that have no vector, until none is left or it is `enough`, as is asked between batches. Whether more
-    may be left.
+    """Embeds texts that have no vector, until none is left or it is `enough`, as is asked between small batches; what
+    was made is kept. Whether more are left.
 
     The process's own loom does it, where that is the operator's: it is upkeep, and tells nobody anything. What goes
     wrong is told in the log, and is not tried again; `weft reindex` does the same and says more.
     """
-    own: Loom = loom.workshop.own or loom
-    if own.writer.account != loom.writer.account or not is_operator(own.writer.actor, own.viewer):
+    own = _own(loom)
+    if own is None:
         return False
-
-    def progress(what: str, done: int, total: int) -> None:
-        if enough():
-            raise _Enough
-
     try:
         viewer = own.operator("embed texts")
         embedding = own.embedding.wanted
-        if embedding.model is None or enough():
-            return embedding.model is not None
+        if embedding.model is None:
+            return False
         with own.store.embedding_turn(viewer, embedding.model) as mine:
             if mine:
-                backfill(replace(own, progress=progress), viewer, embedding, limit=MAX_TEXTS, but=frozenset())
-    except _Enough:
-        return True
+                filled = backfill(own, viewer, embedding, limit=MAX_TEXTS, batch_texts=BATCH_TEXTS, enough=enough)
+                return filled.cut
     except WeftError as problem:
         _log.warning("texts were left without vectors: %s", problem.message)
     return False
 
 
-class _Enough(Exception):
-    """Ends a pass: what was embedded is saved."""
+def _own(loom: Loom) -> Loom | None:
+    """The process's own loom, where that is of the same account and the operator's."""
+    own: Loom = loom.workshop.own or loom
+    same = own.writer.account == loom.writer.account
+    return own if same and is_operator(own.writer.actor, own.viewer) else None

@@ -11,13 +11,13 @@ import hashlib
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from weft.code.facts_file import FactsFile, remove_facts
 from weft.config import Settings
-from weft.errors import Busy
+from weft.errors import Busy, ReadOnly
 from weft.file_lock import locked_if_possible
 from weft.loom import Loom
 from weft.ports import Store
@@ -42,18 +42,18 @@ def facts_kept(loom: Loom, *, wait_s: float = WAIT_S) -> Iterator[FactsFile]:
         with _from_memory(loom, wait_s) as facts:
             yield facts
         return
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        with locked_if_possible(place, wait_s=wait_s):
-            facts = FactsFile(place)
-            try:
-                yield facts
-            finally:
-                facts.close()
-    except Busy as problem:
-        if str(place) not in problem.message:
-            raise
-        raise _busy() from problem
+    with ExitStack() as stack:
+        try:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(locked_if_possible(place, wait_s=wait_s))
+            facts = stack.enter_context(closing(FactsFile(place)))
+        except Busy as problem:
+            raise _busy() from problem
+        except OSError as problem:
+            raise ReadOnly(
+                f"{place.parent} cannot be written: {problem.strerror}", hint="check its rights"
+            ) from problem
+        yield facts
 
 
 @contextmanager

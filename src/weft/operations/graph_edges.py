@@ -70,7 +70,7 @@ def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
     last: int | None = None
     for at, row in enumerate(rows):
         # Documents contain their sections by the same relation; only code is told of here.
-        shown = _shown(row, project) if row.rel != "CONTAINS" or "#" not in row.dst else None
+        shown = _shown(row, project) if row.rel != "CONTAINS" or _is_symbol(row.dst) else None
         room -= 0 if shown is None else size(shown) + 1
         if at == given.limit or (room < 0 and edges):
             last = rows[at - 1].row
@@ -83,6 +83,12 @@ def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
         next=last,
         notes=as_of_note(loom, given.as_of),
     )
+
+
+def _is_symbol(node_id: str) -> bool:
+    """Whether it is the id of a symbol: a file's, where a # is escaped, then the mark."""
+    file, mark, _ = node_id.partition("::")
+    return bool(mark) and "#" not in file
 
 
 def _shown(row: EdgeVersion, project: str | None) -> EdgeShown:

@@ -22,19 +22,20 @@ from weft.loom import Loom
 from weft.operations.code_reading import mark_of
 from weft.operations.facts_kept import facts_kept, facts_place
 from weft.operations.freshness import digest_of
-from weft.operations.jobs import JobBook, JobShown, job_line, shown
-from weft.operations.known_files import files_known
+from weft.operations.jobs import Job, JobBook, JobShown, job_line, shown
+from weft.operations.known_files import files_known, sees_all
 from weft.operations.registry import Operation
 from weft.operations.vectors_held import vectors_held
 from weft.operations.walking import Skipped, walk
 from weft.operations.watching import WatcherState, watcher_of, watches
 from weft.operations.workspaces import place_of, source_dir_of, told_root, told_words, workspace_of
-from weft.types import Census
+from weft.types import Census, Tx
 
 MAX_JOBS: Final = 5
 MAX_NAMED: Final = 20  # files that changed
 MAX_PROBLEMS: Final = 20
-MAX_TX: Final = 1_000  # transactions that are looked at
+MAX_TX: Final = 200  # transactions that are looked at
+TX_EVENTS: Final = 3  # of each, to tell whose it is
 SELDOM: Final = 10.0
 MAX_COUNTED: Final = 64  # workspaces, of callers with different rights, whose counts are kept
 LOOK_S: Final = 1.0  # for reading files that may have changed
@@ -72,6 +73,9 @@ class GraphHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `pending_changes` are files that differ from what is indexed, `pending` the first of them; `pending_more` says that
     there was no time to look at all. `unresolved` are references that may mean something here and could not be told,
     `outside` those that mean something elsewhere. `problems` are files of which no symbols were read, and why.
+
+    Who may not see every file of the project is told of those that it sees: references, vectors and new files are left
+    out, and jobs and the watcher tell no more than how they stand.
     """
 
     summary: str
@@ -86,8 +90,8 @@ class GraphHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kinds: dict[str, int] = {}
     languages: dict[str, int] = {}
     edges: dict[str, int] = {}
-    unresolved: int = 0
-    outside: int = 0
+    unresolved: int | None = None
+    outside: int | None = None
     latest_tx: LatestTx | None = None
     pending: tuple[str, ...] = ()
     pending_more: bool = False
@@ -106,11 +110,11 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
     here = workspace_of(loom)
     counted = _census(here)
     known, facts = _known(here)
-    pending, more = _pending(here, known)
-    jobs = JobBook(here).of(here)[:MAX_JOBS]
-    latest, tx_count = _transactions(here)
+    whole = facts.whole
+    pending, more = _pending(here, known, whole=whole)
+    latest, tx_count = _transactions(here, whole=whole)
     watcher = watcher_of(here)
-    if watcher is not None:
+    if watcher is not None and whole:
         pending = tuple(dict.fromkeys((*pending, *watcher.pending)))
     health = GraphHealth(
         summary="",
@@ -129,13 +133,13 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
         pending_changes=len(pending),
         pending=pending[:MAX_NAMED],
         pending_more=more,
-        watcher=_watcher(here),
-        vectors_pending=_vectors(here),
-        jobs=tuple(shown(replace(job, error=told_words(here, job.error))) for job in jobs),
+        watcher=_watcher(here, whole=whole),
+        vectors_pending=_vectors(here) if whole else None,
+        jobs=tuple(_job(here, job, whole=whole) for job in JobBook(here).of(here)[:MAX_JOBS]),
         problems=facts.problems[:MAX_PROBLEMS],
         notes=facts.notes,
     )
-    return replace(health, summary=_summary(health), hints=tuple(_hints(here, health)))
+    return replace(health, summary=_summary(here, health), hints=tuple(_hints(here, health)))
 
 
 class _Counted(Struct, frozen=True, kw_only=True):
@@ -165,10 +169,11 @@ def _census(loom: Loom) -> Census:
 
 
 class _Facts(Struct, frozen=True, kw_only=True):
-    """What the index itself knows beside the graph."""
+    """What the index itself knows beside the graph. `whole` says that the caller may see all that is indexed."""
 
-    unresolved: int = 0
-    outside: int = 0
+    whole: bool
+    unresolved: int | None = None
+    outside: int | None = None
     problems: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -182,11 +187,13 @@ def _known(loom: Loom) -> tuple[Known, _Facts]:
     try:
         with _facts(loom) as facts:
             if facts is None:
-                return {path: (sha256, "") for path, sha256 in nodes.items()}, _Facts()
+                unmarked = {path: (sha256, "") for path, sha256 in nodes.items()}
+                return unmarked, _Facts(whole=sees_all(loom, nodes, None))
             sources, others, totals = facts.sources(), facts.others(), facts.totals()
     except (OSError, WeftError, RuntimeError) as problem:  # RuntimeError: the database's own
         note = f"the index's own file cannot be read: {problem!s:.100}"
-        return {path: (sha256, "") for path, sha256 in nodes.items()}, _Facts(notes=(note,))
+        unmarked = {path: (sha256, "") for path, sha256 in nodes.items()}
+        return unmarked, _Facts(whole=sees_all(loom, nodes, None), notes=(note,))
     held: dict[str, SourceKnown | OtherKnown] = {**others, **sources}
     known = {
         path: (sha256, held[path].mark if path in held and held[path].sha256 == sha256 else "")
@@ -195,7 +202,9 @@ def _known(loom: Loom) -> tuple[Known, _Facts]:
     broken = [Skipped(path=path, reason="does not parse as a whole") for path in sources if sources[path].broken]
     skipped = [Skipped(path=path, reason=each.problem) for path, each in others.items() if each.problem]
     mine = tuple(each for each in (*skipped, *broken) if each.path in nodes)
-    return known, _Facts(unresolved=totals.unresolved, outside=totals.outside, problems=mine)
+    if not sees_all(loom, nodes, held):
+        return known, _Facts(whole=False, problems=mine)
+    return known, _Facts(whole=True, unresolved=totals.unresolved, outside=totals.outside, problems=mine)
 
 
 @contextlib.contextmanager
@@ -215,8 +224,11 @@ def _facts(loom: Loom) -> Iterator[FactsFile | None]:
             facts.close()
 
 
-def _pending(loom: Loom, known: Known) -> tuple[tuple[str, ...], bool]:
-    """Files that differ from what is indexed; and whether there was no time to look at all of them."""
+def _pending(loom: Loom, known: Known, *, whole: bool) -> tuple[tuple[str, ...], bool]:
+    """Files that differ from what is indexed; and whether there was no time to look at all of them.
+
+    New ones only for who may see the `whole` project: another cannot tell them from those that it may not see.
+    """
     root = loom.settings.root
     if not root.is_dir():
         return (), False
@@ -225,6 +237,8 @@ def _pending(loom: Loom, known: Known) -> tuple[tuple[str, ...], bool]:
     changed: list[str] = []
     until_s = time.monotonic() + LOOK_S
     for path in walked.files:
+        if path not in known and not whole:
+            continue
         sha256, mark = known.get(path, ("", ""))
         if path in known and mark and mark_of(os.fspath(root), path) == mark:
             continue
@@ -249,12 +263,13 @@ def _languages(known: Known) -> dict[str, int]:
     return dict(counted.most_common())
 
 
-def _transactions(loom: Loom) -> tuple[LatestTx | None, int]:
-    """The last change of code, and how many there were among the last transactions of this store."""
+def _transactions(loom: Loom, *, whole: bool) -> tuple[LatestTx | None, int]:
+    """The last change of the project's code, and how many there were among the last transactions of this account."""
     try:
-        found = [tx for tx in loom.store.transactions(loom.viewer, limit=MAX_TX) if tx.kind in CODE_TX]
+        made = [tx for tx in loom.store.transactions(loom.viewer, limit=MAX_TX) if tx.kind in CODE_TX]
     except Forbidden:  # of who is not internal
         return None, 0
+    found = [tx for tx in made if _is_of_project(loom, tx)]
     if not found:
         return None, 0
     last = found[0]
@@ -263,16 +278,32 @@ def _transactions(loom: Loom) -> tuple[LatestTx | None, int]:
         kind=last.kind,
         at=to_iso(last.at),
         commit=last.git_commit,
-        files=len(last.files),
+        files=len(last.files) if whole else 0,
         agent=last.agent,
     )
     return told, len(found)
 
 
-def _watcher(loom: Loom) -> WatcherShown:
+def _is_of_project(loom: Loom, tx: Tx) -> bool:
+    """Whether a transaction made something of this project that the caller may see, as its first events tell."""
+    for pos in range(tx.opened_pos + 1, min(tx.opened_pos + TX_EVENTS, tx.closed_pos or tx.opened_pos) + 1):
+        if nodes := loom.store.asserted_by(loom.viewer, pos, limit=1):
+            return nodes[0].guard.project == loom.settings.project
+    return False
+
+
+def _job(loom: Loom, job: Job, *, whole: bool) -> JobShown:
+    """A job; to who may not see all that it reads, no more than how it stands."""
+    told = shown(replace(job, error=told_words(loom, job.error)))
+    return told if whole else replace(told, path="", what="", done=0, total=0, counts={}, error="", hint="", notes=())
+
+
+def _watcher(loom: Loom, *, whole: bool) -> WatcherShown:
     watcher = watcher_of(loom)
     if watcher is None:
         return WatcherShown(state="not_started")
+    if not whole:
+        return WatcherShown(state=watcher.state)
     recent = [told_words(loom, batch.line) for batch in reversed(tuple(watcher.recent))][:MAX_JOBS]
     return WatcherShown(state=watcher.state, note=told_words(loom, watcher.note), recent=tuple(recent))
 
@@ -287,13 +318,16 @@ def _vectors(loom: Loom) -> int | None:
     return vectors_held(own, replace(own.viewer, sensitive=True)).missing
 
 
-def _summary(health: GraphHealth) -> str:
+def _summary(loom: Loom, health: GraphHealth) -> str:
+    there = loom.settings.root.is_dir()
     if not health.files:
-        return f"{health.project}: nothing is indexed yet"
+        return f"{health.project}: {'nothing is indexed yet' if there else 'its directory is not there'}"
     told = f"{health.project}: {health.files:,} files, {health.symbols:,} symbols, {sum(health.edges.values()):,} edges"
     running = next((job for job in health.jobs if job.state in ("queued", "running")), None)
     if running is not None:
         return f"{told}; {job_line(running)}"
+    if not there:
+        return f"{told}; its directory is not there: this is how it was"
     if not health.pending_changes:
         return f"{told}; up to date"
     return f"{told}; {health.pending_changes:,}{' or more' if health.pending_more else ''} not yet re-indexed"
@@ -310,7 +344,8 @@ def _hints(loom: Loom, health: GraphHealth) -> Iterator[str]:
     elif health.pending_changes and health.watcher.state in ("not_started", "idle"):
         yield "files changed since they were indexed: call graph_rebuild, or run `weft index`"
     if health.jobs and health.jobs[0].state in ("failed", "interrupted") and not running:
-        yield f"the last rebuild {health.jobs[0].state}: {health.jobs[0].hint or health.jobs[0].error}"
+        why = health.jobs[0].hint or health.jobs[0].error
+        yield f"the last rebuild {health.jobs[0].state}{f': {why}' if why else ''}"
     if loom.workshop.serves and not watches(loom):
         yield "files are not watched: the setting watch turns that on"
     if health.vectors_pending and not loom.workshop.serves:

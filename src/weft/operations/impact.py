@@ -9,27 +9,36 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from weft.context.code_pack import SymbolRef
+from weft.context.code_pack import SymbolRef, shown_name
 from weft.errors import Invalid, NotFound
 from weft.loom import Loom
 from weft.operations.bounds import bounded_lists
-from weft.operations.code_lookup import find_element, find_files, is_test, joined, look_up, ref_to, symbols_in
-from weft.operations.code_reach import MAX_DEPTH, Reached, Step, reach
-from weft.operations.code_slices import CODE_KINDS, path_of
+from weft.operations.code_diff import DiffSince, diff_since
+from weft.operations.code_lookup import (
+    MOST_OF_ONE,
+    all_joined,
+    find_element,
+    find_files,
+    look_up,
+    ref_to,
+    symbols_in,
+)
+from weft.operations.code_reach import MAX_DEPTH, Reach, Reached, in_words, reach
+from weft.operations.code_slices import path_of
 from weft.operations.fields import Moment
 from weft.operations.freshness import freshness_note
-from weft.operations.moments import read_when
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
-from weft.retrieval.views.ground import flat
-from weft.types import NOW, NodeVersion, When
+from weft.queries import Which
+from weft.types import MAX_IDS_PER_READ, NOW, Neighbour, NodeVersion, When
 
 MAX_CHANGED: Final = 2_000  # symbols that a change may be of
-MAX_AFFECTED: Final = 500
+MAX_DELTAS: Final = 1_000  # of what came, went and changed since a moment, each
 MAX_GIVEN: Final = 100
 GO_FIRST: Final = ("changed", "files", "transitive", "transitive_tests", "direct_tests", "direct")
-DEPENDANTS: Final = ("CALLS", "DEPENDS_ON", "IMPORTS", "EXTENDS", "IMPLEMENTS")
+DEPENDANTS: Final = ("TESTS", "CALLS", "EXTENDS", "IMPLEMENTS", "IMPORTS", "DEPENDS_ON")
 Names = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=4096)], ...], Meta(max_length=MAX_GIVEN)]
 
 
@@ -78,19 +87,18 @@ def impact_analyze(loom: Loom, given: ImpactAnalyze) -> ImpactAnalyzed:
     if not given.files and not given.symbols and given.since is None:
         raise Invalid("nothing is said to change", hint="name files or symbols, or say with `since` from when on")
     when = loom.store.pin(loom.viewer, NOW)
-    starts, notes = _changed(loom, when, given)
+    changed = _changed(loom, when, given)
+    starts, notes = list(changed.nodes.values()), changed.notes
     if len(starts) > MAX_CHANGED:
         notes.append(f"only the first {MAX_CHANGED:,} of {len(starts):,} changed symbols are followed")
         starts = starts[:MAX_CHANGED]
-    rels = (*DEPENDANTS, "TESTS")
-    found, more = reach(loom, when, starts, rels, "in", depth=given.depth, most=MAX_AFFECTED)
-    code = [each for each in found if not is_test(each.node)]
-    tests = _tests([each for each in found if is_test(each.node)])
-    files = list(dict.fromkeys(path_of(each.node) for each in found if path_of(each.node)))
+    found = reach(loom, when, starts, DEPENDANTS, "in", depth=given.depth, former=changed.former)
+    code, tests = found.code, found.tests
+    files = list(dict.fromkeys(path_of(each.node) for each in found.steps if path_of(each.node)))
     stale = freshness_note(loom, dict.fromkeys(path_of(node) for node in starts))
     radius = BlastRadius(symbols=len(code), files=len(files), tests=len(tests))
     analyzed = ImpactAnalyzed(
-        summary=_summary(starts, radius),
+        summary=_summary(starts, radius, found),
         blast_radius=radius,
         direct=tuple(each.told for each in code if each.told.distance == 1),
         direct_tests=tuple(each.told for each in tests if each.told.distance == 1),
@@ -98,47 +106,54 @@ def impact_analyze(loom: Loom, given: ImpactAnalyze) -> ImpactAnalyzed:
         transitive=tuple(each.told for each in code if each.told.distance > 1),
         files=tuple(files),
         changed=tuple(ref_to(node) for node in starts[:MAX_GIVEN]),
-        notes=(*([stale] if stale else []), *notes, *more),
+        notes=tuple(dict.fromkeys(filter(None, (stale, *notes, *found.notes, *_cut(found))))),
     )
     return bounded_lists(analyzed, GO_FIRST)
 
 
-def _summary(starts: Sequence[NodeVersion], radius: BlastRadius) -> str:
-    what = flat(starts[0].name)[:80] if starts else "nothing"
+def _summary(starts: Sequence[NodeVersion], radius: BlastRadius, found: Reach) -> str:
+    what = shown_name(starts[0].name) if starts else "nothing"
     others = f" and {len(starts) - 1} more" if len(starts) > 1 else ""
-    return (
-        f"{what}{others}: {radius.symbols} dependants in {radius.files} files and {radius.tests} tests may be affected."
-    )
+    symbols = in_words(radius.symbols, more=found.more_code)
+    files = f"{'at least ' if found.more_code or found.more_tests else ''}{radius.files:,}"
+    tests = in_words(radius.tests, more=found.more_tests)
+    return f"{what}{others}: {symbols} dependants in {files} files and {tests} tests may be affected."
 
 
-def _tests(found: Sequence[Step]) -> list[Step]:
-    """Tests; what else stands in their files, and these themselves, only where no test of the file is there."""
-    own = {path_of(each.node) for each in found if each.node.kind == "Test"}
-    return [each for each in found if each.node.kind == "Test" or path_of(each.node) not in own]
+def _cut(found: Reach) -> list[str]:
+    """That there is more than was followed, in code and in tests."""
+    told = [("dependants", found.more_code, len(found.code)), ("tests", found.more_tests, len(found.tests))]
+    return [f"there are more {what} than the nearest {count:,}, told here" for what, more, count in told if more]
 
 
 # What changes
 
 
-def _changed(loom: Loom, when: When, given: ImpactAnalyze) -> tuple[list[NodeVersion], list[str]]:
-    """The nodes that change, and notes: a class with its members, a file with all its symbols."""
-    found: dict[str, NodeVersion] = {}
-    notes: list[str] = []
+class _Changed(Struct, frozen=True, kw_only=True):
+    """The nodes that change, a class with its members, a file with all its symbols; and who used what is gone."""
+
+    nodes: dict[str, NodeVersion]
+    former: dict[str, list[Neighbour]]
+    notes: list[str]
+
+
+def _changed(loom: Loom, when: When, given: ImpactAnalyze) -> _Changed:
+    made = _Changed(nodes={}, former={}, notes=[])
     for path in given.files:
         files = find_files(loom, when, path)
         if not files:
             raise look_up_failed(loom, when, path)
         if len(files) > 1:
-            notes.append(f"{path[:80]} may be {len(files)} files: {path_of(files[0])} is taken")
-        found |= {node.id: node for node in (files[0], *symbols_in(loom, when, files[0]))}
+            made.notes.append(f"{path[:80]} may be {len(files)} files: {path_of(files[0])} is taken")
+        made.nodes.update((node.id, node) for node in (files[0], *symbols_in(loom, when, files[0])))
     for name in given.symbols:
         looked = find_element(loom, when, name)
         if looked.others:
-            notes.append(f"{name[:80]} may be {1 + len(looked.others)} symbols: {looked.node.id} is taken")
-        found |= {node.id: node for node in _with_members(loom, when, looked.node)}
+            made.notes.append(f"{name[:80]} may be {1 + len(looked.others)} symbols: {looked.node.id} is taken")
+        made.nodes.update((node.id, node) for node in _with_members(loom, when, looked.node, made.notes))
     if given.since is not None:
-        found |= {node.id: node for node in _since(loom, when, given.since)}
-    return list(found.values()), notes
+        _since(loom, when, given.since, made)
+    return made
 
 
 def look_up_failed(loom: Loom, when: When, path: str) -> NotFound:
@@ -150,22 +165,51 @@ def look_up_failed(loom: Loom, when: When, path: str) -> NotFound:
     return NotFound(f"there is no file {path[:200]!r} in the index")
 
 
-def _with_members(loom: Loom, when: When, node: NodeVersion) -> list[NodeVersion]:
+def _with_members(loom: Loom, when: When, node: NodeVersion, notes: list[str]) -> list[NodeVersion]:
     if node.kind == "File":
         return [node, *symbols_in(loom, when, node)]
-    steps = joined(loom, when, [node.id], ("CONTAINS",), "out", limit=MAX_GIVEN).get(node.id, [])
-    return [node, *(step.node for step in steps)] if node.kind == "Class" else [node]
+    if node.kind != "Class":
+        return [node]
+    steps, cut = all_joined(loom, when, [node.id], ("CONTAINS",), "out")
+    if cut:
+        notes.append(f"{node.id} has more than {MOST_OF_ONE:,} members: the rest is not followed")
+    return [node, *(step.node for step in steps.get(node.id, ()))]
 
 
-def _since(loom: Loom, when: When, since: str) -> list[NodeVersion]:
-    """Code that is new or another since a moment."""
-    moment = read_when(loom, as_of=since, known_at=None).valid_at
-    position = loom.store.position_at(loom.viewer, moment or 0)
-    changes = loom.store.diff(loom.viewer, since_pos=position, agent=None, limit=MAX_CHANGED)
-    ids = [each for kind, each in (*changes.added, *changes.modified) if kind in CODE_KINDS]
-    own = loom.settings.project
-    nodes = [node for at in range(0, len(ids), 500) for node in loom.store.nodes(loom.viewer, when, ids[at : at + 500])]
-    return [node for node in nodes if node.guard.project == own]
+# What changed since
+
+
+def _since(loom: Loom, when: When, since: str, made: _Changed) -> None:
+    """Code that came, went or is another since then, as `diff_since` tells it."""
+    found = diff_since(loom, DiffSince(since=since, limit=MAX_DELTAS))
+    _gone(loom, when, [each.id for each in found.removed], made)
+    ids = [each.id for each in (*found.modified, *found.added)]
+    for at in range(0, len(ids), MAX_IDS_PER_READ):
+        made.nodes.update((n.id, n) for n in loom.store.nodes(loom.viewer, when, ids[at : at + MAX_IDS_PER_READ]))
+    more = f"since {found.since}: only the first {MAX_DELTAS:,} that came, went or changed are looked at"
+    most = max(len(found.added), len(found.removed), len(found.modified))
+    made.notes.extend(note for note in found.notes if "raise limit" not in note)
+    made.notes.extend([more] if most >= MAX_DELTAS else [])
+
+
+def _gone(loom: Loom, when: When, ids: Sequence[str], made: _Changed) -> None:
+    """What is no longer there, and who used it when it last was and is still there: that is likely to break."""
+    last = loom.store.last_versions(loom.viewer, Which(ids=tuple(ids)), limit=len(ids))
+    ended = [(node, node.interval.valid_to) for node in last if node.interval.valid_to is not None]
+    made.nodes.update((node.id, node) for node, _ in ended)
+    for end in sorted({end for _, end in ended}):
+        then = When(valid_at=end - 1, known_at=when.known_at)
+        steps, _ = all_joined(loom, then, [node.id for node, each in ended if each == end], DEPENDANTS, "in")
+        users = list(dict.fromkeys(step.node.id for some in steps.values() for step in some))
+        there: dict[str, NodeVersion] = {}
+        for at in range(0, len(users), MAX_IDS_PER_READ):
+            nodes = loom.store.nodes(loom.viewer, when, users[at : at + MAX_IDS_PER_READ])
+            there.update((node.id, node) for node in nodes)
+        for start, some in steps.items():
+            made.former[start] = [replace(step, node=there[step.node.id]) for step in some if step.node.id in there]
+    unknown = len(ids) - len(ended)
+    if unknown:
+        made.notes.append(f"of {unknown:,} that are gone it is not known who used them: they were never indexed")
 
 
 OPERATIONS = (

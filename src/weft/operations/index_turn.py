@@ -39,6 +39,7 @@ def index_in_turn(
     def progress(what: str, done: int, total: int) -> None:
         if stop.is_set():
             raise Stopped
+        loom.workshop.stir()
         tell(what, done, total)
 
     own = replace(loom, progress=progress, screen=loom.screen.fresh(), tally=None)

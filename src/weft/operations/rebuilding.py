@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from weft.errors import Busy, Invalid, NotFound, StoreError
 from weft.loom import Loom
-from weft.operations.embedding_later import embed_until
+from weft.operations.embedding_later import embed_later, embed_until
 from weft.operations.index_turn import Stopped, index_in_turn
 from weft.operations.jobs import Job, JobBook, JobShown, Mode, Running, job_line, shown
 from weft.operations.known_files import is_known
@@ -22,13 +23,16 @@ from weft.operations.registry import Operation
 from weft.operations.walking import Skipped
 from weft.operations.watching import counts_of, ensure_watched
 from weft.operations.workspaces import source_dir_of, told_root, workspace_of
+from weft.types import NOW, Find
 
 if TYPE_CHECKING:
     from weft.operations.code_indexing import CodeIndexed
 
 MAX_TOLD: Final = 20  # files that were skipped
 EMBED_S: Final = 2.0  # for which a command makes vectors of what it read
+READ: Final = ("files", "others", "revived")  # counts of what has new texts
 UNEMBEDDED: Final = "found by words until"
+UNREAD: Final = "not read here"
 _log = logging.getLogger("weft.jobs")
 
 
@@ -76,19 +80,20 @@ def graph_rebuild(loom: Loom, given: Rebuild) -> GraphRebuilt:
     if not loom.workshop.serves:
         running, done = _run(here, book, job)
         told = _told(here, running, done)
-        return replace(told, notes=(*(each for each in told.notes if UNEMBEDDED not in each), *_embedded(here)))
+        return replace(told, notes=(*(each for each in told.notes if UNEMBEDDED not in each), *_embedded(here, done)))
     if not loom.workshop.submit(partial(_run_alone, here, book, job)):
         book.save(replace(job, state="failed", error="too many jobs wait", hint="try again later"))
         raise Busy("too many jobs wait in this server", hint="try again when some are done: graph_health tells")
     return _told(here, job, notes=("graph_health tells how far it is",))
 
 
-def _embedded(loom: Loom) -> tuple[str, ...]:
-    """Makes vectors of what was read, for a moment: a command has no later. A note where some are left."""
-    until_s = time.monotonic() + EMBED_S
-    if embed_until(loom, lambda: time.monotonic() > until_s):
-        return ("not all texts have a vector yet: they are found by words until `weft reindex` makes them",)
-    return ()
+def _embedded(loom: Loom, done: CodeIndexed) -> tuple[str, ...]:
+    """Makes vectors, for a moment, where anything was read: a command has no later. A note where some are left."""
+    left = done.pending_vectors > 0
+    if left and any(getattr(done, name) for name in READ):
+        until_s = time.monotonic() + EMBED_S
+        left = embed_until(loom, lambda: time.monotonic() > until_s)
+    return ("not all texts have a vector yet: they are found by words until `weft reindex` makes them",) if left else ()
 
 
 def _under_way(jobs: tuple[Job, ...], mode: Mode, path: str) -> Job | None:
@@ -110,13 +115,7 @@ def _run_alone(loom: Loom, book: JobBook, job: Job) -> None:
         _log.exception("the rebuild %s failed", job.id)
         return
     ensure_watched(loom)
-    _embed(loom)
-
-
-def _embed(loom: Loom) -> None:
-    """Vectors of what was read; if another job comes, that one goes first."""
-    if embed_until(loom, lambda: loom.workshop.is_wanted) and not loom.workshop.closing.is_set():
-        loom.workshop.submit(partial(_embed, loom))
+    embed_later(loom)
 
 
 def _run(loom: Loom, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
@@ -130,7 +129,7 @@ def _run(loom: Loom, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
 
         own = replace(loom, progress=progress)
         done = index_in_turn(own, closing, paths=(job.path,) if job.path else None, full=job.mode == "full")
-        notes = done.notes
+        notes = tuple(note for note in done.notes if UNREAD not in note or not _reads_documents(own))
         if job.mode == "full" and not job.path:
             from weft.operations.communities import find_communities
 
@@ -138,6 +137,12 @@ def _run(loom: Loom, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
             notes = (*notes, *find_communities(replace(own, tally=None)).notes)
         running.done(counts_of(done), notes)
     return running.job, done
+
+
+def _reads_documents(loom: Loom) -> bool:
+    """Whether documents of the project were ever read: who does that needs no telling how."""
+    find = Find(kinds=("Document",), projects=(loom.settings.project,))
+    return bool(loom.store.find(loom.viewer, NOW, find, limit=1).nodes)
 
 
 def _path(loom: Loom, written: str | None, usual: str) -> str:
@@ -161,7 +166,7 @@ def _path(loom: Loom, written: str | None, usual: str) -> str:
         raise Invalid(f"{written} is outside of the workspace", hint="give a file or folder in it")
     below = there.relative_to(root).as_posix()
     below = "" if below == "." else below
-    if not there.exists() and not is_known(loom, below):
+    if not os.path.exists(there) and not is_known(loom, below):  # noqa: PTH110 - never raises, whatever the rights
         raise NotFound(f"there is no {written} in the workspace", hint="give a file or folder, or nothing for all")
     return below
 

@@ -6,23 +6,26 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from weft.context.code_pack import Known, SymbolRef
+from weft.context.code_pack import Known, SymbolRef, shown_name
+from weft.context.wording import cut, plain, quoted
 from weft.errors import StoreError
+from weft.gateway import flags_of, remark
 from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.bounds import bounded_lists
 from weft.operations.code_known import linked_to
-from weft.operations.code_lookup import OTHERS_LISTED, caller, is_test, joined, look_up, ref_to, symbols_in
+from weft.operations.code_lookup import OTHERS_LISTED, all_joined, look_up, ref_to, symbols_in
+from weft.operations.code_reach import listed_note, reach
 from weft.operations.code_slices import Slices, citation_of, end_of, line_of, path_of, signature_of, told_of
 from weft.operations.fields import Moment
-from weft.operations.moments import read_when
+from weft.operations.moments import as_of_note, read_when
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
-from weft.retrieval.views.ground import flat
 from weft.types import MAX_QUERY_CHARACTERS, NodeVersion, When
 
 CALLS_LISTED: Final = 20
 MEMBERS_LISTED: Final = 60
+TOLD_CHARACTERS: Final = 160  # of what a symbol is for, in a sentence
 GO_FIRST: Final = ("others", "documents", "decisions", "members", "tests", "callees", "callers")
 Context = Literal["signature", "body", "with-deps", "full"]
 
@@ -78,11 +81,13 @@ def semantic_slice(loom: Loom, given: SemanticSlice) -> SliceShown:
     """
     loom = workspace_of(loom)
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=None))
-    found = look_up(loom, when, symbol=given.symbol, file=given.file, query=given.query)
+    found = look_up(loom, when, symbol=given.symbol, file=given.file, query=given.query, has_query=True)
     node = found.node
     slices = Slices(loom, when, then=given.as_of is not None)
     around, notes = _around(loom, when, node, given.context)
     code = signature_of(node) if given.context == "signature" else slices.text(node)
+    members, unlisted = members_of(loom, when, node)
+    flagged = remark([(node.id, flags_of(node.name, told_of(node), code))])
     shown = SliceShown(
         summary=head_of(node),
         symbol_name=node.name,
@@ -93,11 +98,11 @@ def semantic_slice(loom: Loom, given: SemanticSlice) -> SliceShown:
         citation=citation_of(node),
         signature="" if node.kind == "File" else signature_of(node),
         code=code,
-        members=members_of(loom, when, node),
+        members=members,
         others=tuple(ref_to(each) for each in found.others[:OTHERS_LISTED]),
         valid_from=to_iso(node.interval.valid_from),
         id=node.id,
-        notes=(*slices.notes, *notes),
+        notes=(*slices.notes, *as_of_note(loom, given.as_of), *flagged, *notes, *unlisted),
         callers=around.callers,
         callees=around.callees,
         tests=around.tests,
@@ -111,21 +116,21 @@ def head_of(node: NodeVersion) -> str:
     """A symbol or file in a sentence: what, where, what for."""
     sort = str(node.props.get("sort") or node.kind).lower()
     told = told_of(node)
-    name = flat(node.name)[:120]
-    where = "" if node.kind == "File" else f" in {flat(path_of(node))}, lines {line_of(node)} to {end_of(node)}"
-    return f"{sort} {name}{where}{f': {told}' if told else ''}."
+    where = "" if node.kind == "File" else f" in {shown_name(path_of(node))}, lines {line_of(node)} to {end_of(node)}"
+    return f"{plain(sort)} {shown_name(node.name)}{where}{f': {quoted(cut(told, TOLD_CHARACTERS))}' if told else ''}."
 
 
-def members_of(loom: Loom, when: When, node: NodeVersion) -> tuple[SymbolRef, ...]:
-    """What a class or a file holds directly, in order."""
+def members_of(loom: Loom, when: When, node: NodeVersion) -> tuple[tuple[SymbolRef, ...], tuple[str, ...]]:
+    """What a class or a file holds directly, in order; and a note where there are more than are listed."""
     if node.kind == "File":
         inside = [each for each in symbols_in(loom, when, node) if "." not in each.name]
     elif node.kind == "Class":
-        steps = joined(loom, when, [node.id], ("CONTAINS",), "out", limit=MEMBERS_LISTED).get(node.id, [])
-        inside = sorted((step.node for step in steps), key=line_of)
+        steps, _ = all_joined(loom, when, [node.id], ("CONTAINS",), "out")
+        inside = sorted((step.node for step in steps.get(node.id, ())), key=line_of)
     else:
-        return ()
-    return tuple(ref_to(each) for each in inside[:MEMBERS_LISTED])
+        return (), ()
+    note = listed_note("members", MEMBERS_LISTED, len(inside))
+    return tuple(ref_to(each) for each in inside[:MEMBERS_LISTED]), (note,) if note else ()
 
 
 class _Around(Struct, frozen=True, kw_only=True):
@@ -141,19 +146,22 @@ def _around(loom: Loom, when: When, node: NodeVersion, context: Context) -> tupl
     if context not in ("with-deps", "full"):
         return _Around(), ()
     try:
-        out = joined(loom, when, [node.id], ("CALLS",), "out", limit=CALLS_LISTED).get(node.id, [])
-        into = joined(loom, when, [node.id], ("CALLS", "TESTS"), "in", limit=2 * CALLS_LISTED).get(node.id, [])
+        into = reach(loom, when, [node], ("TESTS", "CALLS"), "in", depth=1)
+        out = reach(loom, when, [node], ("CALLS",), "out", depth=1)
+        notes = [
+            listed_note("callers", CALLS_LISTED, len(into.code), more=into.more_code),
+            listed_note("callees", CALLS_LISTED, len(out.steps), more=out.more_code),
+            listed_note("tests", CALLS_LISTED, len(into.tests), more=into.more_tests),
+        ]
+        decisions, documents = linked_to(loom, when, [node.id]) if context == "full" else ((), ())
         made = _Around(
-            callers=tuple(caller(step) for step in into if step.edge.rel == "CALLS" and not is_test(step.node)),
-            callees=tuple(ref_to(step.node) for step in out),
-            tests=tuple(ref_to(step.node) for step in into if step.edge.rel == "TESTS"),
+            callers=tuple(ref_to(each.node, each.told.line) for each in into.code[:CALLS_LISTED]),
+            callees=tuple(ref_to(each.node) for each in out.steps[:CALLS_LISTED]),
+            tests=tuple(ref_to(each.node) for each in into.tests[:CALLS_LISTED]),
+            decisions=decisions,
+            documents=documents,
         )
-        if context == "with-deps":
-            return made, ()
-        decisions, documents = linked_to(loom, when, [node.id])
-        return _Around(
-            callers=made.callers, callees=made.callees, tests=made.tests, decisions=decisions, documents=documents
-        ), ()
+        return made, tuple(filter(None, notes))
     except StoreError as problem:
         return _Around(), (f"callers and callees cannot be told: {problem.message}",)
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from weft.errors import WeftError
 from weft.loom import Loom
-from weft.operations.embedding_later import embed_until
+from weft.operations.embedding_later import embed_later
 from weft.operations.index_turn import Stopped, index_in_turn
 from weft.operations.jobs import in_words
 from weft.operations.walking import GITIGNORE, walk, walked_among
@@ -36,12 +36,11 @@ MAX_BATCH: Final = 500  # files that are indexed by name; of more, the whole wor
 RETRY_S: Final = 1.0  # after something went wrong, doubled each time
 MAX_RETRY_S: Final = 60.0
 LOOK_S: Final = 1.0  # how often it looks whether its directory is there
-QUIET_S: Final = 2.0  # after which texts without a vector get theirs
 MAX_RECENT: Final = 20
 MAX_NAMES: Final = 3
 UNINDEXED: Final = "nothing is indexed yet: call graph_rebuild"
 CHANGES: Final = ("files", "others", "ended", "revived", "links", "unlinked")
-COUNTS: Final = (*CHANGES, "symbols", "documents", "unchanged", "unresolved")
+COUNTS: Final = (*CHANGES, "symbols", "unchanged", "unresolved")
 TRIES: Final = 5  # to watch folders that come and go
 _log = logging.getLogger("weft.watch")
 
@@ -90,7 +89,6 @@ class Watcher:
         self._whole = False
         self._source: Source | None = None
         self._folders: frozenset[str] = frozenset()
-        self._embeds, self._quiet_since_s = True, time.monotonic()
         self.state: WatcherState = "detecting"
         self._trouble_note = self._source_note = ""
         self.recent: deque[Batch] = deque(maxlen=MAX_RECENT)
@@ -156,14 +154,14 @@ class Watcher:
         if self._source is None:
             self._source, self._whole = self._watching(), True
             self._index()  # what happened while nobody watched
+            embed_later(self._loom)
         try:
             self._heard.add(self._source.told.get(timeout=LOOK_S))
         except queue.Empty:
             if self._whole or self._pending:  # it went wrong before
                 self._index()
-            else:
-                self._embed_some()
             return
+        self._loom.workshop.stir()
         if self._stop.is_set():
             return
         self.state = "detecting"
@@ -267,8 +265,11 @@ class Watcher:
         for path in paths:
             self._pending.pop(path, None)
         self._whole, self._trouble_note = False, ""
-        self._quiet_since_s, self._embeds = time.monotonic(), True
-        self._over(Batch(files=len(paths), whole=whole, names=paths[:MAX_NAMES], counts=counts_of(done)), began_s)
+        batch = Batch(files=len(paths), whole=whole, names=paths[:MAX_NAMES], counts=counts_of(done))
+        self._loom.workshop.stir()
+        if batch.changed:
+            embed_later(self._loom)
+        self._over(batch, began_s)
 
     def _over(self, batch: Batch, began_s: float) -> None:
         batch = replace(batch, milliseconds=round((time.monotonic() - began_s) * 1000))
@@ -280,12 +281,6 @@ class Watcher:
 
     def _trouble(self, what: str) -> None:
         self._trouble_note, self.state = what, "idle"
-
-    def _embed_some(self) -> None:
-        """Gives texts without a vector theirs, after a while in which nothing changed and until something does."""
-        if self._embeds and time.monotonic() - self._quiet_since_s > QUIET_S:
-            told = self._source.told if self._source is not None else None
-            self._embeds = embed_until(self._loom, lambda: self._stop.is_set() or not (told is None or told.empty()))
 
 
 def _drained(told: queue.SimpleQueue[str]) -> set[str]:

@@ -62,7 +62,7 @@ class EdgeName(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """These stop being true at `at` (the event's own time if absent): for good, or up to what is told from `until` on."""
+    """These stop being true at `at` (the event's own time if absent): for good, or up to what is told from `until`."""
 
     nodes: tuple[str, ...] = ()
     edges: tuple[EdgeName, ...] = ()

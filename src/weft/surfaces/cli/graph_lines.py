@@ -40,8 +40,8 @@ def health_lines(answer: GraphHealth) -> None:
     for title, counts in (("languages", answer.languages), ("symbols", answer.kinds), ("edges", answer.edges)):
         if counts:
             click.echo(f"{title:<9}  {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
-    if answer.files:
-        click.echo(f"{'left open':<9}  {answer.unresolved:,} unresolved, {answer.outside:,} outside")
+    if answer.files and answer.unresolved is not None:
+        click.echo(f"{'left open':<9}  {answer.unresolved:,} unresolved, {answer.outside or 0:,} outside")
     if (tx := answer.latest_tx) is not None:
         commit = f", commit {tx.commit[:12]}" if tx.commit else ""
         click.echo(f"{'latest':<9}  {tx.kind} {tx.id} at {tx.at}{commit}; {counted(answer.tx_count, 'change')}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.context.code_pack import known_line
+from weft.context.tokens import count_tokens
 from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import all_lines, dim, notes_below, one_line, wrapped
 
@@ -24,7 +25,7 @@ def pack_lines(answer: ContextPack) -> None:
     """Prints the briefing as an agent reads it; into a pipe that alone."""
     click.echo(all_lines(answer.text))
     if sys.stdout.isatty():
-        click.echo(dim(f"\n{answer.token_estimate:,} tokens"))
+        click.echo(dim(f"\n{count_tokens(answer.text):,} tokens"))
         notes_below(answer.notes)
         return
     for note in answer.notes:

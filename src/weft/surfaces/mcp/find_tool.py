@@ -35,6 +35,7 @@ EXACT: Final = 4.0  # more, for a word that is the whole name: of all that tell 
 ABOUT: Final = {
     "memory": "recording facts, entities, decisions and conversations; searching, correcting, forgetting, ingesting",
     "magma": "walking the graph step by step",
+    "code": "the workspace's code: what to read for a task, callers, what a change breaks, what changed",
     "work": "tasks",
     "reports": "reports and alerts",
     "hygiene": "finding what is stale or doubled",

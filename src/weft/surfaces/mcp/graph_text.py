@@ -36,7 +36,7 @@ def health(answer: GraphHealth) -> Rendered:
         _counts("languages", answer.languages),
         _counts("symbols", answer.kinds),
         _counts("edges", answer.edges),
-        f"references: {answer.unresolved:,} unresolved, {answer.outside:,} outside" if answer.files else "",
+        _references(answer),
     ]
     if (tx := answer.latest_tx) is not None:
         told = facts(tx.kind, tx.id, tx.at, f"commit {node_id(tx.commit)}" if tx.commit else "")
@@ -54,6 +54,12 @@ def health(answer: GraphHealth) -> Rendered:
     stands += list(map(_skipped, answer.problems))
     stands += [f"next: {each}" for each in answer.hints]
     return Rendered(summary=f"{line(answer.summary, WORDS)}.", blocks=("\n".join(filter(None, stands)),))
+
+
+def _references(answer: GraphHealth) -> str:
+    if not answer.files or answer.unresolved is None:
+        return ""
+    return f"references: {answer.unresolved:,} unresolved, {answer.outside or 0:,} outside"
 
 
 def _counts(what: str, counts: Mapping[str, int]) -> str:

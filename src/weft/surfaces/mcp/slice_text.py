@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def pack(answer: ContextPack) -> Rendered:
     """The briefing."""
     text = pack_text(answer)
-    return Rendered(summary=answer.summary, blocks=(text,) if text else ())
+    return Rendered(summary=_summary(answer.summary), blocks=(text,) if text else ())
 
 
 def slice_(answer: SliceShown) -> Rendered:
@@ -36,7 +36,7 @@ def slice_(answer: SliceShown) -> Rendered:
     blocks += ["\n".join(beside)] if beside else []
     known = [known_line(each) for each in (*answer.decisions, *answer.learnings, *answer.documents)]
     blocks += ["\n".join(["about it:", *known])] if known else []
-    return Rendered(summary=line(answer.summary, 400), blocks=tuple(blocks))
+    return Rendered(summary=_summary(answer.summary), blocks=tuple(blocks))
 
 
 def explained(answer: CodeExplained) -> Rendered:
@@ -58,7 +58,7 @@ def explained(answer: CodeExplained) -> Rendered:
         for each in answer.history
     ]
     blocks = ["\n".join(lines), *(["\n".join(["versions:", *history])] if history else [])]
-    return Rendered(summary=line(answer.summary, 400), blocks=tuple(blocks))
+    return Rendered(summary=_summary(answer.summary), blocks=tuple(blocks))
 
 
 def impact(answer: ImpactAnalyzed) -> Rendered:
@@ -72,7 +72,11 @@ def impact(answer: ImpactAnalyzed) -> Rendered:
     ):
         if found:
             blocks.append("\n".join([f"{title}:", *map(_way, found)]))
-    return Rendered(summary=line(answer.summary, 400), blocks=tuple(blocks))
+    return Rendered(summary=_summary(answer.summary), blocks=tuple(blocks))
+
+
+def _summary(told: str) -> str:
+    return line(told, 400) or "Nothing is told of it."
 
 
 def _to(first: int, last: int) -> str:
