@@ -40,6 +40,7 @@ MAX_TRIES: Final = 100  # in a row, that others wrote about the same nodes meanw
 MAX_SINCE: Final = 1_000  # events that are looked at inside the lock
 READ_AT_ONCE: Final = 1_000  # events
 INGESTED: Final = "document.ingested"
+FILE_LISTS: Final = frozenset({"tx.noted", "tx.opened", "tx.closed"})
 MARKS: Final = frozenset({"tx.continued", "tx.closed"})  # events that say which change their commit belongs to
 
 
@@ -72,6 +73,7 @@ class Preview(Struct, frozen=True, kw_only=True):
 
     events: tuple[str, ...] = ()  # citations, by position
     nodes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # as they are named in the project, of what goes
     joined: tuple[str, ...] = ()  # of `nodes`, those that were not asked for: they hold a name, or are part of another
 
 
@@ -122,6 +124,7 @@ def _previewed(reader: _Reader, asked: Collection[str]) -> Preview:
     return Preview(
         events=tuple(each.before.citation for each in rewrites),
         nodes=tuple(sorted(renamed)),
+        files=tuple(sorted(reader.concern.files)),
         joined=tuple(sorted(set(renamed) - set(asked))),
     )
 
@@ -232,6 +235,15 @@ def _summaries(concern: Concern, tokens: Tokens) -> Iterator[Rewrite]:
             yield rewrite_of(held.event, canonical(msgspec.to_builtins(left)), held.tx)
 
 
+def _file_lists(concern: Concern, tokens: Tokens) -> Iterator[Rewrite]:
+    """What names an erased file only by its path. It goes first: by the file's own events it is known."""
+    for pos in sorted(concern.held):
+        held = concern.held[pos]
+        left = residue(held.event.kind, held.left, tokens) if held.event.kind in FILE_LISTS else held.payload
+        if left is not held.payload:
+            yield rewrite_of(held.event, canonical(msgspec.to_builtins(left)), held.tx)
+
+
 def _carried(concern: Concern) -> Iterator[Rewrite]:
     """What repeats words that others brought. It goes first: by what they brought it is known."""
     for pos in sorted(concern.unsaid.carried & concern.held.keys()):
@@ -304,7 +316,11 @@ class Erasing:
 
     def _groups(self) -> list[list[Rewrite]]:
         tokens = self._tokens = self._concern.tokens()
-        if first := list(_carried(self._concern)) or list(_summaries(self._concern, tokens.summed_up())):
+        if first := (
+            list(_carried(self._concern))
+            or list(_file_lists(self._concern, tokens))
+            or list(_summaries(self._concern, tokens.summed_up()))
+        ):
             return [first[start : start + MAX_EVENTS] for start in range(0, len(first), MAX_EVENTS)]
         rewrites = {each.before.pos: each for each in _residues(self._concern, tokens)}
         groups = [

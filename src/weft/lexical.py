@@ -14,7 +14,7 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -117,34 +117,35 @@ def _unquoted(word: str) -> str:
 
 
 class _RunStems(dict[str, tuple[Stem, ...]]):
-    """Run of letters, digits, underscores and quotes → the stems of the words that are read out of it.
+    """Run of letters, digits, underscores and quotes → the stems of the words in it; `parts`: of its identifiers' parts.
 
     In ASCII no word reaches beyond its run, so a run is worked out once: code repeats what it names.
     """
 
-    def __init__(self, words: Callable[[str], list[str]]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._words = words
+        self.parts: dict[str, tuple[Stem, ...]] = {}
 
     def __missing__(self, run: str) -> tuple[Stem, ...]:
         if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        words = (word[:MAX_TERM_CHARACTERS] for word in self._words(run))
-        self[run] = tuple([pair for word in words if (pair := _STEMS[word])])
-        return self[run]
+            self.parts = {}
+        if run.isalnum() and (run.islower() or run.isdigit()):
+            words, parts = [run], []
+        else:
+            words = _WORD.findall(run.lower())
+            words = [_unquoted(word) for word in words] if "'" in run else words
+            parts = _parts(run) if "_" in run or _CAMEL.search(run) else []
+        self.parts[run] = _pairs(parts) if parts else ()
+        self[run] = found = _pairs(words)
+        return found
 
 
-def _whole(run: str) -> list[str]:
-    found = _WORD.findall(run.lower())
-    return [_unquoted(word) for word in found] if "'" in run else found
+def _pairs(words: Sequence[str]) -> tuple[Stem, ...]:
+    return tuple([pair for word in words if (pair := _STEMS[word[:MAX_TERM_CHARACTERS]])])
 
 
-def _split(run: str) -> list[str]:
-    return _parts(run) if "_" in run or _CAMEL.search(run) else []
-
-
-_WHOLE = _RunStems(_whole)
-_SPLIT = _RunStems(_split)
+_RUN_STEMS = _RunStems()
 
 
 def _stems_of(text: str) -> list[Stem]:
@@ -152,8 +153,11 @@ def _stems_of(text: str) -> list[Stem]:
     if not text.isascii():
         return [pair for word in tokens(text) if (pair := _STEMS[word])]
     runs = text.encode().translate(_RUNS).decode().split()
-    found = list(chain.from_iterable(map(_WHOLE.__getitem__, runs)))
-    found.extend(chain.from_iterable(map(_SPLIT.__getitem__, runs)))
+    found = list(chain.from_iterable(map(_RUN_STEMS.__getitem__, runs)))
+    try:
+        found.extend(chain.from_iterable(list(map(_RUN_STEMS.parts.__getitem__, runs))))
+    except KeyError:  # another thread began the runs anew meanwhile
+        found += _pairs(_parts(text))
     return found
 
 

@@ -276,7 +276,9 @@ def test_a_workspace_that_is_not_there(ship: Ship) -> None:
 def test_paths_that_lead_out_are_named(ship: Ship) -> None:
     (ship.scratch / "secret.py").write_text("x = 1\n")
     done = ship.index("../secret.py", "/etc/passwd", "no\x00file", "not/there.py")
-    assert [each.reason for each in done.skipped] == ["is outside the workspace"] * 2 + ["its name holds a NUL character"]
+    assert [each.reason for each in done.skipped] == ["is outside the workspace"] * 2 + [
+        "its name holds a NUL character"
+    ]
     assert ship.nodes() == {}
 
 

@@ -79,7 +79,7 @@ def shown(memory: weft.Memory) -> tuple[dict[str, Any], set[tuple[Any, ...]]]:
 
 
 class Workspace(RuleBasedStateMachine):
-    """Edits, renames and deletions; indexed as a whole, by the paths that changed, or anew, with facts lost at times."""
+    """Edits, renames and deletions; indexed as a whole, by the paths that changed or anew, with facts lost at times."""
 
     @initialize(backend=st.sampled_from(("memory", "sqlite")))
     def begin(self, backend: str) -> None:

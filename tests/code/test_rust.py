@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from weft.code.resolving import Link
 from weft.code.symbols import SourceFile, Symbol, read_source
 from weft.code.tree import Tree
+from weft.operations.code_indexing import index_workspace
+from weft.operations.code_links import LINK_RELATIONS
+from weft.types import NOW
 
 FILE = """\
 //! A file.
@@ -139,9 +143,13 @@ def every_line_once(source: SourceFile, text: str) -> bool:
 
 def workspace(root: Path, files: dict[str, str]) -> Tree:
     for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+        workspace_file(root, path, text)
     return Tree(root)
+
+
+def workspace_file(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
 
 
 def calls(tree: Tree, path: str) -> set[tuple[str, str]]:
@@ -251,3 +259,85 @@ def test_a_hostile_file_takes_seconds_at_most(tmp_path: Path, text: str) -> None
     tree.links("src/lib.rs")
     assert tree.paths == ("src/lib.rs",)
     assert time.perf_counter() - begun < 6
+
+
+CORE = '[package]\nname = "core-parts"\n'
+APP = '[package]\nname = "app"\n[dependencies]\ncore-parts = { path = "../core" }\n'
+CRANE = "pub struct Crane;\n"
+LIFTS = "pub mod winch;\npub use winch::lift;\npub fn start() { lift(); }\n"
+MAIN = "use core_parts::{lift, Crane};\nmod cli;\nfn main() { lift(); cli::run(Crane); }\n"
+CLI = "use core_parts::Crane;\nuse crate::helper;\npub fn run(crane: Crane) { crane.turn(); crane.rest(); helper(); }\n"
+# A workspace as it grows and is changed: what is written (None: deleted), and a relation that is there only now.
+STEPS: list[tuple[dict[str, str | None], tuple[str, str, str] | None]] = [
+    ({"core/Cargo.toml": CORE, "core/src/lib.rs": "pub mod winch;\n", "core/src/winch.rs": "pub mod grip;\n"}, None),
+    ({"app/Cargo.toml": APP, "app/src/main.rs": MAIN, "app/src/cli.rs": CLI}, None),
+    ({"core/src/winch/grip.rs": "pub fn hold() {}\n"}, ("core/src/winch.rs", "IMPORTS", "core/src/winch/grip.rs")),
+    (
+        {"core/src/lib.rs": LIFTS, "core/src/winch.rs": "pub mod grip;\npub fn lift() {}\n"},
+        ("app/src/main.rs::main", "CALLS", "core/src/winch.rs::lift"),
+    ),
+    (
+        {"core/src/motor.rs": "use crate::start;\npub fn up() { start(); }\n", "core/src/wheel.rs": "// nothing yet\n"},
+        None,
+    ),
+    (
+        {"core/src/lib.rs": LIFTS + "pub mod motor;\npub mod wheel;\n"},
+        ("core/src/motor.rs::up", "CALLS", "core/src/lib.rs::start"),
+    ),
+    (
+        {"core/src/lib.rs": LIFTS + "pub mod motor;\npub mod wheel;\n" + CRANE},
+        ("app/src/cli.rs", "DEPENDS_ON", "core/src/lib.rs::Crane"),
+    ),
+    (
+        {"core/src/wheel.rs": "use crate::Crane;\nimpl Crane {\n    pub fn turn(&self) {}\n}\n"},
+        ("app/src/cli.rs::run", "CALLS", "core/src/wheel.rs::Crane::turn"),
+    ),
+    (
+        {"core/src/winch/grip.rs": "impl crate::Crane {\n    pub fn rest(&self) {}\n}\n"},
+        ("app/src/cli.rs::run", "CALLS", "core/src/winch/grip.rs::Crane::rest"),
+    ),
+    ({"app/src/main.rs": MAIN + "pub fn helper() {}\n"}, ("app/src/cli.rs::run", "CALLS", "app/src/main.rs::helper")),
+    (
+        {"app/src/lib.rs": "pub mod cli;\npub fn helper() {}\n"},
+        ("app/src/cli.rs::run", "CALLS", "app/src/lib.rs::helper"),
+    ),
+    ({"app/src/lib.rs": "pub fn helper() {}\n"}, ("app/src/cli.rs::run", "CALLS", "app/src/main.rs::helper")),
+    ({"core/Cargo.toml": CORE + '[lib]\npath = "src/whole.rs"\n'}, None),
+    (
+        {"core/src/whole.rs": '#[path = "wheel.rs"]\npub mod round;\n' + CRANE},
+        ("core/src/whole.rs", "IMPORTS", "core/src/wheel.rs"),
+    ),
+    ({"core/Cargo.toml": "not toml ["}, ("core/src/lib.rs", "IMPORTS", "core/src/motor.rs")),
+    ({"core/Cargo.toml": CORE}, ("core/src/motor.rs::up", "CALLS", "core/src/lib.rs::start")),
+    (
+        {"core/src/winch.rs": None, "core/src/winch/mod.rs": "pub mod grip;\npub fn lift() {}\n"},
+        ("app/src/main.rs::main", "CALLS", "core/src/winch/mod.rs::lift"),
+    ),
+    ({"core/src/winch.rs": "pub fn lift() {}\n"}, ("app/src/main.rs::main", "CALLS", "core/src/winch.rs::lift")),
+    ({"app/Cargo.toml": '[package]\nname = "app"\n'}, ("app/src/cli.rs::run", "CALLS", "app/src/main.rs::helper")),
+    ({"app/Cargo.toml": None, "core/Cargo.toml": None}, ("core/src/motor.rs::up", "CALLS", "core/src/lib.rs::start")),
+]
+
+
+def relations(memory: weft.Memory) -> set[tuple[str, str, str]]:
+    loom = memory.loom
+    edges = loom.store.relations(loom.viewer, NOW, LINK_RELATIONS, limit=10_000)
+    return {(edge.src.removeprefix("ship/"), edge.rel, edge.dst.removeprefix("ship/")) for edge in edges}
+
+
+def test_a_workspace_that_is_changed_step_by_step_shows_what_a_fresh_store_does(tmp_path: Path) -> None:
+    root = tmp_path / "ship"
+    environment = {"HOME": str(tmp_path), "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
+    root.mkdir()
+    with weft.open("memory://", directory=root, environment=environment) as memory:
+        for number, (files, shown) in enumerate(STEPS):
+            for path, text in files.items():
+                if text is None:
+                    (root / path).unlink()
+                else:
+                    workspace_file(root, path, text)
+            index_workspace(memory.loom, paths=sorted(files))
+            with weft.open("memory://", directory=root, environment=environment) as fresh:
+                index_workspace(fresh.loom)
+                assert relations(memory) == relations(fresh), number
+            assert shown is None or shown in relations(memory), number

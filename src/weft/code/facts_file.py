@@ -26,6 +26,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.code.facts import READER_VERSION, FileFacts
+from weft.errors import DiskFull
 
 if TYPE_CHECKING:
     import apsw
@@ -106,7 +107,8 @@ class FactsFile:
         """Opens it, or makes it anew; None keeps it in memory. Raises OSError where nothing can be made there."""
         self.path = path
         try:
-            self._db, self.fresh = self._open()
+            with _full_told():
+                self._db, self.fresh = self._open()
         except broken_errors():
             remove_facts(path)
             self._db, self.fresh = self._open()
@@ -224,6 +226,11 @@ class FactsFile:
         for start in range(0, len(names), NAMES_AT_ONCE):
             some = names[start : start + NAMES_AT_ONCE]
             yield from self._db.execute(f"{query} ({','.join('?' * len(some))})", some)
+
+    def knows(self, path: str) -> bool:
+        """Whether anything is noted of a file."""
+        query = "SELECT 1 FROM source WHERE path = ? UNION ALL SELECT 1 FROM other WHERE path = ?"
+        return self._first(query, path, path) is not None
 
     def holds(self, folder: str) -> bool:
         """Whether there is a source file in a folder, at any depth."""
@@ -348,11 +355,25 @@ def broken_errors() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def _transaction(db: Any) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
+    with _full_told():
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def _full_told() -> Iterator[None]:
+    """A full disk arrives as a weft error, chained."""
+    import apsw
+
     try:
         yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    except apsw.FullError as problem:
+        raise DiskFull(
+            "no space left for what is known of the workspace's files", hint="free some space and index again"
+        ) from problem

@@ -16,7 +16,8 @@ class Jobs:
 
     def __init__(self, loom: Loom, selected: Selected, mentioned: Mentioned, written: str, *, has_code: bool) -> None:
         self._book, self._account = JobBook(loom), loom.writer.account
-        path = Mentioned(ids=(written,) if selected.what == "source" else (), all=has_code)
+        given = (written,) if selected.what == "source" else ()
+        path = Mentioned(ids=given, paths=selected.files, all=has_code)
         self._mentions = lambda text: path(text) or mentioned(text)
         self.ended, _ = self._book.forget(self._account, self._mentions, write=False)
 

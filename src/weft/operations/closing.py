@@ -21,6 +21,7 @@ from weft.types import Viewer
 SPEAKS_OF: Final = frozenset({"INVOLVES", "REPRESENTS", "AFFECTS"})  # from what happened to the thing it happened to
 MADE_OF: Final = frozenset({"DERIVED_FROM", "ABOUT"})  # from what was made to what it was made of
 MEMBER_OF: Final = "BELONGS_TO"  # from a file to its community, which tells of it: the next rebuild makes it anew
+ALONE: Final = frozenset({MENTION, "Import"})  # names that go when nothing is left that brings them up
 STEPS: Final = 3
 
 
@@ -42,7 +43,7 @@ class Closing:
         self._bare: set[str] = set()
         self._waiting: list[str] = []
         self._along: dict[str, list[str]] = {}  # edges that lead from one that goes to another
-        self._mentioned: dict[str, set[str]] = {}  # by a mention: what it is joined to
+        self._mentioned: dict[str, set[str]] = {}  # by a mention or a module: what it is joined to
         self._mentions: dict[str, list[str]] = {}  # and back
 
     def run(self, ids: Collection[str], *, subjects: Collection[str] = ()) -> frozenset[str]:
@@ -96,7 +97,7 @@ class Closing:
             if rel in SPEAKS_OF and dst in subjects:
                 spoke.add(src)
             for one, other in ((src, dst), (dst, src)):
-                if kinds.get(one) == MENTION:  # a name that nothing else brings up came of what goes
+                if kinds.get(one) in ALONE:  # a name that nothing else brings up came of what goes
                     self._mentioned.setdefault(one, set()).add(other)
                     self._mentions.setdefault(other, []).append(one)
         return spoke

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -26,6 +26,8 @@ class Work(Struct, frozen=True, kw_only=True):
     seen: Seen
     indexing: Indexing | None = None
     walked: bool = True
+    revived: bool = False
+    keys: Mapping[str, str] = {}  # of definitions whose nodes have other keys, where nothing is to be written
 
     @property
     def path(self) -> str:
@@ -91,9 +93,7 @@ class Noting:
             new = [folder for folder in folders_of(work.path) if not self._facts.holds(folder)]
             asked.update(FOLDERS + folder.rpartition("/")[0] for folder in new)
         known = SourceKnown(state.sha256, READER_VERSION, state.mark, work.walked, facts.interface, facts.broken)
-        keys = {} if work.indexing is None else work.indexing.keys
-        if work.indexing is None and before is not None:
-            keys = self._facts.renamed(work.path)
+        keys = work.keys if work.indexing is None else work.indexing.keys
         self._facts.put_source(work.path, known, facts.raw, keys)
         return asked
 

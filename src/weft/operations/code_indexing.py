@@ -27,7 +27,7 @@ from weft.operations.facts_kept import WAIT_S, facts_kept
 from weft.operations.rights import rights_asked
 from weft.operations.vectors_held import vectors_held
 from weft.operations.walking import Skipped
-from weft.operations.workspace_files import Found, find_files
+from weft.operations.workspace_files import Found, find_files, is_gone
 from weft.queries import Which
 
 MAX_TOLD: Final = 100  # of files that do not parse
@@ -75,9 +75,10 @@ def index_workspace(
 ) -> CodeIndexed:
     """Brings the graph up to the files below `loom.settings.root`, or to those at or below `paths` (relative to it).
 
-    With `full` every file is read again, what was deleted is brought back, and all links are made anew; still only what
-    differs from the graph is written. One indexing of a workspace at a time: raises Busy where another goes on for
-    `wait_s`. Raises NotFound for a root that is not there. What a file holds never stops the rest.
+    With `full` what was deleted is brought back, and in a run over the whole workspace every file is read again and all
+    links are made anew; still only what differs from the graph is written. One indexing of a workspace at a time:
+    raises Busy where another goes on for `wait_s`. Raises NotFound for a root that is not there. What a file holds
+    never stops the rest.
 
     A whole run ends what is gone from the disk, or is passed over by patterns now; a run over paths what is gone at or
     below these. Repositories inside the workspace and submodules are folders like any other.
@@ -99,12 +100,16 @@ def _indexed(
 ) -> CodeIndexed:
     kind: TxKind = "full_rebuild" if full else "incremental" if given is None else "file_change"
     rights = rights_asked(loom, scope=None, agents=())
-    run = CodeRun(loom, facts, root, rights, kind=kind, anew=full, brings_back=full)
+    run = CodeRun(loom, facts, root, rights, kind=kind, anew=full and given is None, brings_back=full)
     found = find_files(loom, root, given, known=(*run.sources, *run.others))
+    if run.before:  # what only its name brought in once is read anew as well
+        named = {path for path, known in run.before.items() if not known.walked and not is_gone(root, path)}
+        named.difference_update(found.files)
+        found = replace(found, files=(*found.files, *sorted(named)), named=frozenset(named))
     gone = _gone(loom, run, root, found, whole=given is None)
     if gone and not root.is_dir():  # it went while it was looked through: nothing of it has ended
         raise NotFound(f"the directory {root} went away meanwhile", hint="index again when it is back")
-    run.run(found, run.nodes_of(gone))
+    run.run(found, run.nodes_of(gone), whole=given is None)
     return _answer(loom, facts, root, run, found, began_s)
 
 
@@ -115,20 +120,22 @@ def _gone(loom: Loom, run: CodeRun, root: Path, found: Found, *, whole: bool) ->
     """
 
     def ends(path: str) -> bool:
-        if not os.path.lexists(os.path.join(root, path)):  # noqa: PTH118
-            return True
-        known = run.known(path)
-        return whole and found.whole and known is not None and known.walked
+        return is_gone(root, path) or (whole and found.whole and run.was_walked(path))
 
     paths = [path for path in found.missing if ends(path)]
-    if not whole or not run.lost_facts:
+    if not whole or run.went_through:
         return paths
-    there = {*found.files, *paths}
+    there, staying = {*found.files, *found.missing}, []
     for node in pages(loom, Which(kinds=("File",), projects=(loom.settings.project,), deleted=False)):
         path = node.props.get("path")
         own = isinstance(path, str) and node.id == file_id(loom.settings.project, path)
-        if own and path not in there and "record" not in node.props and not has_ended(node) and ends(str(path)):
+        if not own or path in there or "record" in node.props or has_ended(node):
+            continue
+        if ends(str(path)):
             paths.append(str(path))
+        else:
+            staying.append(node)
+    run.keep_names(staying)
     return paths
 
 
@@ -165,6 +172,8 @@ def _answer(loom: Loom, facts: FactsFile, root: Path, run: CodeRun, found: Found
 
 
 def _more_notes(run: CodeRun, pending: int) -> Iterator[str]:
+    if run.kept_facts:
+        yield "only what differs was read: there are files that you may not see, and all links rest on every file"
     if run.outcome.deleted:
         yield f"{counted(run.outcome.deleted, 'deleted file')} left out: a full rebuild brings back what is there"
     if run.left:

@@ -151,7 +151,8 @@ class Linking:
         noted = None if path in self._doubted else self._facts.links(path)
         if noted is not None:
             return [replace(each, line=NO_LINE) for each in noted] if path in self._reguarded else noted
-        if self._in_graph is None and len(self._doubted) <= FEW:
+        known = path in self._doubted  # of what is gone, nothing may be noted
+        if not known or (self._in_graph is None and len(self._doubted) <= FEW):
             found: Sequence[tuple[LinkKept, Guard]] = self._links_of(self._id(path))
         else:
             if self._in_graph is None:

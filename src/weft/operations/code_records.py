@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, ValidationError, convert
@@ -23,14 +23,16 @@ from weft.log.kinds import code, memory
 from weft.loom import Loom
 from weft.operations.conversations import LATEST
 from weft.queries import Which
-from weft.types import Find, Guard, NodeVersion
+from weft.types import MAX_IDS_PER_READ, NOW, Find, Guard, NodeVersion
 
 SYMBOL_KINDS: Final = ("Class", "Function", "Test")
 MAX_SIGNATURE_CHARACTERS: Final = 500
 MAX_CALLS: Final = 50  # of a symbol that are kept as they are written
 MAX_IMPORTS: Final = 500
+PARENTS_AT_MOST: Final = 4  # that one symbol is part of
 MAX_NAME_CHARACTERS: Final = 200  # of such a call, or of a module
 _ESCAPED: Final = {"#": "%23", CHUNK_MARK: "%C2%B6"}
+_NUMBER: Final = re.compile(r"~[0-9]+\Z")
 _MARKS: Final = re.compile(f"[#{CHUNK_MARK}]|%(?=23|25|C2%B6)")
 
 
@@ -57,12 +59,19 @@ class Source(Struct, frozen=True, kw_only=True):
 class Indexing(Struct, frozen=True, kw_only=True):
     """The event that brings the graph up to a version of a file, and how many symbols that version has.
 
-    `keys` are those of definitions whose nodes have other keys, and these.
+    `keys` are those of definitions whose nodes have other keys, and these. `parting` ends that symbols are part of
+    what they were part of, where their class came to the file or left it.
     """
 
     draft: Draft
     symbols: int
     keys: Mapping[str, str] = {}
+    parting: tuple[Draft, ...] = ()
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        """All that there is to write."""
+        return (self.draft, *self.parting)
 
 
 def file_id(project: str | None, path: str) -> str:
@@ -128,10 +137,27 @@ def index(
     """
     if is_new:
         return index_new(guard, source)
+    late = standing is not None
     standing = _standing(loom, guard, source.path) if standing is None else standing
     symbols = () if source.read is None else source.read.symbols
     keys = _keys(symbols, _kinds_known(loom, file_id(guard.project, source.path), standing))
-    return _indexing(guard, source, known, standing, keys, until)
+    made = _indexing(guard, source, known, standing, keys, until)
+    return made if late else replace(made, parting=_parting(loom, guard, made.draft, standing))
+
+
+def keys_renamed(loom: Loom, guard: Guard, source: Source) -> Mapping[str, str]:
+    """Keys of definitions whose nodes have other keys, and these, of a version of a file that stands."""
+    node_id = file_id(guard.project, source.path)
+    symbols = () if source.read is None else source.read.symbols
+    kinds = {f"{node_id}::{symbol.key}": symbol.kind for symbol in symbols}
+    ids, there = list(kinds), dict[str, str]()
+    for start in range(0, len(ids), MAX_IDS_PER_READ):
+        found = loom.store.nodes(loom.viewer, LATEST, ids[start : start + MAX_IDS_PER_READ])
+        there.update({node.id: node.kind for node in found})
+    if there == kinds:
+        return {}
+    keys = _keys(symbols, _kinds_known(loom, node_id, _standing(loom, guard, source.path)))
+    return {symbol.key: key for symbol, key in zip(symbols, keys, strict=True) if symbol.key != key}
 
 
 def index_new(guard: Guard, source: Source) -> Indexing:
@@ -163,6 +189,7 @@ def _indexing(
     symbols = () if source.read is None else source.read.symbols
     made = () if source.read is None else _symbol_texts(source.read, keys, sensitive=guard.sensitive)
     gone = set(standing) - {f"{node_id}::{key}" for key in keys}
+    moved = _moved(node_id, made, standing)
     # What is told of a later time would hold again from then on: it is taken back, and told anew.
     later = known is not None and source.at is not None and known.interval.asserted_from > source.at
     payload = code.Indexed(
@@ -174,7 +201,9 @@ def _indexing(
         end_line=1 if source.read is None else _last_line(source.read),
         spans=() if source.read is None else source.read.module_spans,
         symbols=tuple(
-            text for text in made if later or not _stands(text, standing.get(f"{node_id}::{text.key}"), guard, source)
+            text
+            for text in made
+            if later or text.key in moved or not _stands(text, standing.get(f"{node_id}::{text.key}"), guard, source)
         ),
         ended=() if later else tuple(sorted(gone)),
         withdrawn=(node_id, *sorted(standing)) if later else (),
@@ -192,6 +221,47 @@ def _indexing(
         symbols=len(made),
         keys={symbol.key: key for symbol, key in zip(symbols, keys, strict=True) if symbol.key != key},
     )
+
+
+def _moved(node_id: str, made: Sequence[code.SymbolText], standing: Mapping[str, NodeVersion]) -> set[str]:
+    """Keys of symbols that stood in the file, and now are part of another class, or of one at last, or of none."""
+    classes: dict[str, str] = {}  # one whose kind changed once has a number, which its members do not know of
+    for found in sorted(each.id for each in standing.values() if each.kind == "Class"):
+        key = found.removeprefix(f"{node_id}::")
+        classes[key] = found
+        classes.setdefault(_NUMBER.sub("", key), found)
+    moved = set()
+    for text in made:
+        before = classes.get(text.key.rpartition("::")[0], node_id)
+        if f"{node_id}::{text.key}" in standing and before != _around(node_id, text):
+            moved.add(text.key)
+    return moved
+
+
+def _around(node_id: str, text: code.SymbolText) -> str:
+    return f"{node_id}::{text.parent}" if text.parent else node_id
+
+
+def _parting(loom: Loom, guard: Guard, draft: Draft, standing: Mapping[str, NodeVersion]) -> tuple[Draft, ...]:
+    """The events that take symbols out of what they were part of, where that is something else now."""
+    payload = draft.payload
+    assert isinstance(payload, code.Indexed)
+    moved = _moved(payload.id, payload.symbols, standing)
+    around = {f"{payload.id}::{each.key}": _around(payload.id, each) for each in payload.symbols if each.key in moved}
+    ids, parted = list(around), list[code.Joined]()
+    for start in range(0, len(ids), MAX_IDS_PER_READ):
+        some = ids[start : start + MAX_IDS_PER_READ]
+        steps = loom.store.neighbours(
+            loom.viewer, NOW, some, rels=("CONTAINS",), direction="in", limit=PARENTS_AT_MOST * len(some)
+        )
+        for edge in (step.edge for step in steps):
+            if edge.src != around[edge.dst] and f"{edge.src}::".startswith(f"{payload.id}::"):
+                key = edge.src.removeprefix(payload.id).removeprefix("::")
+                parted.append(code.Joined(key, "CONTAINS", edge.dst))
+    if not parted:
+        return ()
+    over = code.Linked(id=payload.id, path=payload.path, parted=tuple(parted), **asdict(guard))
+    return (Draft(kind="code.linked", payload=over, occurred_at=draft.occurred_at),)
 
 
 def is_version(node: NodeVersion, guard: Guard, source: Source, language: str) -> bool:

@@ -23,6 +23,7 @@ from weft.operations.code_workers import read_files, read_here
 from weft.operations.code_writing import CodeWriting
 from weft.operations.fewer_collections import fewer_collections
 from weft.operations.file_versions import Seen, look_up, name_problem
+from weft.operations.known_files import files_known, sees_all
 from weft.operations.rights import Rights
 from weft.operations.skipped_files import SkippedFiles
 from weft.operations.walking import Skipped
@@ -36,6 +37,7 @@ MAX_NAMED: Final = 3  # of files in a note
 MAX_OTHERS: Final = 20_000  # files in no known language that are kept
 RESOLVED_BY: Final = "resolved by"
 ANCHOR: Final = "anchor"
+WENT_THROUGH: Final = "went through"  # the files that the graph knows: so all of them are noted here, or have ended
 
 TxKind = Literal["full_rebuild", "incremental", "file_change"]
 
@@ -57,30 +59,52 @@ class CodeRun:
         self.with_secrets: list[str] = []
         self.broken: list[str] = []  # of those that were read
         self._marks: list[tuple[str, str, bool]] = []
-        self.lost_facts = self._check_facts(anew=anew) or facts.fresh
+        self.before: Mapping[str, SourceKnown | OtherKnown] = {}  # files as they were known, where all is begun anew
+        self._check_facts(anew=anew)
+        self.went_through = bool(facts.note(WENT_THROUGH))
         self.sources, self.others = facts.sources(), facts.others()
         tx = transaction.Noted(tx_kind=kind, git_commit=self.commit)
         self._writing = CodeWriting(loom, facts, rights, root, self.outcome, tx)
         self._writing.brings_back = brings_back
 
-    def _check_facts(self, *, anew: bool) -> bool:
-        """Begins the facts anew where they are not of this store as it is now; all links, after another weft's."""
+    def _check_facts(self, *, anew: bool) -> None:
+        """Begins the facts anew where they are not of this store as it is now; all links, after another weft's.
+
+        They are everybody's: who does not see all of the files would make less of them, and so leaves them.
+        """
         anchor = self._facts.note(ANCHOR)
-        lost = anew or bool(anchor and not _is_in_log(self._loom, anchor))
-        if lost:
+        lost = bool(anchor and not _is_in_log(self._loom, anchor))
+        held: dict[str, SourceKnown | OtherKnown] = {}
+        if anew:
+            held = {**self._facts.others(), **self._facts.sources()}
+        self.kept_facts = anew and not lost and not self._sees_all(held)
+        if anew and not self.kept_facts:
+            self.before = held
+        if lost or (anew and not self.kept_facts):
             self._facts.clear()
         if self._facts.note(RESOLVED_BY) != __version__:
             with self._facts.writing():
                 self._facts.unsettle(self._facts.sources())
                 self._facts.set_note(RESOLVED_BY, __version__)
-        return lost
+
+    def _sees_all(self, held: Mapping[str, SourceKnown | OtherKnown]) -> bool:
+        nodes = {str(node.props.get("path")) for node in files_known(self._loom)}
+        return sees_all(self._loom, nodes, held)
 
     def known(self, path: str) -> SourceKnown | OtherKnown | None:
         """A file as it was last read."""
         return self.sources.get(path) or self.others.get(path)
 
-    def run(self, found: Found, gone: Sequence[NodeVersion]) -> None:
-        """Reads the files that differ, writes what is new in them, ends what is gone, and links."""
+    def was_walked(self, path: str) -> bool:
+        """Whether a file was found by going through the workspace when it was last read; no, where nobody can tell."""
+        known = self.known(path) or self.before.get(path)
+        return known is not None and known.walked
+
+    def run(self, found: Found, gone: Sequence[NodeVersion], *, whole: bool = False) -> None:
+        """Reads the files that differ, writes what is new in them, ends what is gone, and links.
+
+        `whole` says that these are all files of the workspace, and all that are gone.
+        """
         for each in found.skipped:
             self.skipped.add(each)
         todo = dict(self._look(found))
@@ -96,6 +120,8 @@ class CodeRun:
         with self._facts.writing():
             self._facts.set_marks(self._marks)
             self._facts.set_note(ANCHOR, f"{head.pos}:{head.at}")
+            if whole and found.whole:
+                self._facts.set_note(WENT_THROUGH, "yes")
 
     def nodes_of(self, paths: Sequence[str]) -> list[NodeVersion]:
         """The nodes that stand of these files, which are gone; what is known of others is forgotten."""
@@ -106,6 +132,11 @@ class CodeRun:
         standing = {str(node.props.get("path")) for node in nodes}
         self._writing.forget([path for path in paths if path not in standing])
         return nodes
+
+    def keep_names(self, nodes: Sequence[NodeVersion]) -> None:
+        """Notes files that stay as they are, unread: so they end when they are gone."""
+        paths = ((str(node.props.get("path")), Seen(known=node)) for node in nodes)
+        self._writing.keep_names((path, seen, self.was_walked(path)) for path, seen in paths)
 
     # What there is to do
 
@@ -185,6 +216,7 @@ class CodeRun:
     def _take(self, read: CodeRead, seen: Seen, *, walked: bool) -> None:
         if read.state is None:
             self.skipped.add(Skipped(path=read.path, reason=read.gone))
+            self._writing.keep_names([(read.path, seen, walked)])
             return
         if read.state.sha256 and read.state.sha256 == self._hash_known(read.path, seen):
             self._marks.append((read.path, read.state.mark, walked))
@@ -201,6 +233,7 @@ class CodeRun:
             work = self._writing.decide(read, seen, walked=walked)
         except WeftError as problem:
             self._problem(read.path, problem)
+            self._writing.keep_names([(read.path, seen, walked)])
             return
         if work is not None:
             self._writing.add(work)

@@ -14,7 +14,8 @@ from typing import Final, TypeVar
 from msgspec.structs import replace
 
 from weft.append import Fence, Moved
-from weft.code.facts_file import FactsFile
+from weft.code.facts import READER_VERSION
+from weft.code.facts_file import FactsFile, OtherKnown
 from weft.embedding import Embedding
 from weft.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge, WeftError
 from weft.log.draft import Draft
@@ -27,7 +28,7 @@ from weft.operations.code_links import (
     link_drafts,
 )
 from weft.operations.code_reading import CodeRead, read_code
-from weft.operations.code_records import SYMBOL_KINDS, Source, file_id, index, is_version
+from weft.operations.code_records import SYMBOL_KINDS, Source, file_id, index, is_version, keys_renamed
 from weft.operations.code_workers import resolve_files
 from weft.operations.committing import MAX_DECISIONS, append_stamped
 from weft.operations.deleted_parts import has_ended
@@ -81,19 +82,28 @@ class CodeWriting:
                 raise Invalid(read.gone)
             state = read.state
         source = Source(path=read.path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
+        revived = False
         if seen.gone is not None and seen.gone.deleted_at is not None:
             if not self.brings_back:
                 self._outcome.deleted += 1
                 return None
-            self._outcome.revived += 1
+            revived = True
             if is_version(seen.gone, guard, source, source.language):
                 self._outcome.note = self._outcome.note or revive(self._loom, seen.gone).note
                 self._outcome.written.add(seen.gone.id)
-                return Work(read=read, guard=guard, seen=seen, walked=walked)
-        work = Work(read=read, guard=guard, seen=seen, walked=walked)
+                keys = keys_renamed(self._loom, guard, source)
+                return Work(read=read, guard=guard, seen=seen, walked=walked, revived=True, keys=keys)
+        work = Work(read=read, guard=guard, seen=seen, walked=walked, revived=revived)
         if seen.known is not None and is_version(seen.known, guard, source, source.language):
-            return work
+            return replace(work, keys=keys_renamed(self._loom, guard, source))
         return replace(work, indexing=index(self._loom, guard, source, seen.known, is_new=last is None))
+
+    def keep_names(self, files: Iterable[tuple[str, Seen, bool]]) -> None:
+        """Notes files that are not read and have a node all the same, each walked or not: so they end when gone."""
+        with self._facts.writing():
+            for path, seen, walked in files:
+                if seen.known is not None and seen.known.kind == "File" and not self._facts.knows(path):
+                    self._facts.put_other(path, OtherKnown("", READER_VERSION, "", walked, ""))
 
     def add(self, work: Work) -> None:
         """Takes a file in; writes those that are enough for a commit, but for a small change, which is written last."""
@@ -125,12 +135,13 @@ class CodeWriting:
         except TaskClosed:
             raise
         except (Invalid, Forbidden, Conflict, NotFound) as problem:
-            if len(works) == 1 and isinstance(problem, TooLarge) and works[0].read.source is not None:
+            if len(works) == 1 and isinstance(problem, TooLarge) and works[0].read.facts is not None:
                 return self._written([self._plain(works[0], problem)])
             if len(works) == 1:
                 self._outcome.problem(works[0].path, problem)
                 with self._facts.writing():
                     self._facts.drop([works[0].path])
+                self.keep_names([(works[0].path, works[0].seen, works[0].walked)])
                 return []
         middle = len(works) // 2
         return [*self._written(works[:middle]), *self._written(works[middle:])]
@@ -147,7 +158,7 @@ class CodeWriting:
     def _commit_works(self, works: Sequence[Work]) -> list[Work]:
         for _ in range(MAX_DECISIONS):
             pos, now = self._again(works)
-            drafts = [each.indexing.draft for each in now if each.indexing is not None]
+            drafts = [draft for each in now if each.indexing is not None for draft in each.indexing.drafts]
             try:
                 self._append(drafts, now, fence=pos)
             except Moved:
@@ -167,7 +178,8 @@ class CodeWriting:
         return pos, [work for work in decided if work is not None]
 
     def _decided_again(self, work: Work, seen: Mapping[str, Seen]) -> Work | None:
-        return self.decide(work.read, seen[self._id(work.path)], walked=work.walked)
+        again = self.decide(work.read, seen[self._id(work.path)], walked=work.walked)
+        return None if again is None else replace(again, revived=again.revived or work.revived)
 
     def _append(
         self, drafts: Sequence[Draft], works: Iterable[Work], *, fence: int | None, more: Iterable[str] = ()
@@ -186,8 +198,9 @@ class CodeWriting:
 
     def _count(self, works: Iterable[Work]) -> None:
         for work in works:
+            self._outcome.revived += work.revived
             if work.indexing is None:
-                self._outcome.unchanged += not work.read.problem
+                self._outcome.unchanged += not (work.read.problem or work.revived)
                 continue
             if work.read.facts is None:
                 self._outcome.others += 1
@@ -246,7 +259,7 @@ class CodeWriting:
             pos, now = self._again(works)
             if [each.path for each in now] != [each.path for each in works]:
                 raise Conflict("what is written together changed")  # then each by itself
-            drafts = [each.indexing.draft for each in now if each.indexing is not None]
+            drafts = [draft for each in now if each.indexing is not None for draft in each.indexing.drafts]
             guards = {work.path: work.guard for work in now}
             linking = self._linking.drafts(resolved, guards)
             self._append([*drafts, *ending, *linking], now, fence=pos, more=paths)

@@ -28,6 +28,7 @@ from weft.operations.left_over import held_alone, left_over
 from weft.operations.mentioned import Mentioned, opening
 from weft.operations.registry import Operation
 from weft.operations.selection import (
+    CODE_KINDS,
     Counts,
     Selected,
     count,
@@ -49,7 +50,6 @@ SHOWN: Final = 20
 SETTLED_S: Final = FLUSH_S + 0.25  # by then every process has recorded its calls
 COMMON: Final = 0.1  # of all texts: a name that stands in more may be a common word
 RECEIPT: Final = "Receipt"
-CODE_KINDS: Final = frozenset({"File", "Class", "Function", "Test", "Import"})
 OUT_OF_REACH: Final = (
     "backups and copies of the store",
     "exported logs, copies of what was baked, and files that answers were written to",
@@ -166,7 +166,8 @@ def carry_out(
     mentioned = Mentioned(ids=would.nodes, names=selected.names, all=selected.what == "everything")
     sessions = _sessions(loom, selected, written)
     waits = clear_outbox(loom.outbox, mentioned, sessions=sessions, screen=loom.screen, write=False)
-    audit = _Audit(loom, viewer, selected, counts.openings | _taken_back(selected), would.nodes, sessions)
+    places = counts.places | set(would.files)
+    audit = _Audit(loom, viewer, selected, counts.openings | _taken_back(selected), would.nodes, places, sessions)
     audited = audit.clear(write=False)
     outside = files_with(loom.settings, would.nodes, selected.names, every=selected.what == "everything")
     has_code = selected.what == "everything" or not CODE_KINDS.isdisjoint(counts.kinds)
@@ -236,7 +237,7 @@ def _erasing(loom: Loom, viewer: Viewer, selected: Selected) -> Erasing:
     from weft.erasure import Erasing
     from weft.projection.concern import Concern
 
-    concern = Concern(selected.ids, selected.names, loom.screen.event, selected.unsaid)
+    concern = Concern(selected.ids, selected.names, loom.screen.event, selected.unsaid, selected.files)
     return Erasing(loom.store, loom.writer, viewer=viewer, concern=concern, clock=loom.clock, progress=loom.progress)
 
 
@@ -265,10 +266,12 @@ class _Audit:
         selected: Selected,
         openings: Collection[str],
         ids: Collection[str],
+        places: Collection[str],
         sessions: frozenset[str],
     ) -> None:
         self._loom, self._viewer, self._selected, self._sessions = loom, viewer, selected, sessions
-        self._mentioned = Mentioned(ids=ids, names=selected.names, texts=openings, all=selected.what == "everything")
+        every = selected.what == "everything"
+        self._mentioned = Mentioned(ids=ids, names=selected.names, texts=openings, paths=places, all=every)
         self._began_s = time.monotonic()
 
     def settle(self) -> None:

@@ -13,12 +13,16 @@ from weft.projection.tokens import one_of
 MIN_WORDS: Final = 20  # characters of a text by which it is known again
 MAX_WORDS: Final = 60
 _RELATIONS: Final = re.compile(r'^[A-Z0-9_]+$|(?<="rel":")[^"]+')  # a text that is one, and those in JSON
+_BEFORE: Final = r"(?:(?<![\w-])|(?<=\\[bfnrt]))"  # a short path is the end of many: `a.py` is not `data.py`
 # The halves of one character stand side by side: they are undone together.
 _ESCAPES: Final = re.compile(r'(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]')
 
 
 class Mentioned:
-    """Looks for ids and names, and with `texts` for their first words; with `all`, everything mentions it."""
+    """Looks for ids and names, and with `texts` for their first words; with `all`, everything mentions it.
+
+    `paths` are looked for as they stand in a project: as a whole, and at the end of longer paths.
+    """
 
     def __init__(
         self,
@@ -26,17 +30,20 @@ class Mentioned:
         ids: Collection[str],
         names: Collection[str] = (),
         texts: Collection[str] = (),
+        paths: Collection[str] = (),
         all: bool = False,  # noqa: A002
     ) -> None:
         self._all = all
         self._names = NameSearch(names)
         written = {form for each in (*ids, *filter(None, map(opening, texts))) for form in _forms(each)}
         self._needles = re.compile(one_of(written)) if written and not all else None
+        placed = one_of({form for each in paths for form in _forms(each)})
+        self._paths = re.compile(rf"{_BEFORE}(?:{placed})(?!\w)") if placed and not all else None
 
     def __call__(self, text: str) -> bool:
         if self._all or self._named(text):
             return True
-        return self._needles is not None and self._needles.search(text) is not None
+        return any(each is not None and each.search(text) is not None for each in (self._needles, self._paths))
 
     def _named(self, text: str) -> bool:
         if not self._names.may_hold(text):

@@ -24,7 +24,7 @@ from weft.types import Viewer
 # A thing is one for all who speak of it: it does not go because one of them does.
 SHARED_KINDS: Final = VIEWS["entity"] | {"Concept"}
 # Their names may begin others' by chance.
-WHOLE_KINDS: Final = SHARED_KINDS | {"Document", "File", "Session", "Conversation"}
+WHOLE_KINDS: Final = SHARED_KINDS | {"Document", "File", "Import", "Session", "Conversation"}
 PARTS: Final = ("part_of", "conversation")
 FIELDS: Final = ("name", "summary", "text")
 

@@ -22,14 +22,17 @@ from weft.log.kinds.rewriting import What
 from weft.loom import Loom
 from weft.operations.briefings import briefing_id
 from weft.operations.closing import Closing
+from weft.operations.code_records import file_id
 from weft.operations.mentioned import opening
 from weft.operations.outline import Node, Outline, opened
 from weft.operations.session_words import said_by
 from weft.projection.spelling import IS_UNSPACED
-from weft.projection.tokens import KEPT_KINDS
+from weft.projection.tokens import KEPT_KINDS, SYMBOL
 from weft.projection.unsaid import NOTHING_UNSAID, Unsaid, Words
 from weft.types import Event, Viewer
 
+CODE_KINDS: Final = frozenset({"File", "Class", "Function", "Test", "Import"})
+MODULE: Final = "/import:"  # stands in the id of a module from outside, behind its project
 MIN_NAME: Final = 3  # characters: a shorter name is in every text
 MIN_SIGNS: Final = 2  # of a script without spaces
 SHOWN: Final = 5
@@ -47,6 +50,7 @@ class Selected(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unsaid: Unsaid = NOTHING_UNSAID  # what goes of nodes that stay
+    files: frozenset[str] = frozenset()  # that are named no more, be anything left of them or not
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -170,6 +174,7 @@ def select_source(loom: Loom, viewer: Viewer, paths: frozenset[str]) -> Selected
         what="source",
         ids=ids,
         outline=closing.outline,
+        files=paths,
         notes=_bared(loom, viewer, closing),
         unsaid=closing.bare(),
     )
@@ -279,6 +284,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     of: int
     some: tuple[tuple[str, str, str], ...] = ()  # id, kind, first words
     openings: frozenset[str] = frozenset()  # how their texts begin
+    places: frozenset[str] = frozenset()  # how code is called in its own project
 
 
 def count(loom: Loom, viewer: Viewer, selected: Selected, going: Collection[str], *, shown: int) -> Counts:
@@ -286,11 +292,14 @@ def count(loom: Loom, viewer: Viewer, selected: Selected, going: Collection[str]
     kinds: dict[str, set[str]] = {}
     texts: set[bytes] = set()
     openings: set[str] = set()
+    places: set[str] = set()
     some: dict[str, tuple[str, str, str]] = {}
     for row in loom.store.node_words(viewer, ids=tuple(going)):
         kinds.setdefault(row.kind, set()).add(row.id)
         texts.add(row.content_hash)
-        name, _, text = opened(loom, row).words
+        node = opened(loom, row)
+        name, _, text = node.words
+        places.update(_called(node))
         # Who did not ask to see what is sensitive is told that it goes, not what it says.
         said = "(sensitive)" if row.sensitive and not loom.viewer.sensitive else (name or text)[:80]
         openings.add(opening(text))
@@ -305,4 +314,18 @@ def count(loom: Loom, viewer: Viewer, selected: Selected, going: Collection[str]
         of=len(standing),
         some=tuple(some.values()),
         openings=frozenset(openings - {""}),
+        places=frozenset(places),
     )
+
+
+def _called(node: Node) -> Iterator[str]:
+    """How answers about code call a node: by its path in the project, a symbol with its key, a module by its name."""
+    whole, mark, key = node.id.partition(SYMBOL)
+    if node.kind == "Import":
+        _, module, name = node.id.rpartition(MODULE)
+        yield f"{module.removeprefix('/')}{name}"
+    elif node.kind in CODE_KINDS and isinstance(path := node.props.get("path"), str) and path:
+        yield f"{path}{mark}{key}"
+        escaped = file_id(None, path)
+        if whole.endswith(escaped):
+            yield f"{escaped}{mark}{key}"

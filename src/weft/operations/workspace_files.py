@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -55,7 +56,7 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
     asked = dict.fromkeys(_relative(root, each, skipped) for each in given)
     passes = set(walked_among(root, [each for each in asked if each], ignore=loom.settings.ignore))
     for path in (each for each in asked if each is not None):
-        if not path or (path in passes and (root / path).is_dir()):
+        if not path or (path in passes and os.path.isdir(root / path)):  # noqa: PTH112 - False where nobody can tell
             walked = walk(root / path, root, wanted=lambda name: True, ignore=loom.settings.ignore)
             files.update(dict.fromkeys(walked.files))
             skipped += walked.skipped
@@ -64,7 +65,7 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
             files[path] = None
         below = f"{path}/" if path else ""
         missing.update(dict.fromkeys(each for each in known if each == path or each.startswith(below)))
-    still = {path: None for path in files if os.path.lexists(os.path.join(root, path))}  # noqa: PTH118
+    still = {path: None for path in files if not is_gone(root, path)}
     return Found(
         files=tuple(still),
         missing=tuple(path for path in missing if path not in still),
@@ -72,6 +73,16 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
         named=frozenset(path for path in asked if path and path not in passes),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def is_gone(root: Path, path: str) -> bool:
+    """Whether there is no file at a path: nothing at all, a folder, a link. Where nobody can tell, there may be one."""
+    try:
+        return not stat.S_ISREG(os.lstat(os.path.join(root, path)).st_mode)  # noqa: PTH118
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
 
 
 def _walk_all(loom: Loom, root: Path) -> Walked:

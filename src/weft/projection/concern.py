@@ -49,11 +49,15 @@ class Held(Struct, frozen=True, kw_only=True):
 
 
 class Needles:
-    """Finds ids, slots and names in payloads as they are stored. May find too much, never too little."""
+    """Finds ids, slots, names and files in payloads as they are stored. May find too much, never too little.
 
-    def __init__(self, exact: Collection[str], names: Collection[str] = ()) -> None:
-        files = {each.split(SYMBOL, 1)[0] for each in exact if SYMBOL in each}  # a symbol's id stands nowhere whole
-        written = {canonical(each)[1:-1].decode() for each in {*exact, *files}}
+    `files` are paths as transactions name them: without the project, and each a text of its own.
+    """
+
+    def __init__(self, exact: Collection[str], names: Collection[str] = (), files: Collection[str] = ()) -> None:
+        wholes = {each.split(SYMBOL, 1)[0] for each in exact if SYMBOL in each}  # a symbol's id stands nowhere whole
+        written = {canonical(each)[1:-1].decode() for each in {*exact, *wholes}}
+        written |= {canonical(each).decode() for each in files}
         self._exact = re.compile(one_of(written).encode()) if written else None
         self._names = NameSearch(names)
 
@@ -73,7 +77,7 @@ class Needles:
 class Concern:
     """What goes: the nodes asked for, those that hold a name, those that are part of one that goes.
 
-    `close` is for when the log was read.
+    `close` is for when the log was read. `files` are named no more, besides those of what goes.
     """
 
     def __init__(
@@ -82,17 +86,20 @@ class Concern:
         names: Collection[str] = (),
         reveal: Reveal | None = None,
         unsaid: Unsaid = NOTHING_UNSAID,
+        files: Collection[str] = (),
     ) -> None:
         self._spelt, self._reveal, self.unsaid = tuple(names), reveal, unsaid
         self.names = words_pattern(names)
         self.gone = {each for each in ids if not each.startswith(ERASED)}  # those have no words left to lose
         self._asked = set(self.gone)
         self.held: dict[int, Held] = {}
-        self._files: set[str] = set()
+        self.files = set(files)
         self._tokens: dict[str, str] = {}
         self._slot_tokens: dict[str, str] = {}
         self._relations: dict[str, str] = {}
         self._looked_for: set[str] = set()
+        self._files_looked_for: set[str] = set()
+        self._looked_for |= self.gone | {rel for _, rel, _ in self.unsaid.edges}
         self.needles = self._new_needles()
 
     def wants(self, pos: int, kind: str, payload: bytes | None, needles: Needles) -> bool:
@@ -148,11 +155,11 @@ class Concern:
             for held in self.held.values():
                 self._join_parts(held)
         fresh = self.gone | self._slots().keys() | self._around()
-        if fresh <= self._looked_for:
+        if fresh <= self._looked_for and self.files <= self._files_looked_for:
             return None
-        added = Needles(fresh - self._looked_for)
+        added = Needles(fresh - self._looked_for, files=self.files - self._files_looked_for)
         self._looked_for |= fresh
-        self.needles = Needles(self._looked_for, self._spelt)
+        self.needles = self._new_needles()
         return added
 
     def _pass_over(self) -> None:
@@ -171,7 +178,7 @@ class Concern:
             self.gone.discard(each)
             self._looked_for.discard(each)
             self._tokens.pop(each, None)
-        self.needles = Needles(self._looked_for, self._spelt)
+        self.needles = self._new_needles()
 
     def tokens(self) -> Tokens:
         """The new names of all that goes; the same ones every time."""
@@ -187,7 +194,7 @@ class Concern:
             slots,
             names=self.names,
             sealed={text for held in self.held.values() for text in held.sealed},
-            files=self._files,
+            files=self.files,
             longer=longer,
             relations=self._relations,
             edges=self.unsaid.edges,
@@ -195,8 +202,8 @@ class Concern:
         )
 
     def _new_needles(self) -> Needles:
-        self._looked_for |= self.gone | {rel for _, rel, _ in self.unsaid.edges}
-        return Needles(self._looked_for, self._spelt)
+        self._files_looked_for |= self.files
+        return Needles(self._looked_for, self._spelt, self._files_looked_for)
 
     def _longer(self) -> set[str]:
         """Ids that stay: where one of them has an erased id in it, it is the longer one that is meant."""
@@ -238,7 +245,7 @@ class Concern:
             case document.Ingested() as payload if payload.id in self.gone:
                 self.gone.update(each.id for each in payload.sections if not each.id.startswith(ERASED))
                 self._join_chunks(payload)
-                self._files.add(payload.source)
+                self._join_file(payload.source)
             case document.Ingested() as payload:
                 self._join_chunks(payload)
             case conversation.Recorded() as payload if payload.id in self.gone:
@@ -247,7 +254,13 @@ class Concern:
                 self.gone.update(
                     f"{payload.id}{SYMBOL}{each.key}" for each in payload.symbols if not each.key.startswith(ERASED)
                 )
-                self._files.add(payload.path)
+                self._join_file(payload.path)
+            case code.Linked() as payload if payload.id in self.gone:
+                self._join_file(payload.path)
+
+    def _join_file(self, path: str) -> None:
+        if path:  # what was rewritten tells none
+            self.files.add(path)
 
     def _join_chunks(self, payload: document.Ingested) -> None:
         """The chunks of sections that go."""

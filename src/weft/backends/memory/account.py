@@ -80,10 +80,13 @@ class Account:
         self.space: Space | None = None
         self.embedding: set[str] = set()  # the models that somebody is adding vectors of
         self.graph = Graph()
+        self._nodes_expected: dict[str, list[NodeVersion]] = {}  # rows of what a plan asks for, found in one walk
+        self._edges_expected: dict[tuple[str, ...], list[EdgeVersion]] = {}
 
     # Writing
 
     def apply(self, batch: Batch) -> None:
+        self.expect((), (), ())
         if batch.scrub is not None:
             for new in batch.scrub.payloads:
                 before = self.log[new.pos - 1]
@@ -163,19 +166,22 @@ class Account:
         return self.graph.identities.get(node_id)
 
     def live_nodes(self, slot: str, after: int) -> tuple[NodeVersion, ...]:
-        rows = (row for row in self.graph.nodes.values() if row.slot == slot)
+        rows = (row for row in self._nodes_expected.get(slot, self.graph.nodes.values()) if row.slot == slot)
         return tuple(sorted((row for row in rows if _live_after(row, after)), key=_begins))
 
     def live_versions(self, node_id: str) -> tuple[NodeVersion, ...]:
-        rows = (row for row in self.graph.nodes.values() if row.id == node_id and row.retired_pos is None)
+        among = self._nodes_expected.get(node_id, self.graph.nodes.values())
+        rows = (row for row in among if row.id == node_id and row.retired_pos is None)
         return tuple(sorted(rows, key=_begins))
 
     def live_edge_versions(self, src: str, rel: str, dst: str) -> tuple[EdgeVersion, ...]:
-        rows = (row for row in self.graph.edges.values() if (row.src, row.rel, row.dst) == (src, rel, dst))
+        among = self._edges_expected.get((src, rel, dst), self.graph.edges.values())
+        rows = (row for row in among if (row.src, row.rel, row.dst) == (src, rel, dst))
         return tuple(sorted((row for row in rows if row.retired_pos is None), key=_begins))
 
     def live_edges(self, slot: str, after: int) -> tuple[EdgeVersion, ...]:
-        rows = (row for row in self.graph.edges.values() if row.slot == slot)
+        among = self._edges_expected.get(tuple(slot.split("\x1f")), self.graph.edges.values())
+        rows = (row for row in among if row.slot == slot)
         return tuple(sorted((row for row in rows if _live_after(row, after)), key=_begins))
 
     def transaction(self, tx_id: str) -> Tx | None:
@@ -224,7 +230,14 @@ class Account:
         return len(self.graph.nodes) + 1, len(self.graph.edges) + 1
 
     def expect(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
-        """Nothing: all of it is at hand."""
+        self._nodes_expected = {node: [] for node in nodes}
+        self._edges_expected = {edge: [] for edge in edges}
+        for row in self.graph.nodes.values() if nodes else ():
+            if row.id in self._nodes_expected:  # whoever has an id for a slot has it for its own
+                self._nodes_expected[row.id].append(row)
+        for edge in self.graph.edges.values() if edges else ():
+            if (name := (edge.src, edge.rel, edge.dst)) in self._edges_expected:
+                self._edges_expected[name].append(edge)
 
     def has_text(self, content_hash: bytes) -> bool:
         return content_hash in self.graph.texts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from weft.code.facts import FILE, FileFacts, Imported, Reference
 from weft.code.resolving import Link, Links, Project, Relation, Target
 from weft.code.resolving.rust_files import FileNames
@@ -11,9 +9,7 @@ from weft.code.resolving.rust_names import Def, Item, Names, Outside, Variant
 from weft.code.resolving.rust_std import DERIVED, MACROS
 from weft.code.resolving.rust_text import chain_of, type_of
 from weft.code.resolving.rust_values import Method, Values
-from weft.code.resolving.rust_workspace import Layout, Place, workspace_of
-
-MANIFEST: Final = "Cargo.toml"
+from weft.code.resolving.rust_workspace import Place, workspace_of
 
 
 def resolve(facts: FileFacts, project: Project) -> Links:
@@ -36,7 +32,6 @@ class _FileResolution:
         self._links: dict[tuple[str, Relation, Target], int] = {}
         self._unresolved: list[tuple[str, int]] = []
         self._outside = 0
-        _ask(project, layout, facts.path)
 
     def links(self) -> Links:
         """All of it."""
@@ -68,7 +63,7 @@ class _FileResolution:
         inner = each.alias.rpartition("::")[0] if each.owner == FILE else self._file.module_of(each.owner)
         at = Place(self._facts.path, inner)
         if each.module == "mod" or each.module.startswith("mod="):
-            below = self._layout.below.get((self._facts.path, each.alias)) if self._layout is not None else None
+            below = self._names.below(self._facts.path, each.alias)
             if below is not None:
                 self._link("", "IMPORTS", Target(path=below), each.line)
             return
@@ -171,8 +166,9 @@ class _FileResolution:
         if isinstance(item, Def | Outside):
             return item
         name = written.names[-1] if written.names else ""
-        places = self._layout.macros.get(name, []) if self._layout is not None else []
-        near = [each for each in places if each[0] == self._facts.path] or (places if name not in MACROS else [])
+        near = [(self._facts.path, key) for key in self._file.macros if key.rpartition("::")[2] == name]
+        if not near and name not in MACROS and self._layout is not None:
+            near = self._names.macros(self._layout, name)
         if len(near) == 1:
             path, key = near[0]
             file = self._names.file(path)
@@ -191,16 +187,3 @@ class _FileResolution:
             name = self._names.definition(trait).name
             line = next((at for text, at in lines.items() if name in text), definition.line)
             self._link(definition.key, relation, self._target(trait), line)
-
-
-def _ask(project: Project, layout: Layout | None, path: str) -> None:
-    """Asks for what decides which module a file is: the manifests, and the files that declare it."""
-    project.settings(MANIFEST)
-    if layout is None:
-        return
-    if layout.crate.manifest:
-        project.text(layout.crate.manifest)
-    above = layout.above.get(path)
-    while above is not None:
-        project.facts(above.path)
-        above = layout.above.get(above.path)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from weft.code.resolving import Project
+from weft.code.resolving.rust_asks import Ask, Noted
 
 MANIFEST: Final = "Cargo.toml"
 _DEPENDENCIES: Final = ("dependencies", "dev-dependencies", "build-dependencies")
@@ -28,11 +29,16 @@ class Crate(Struct, frozen=True):
 
 
 class Package(Struct, frozen=True):
-    """A Cargo.toml with a package in it, and its crates: the library first."""
+    """A Cargo.toml with a package in it, and its crates: the library first.
+
+    `needs` is what the library rests on, and which crates can be named; `roots` what else is a crate.
+    """
 
     manifest: str
     folder: str
     crates: tuple[Crate, ...]
+    needs: tuple[Ask, ...] = ()
+    roots: tuple[Ask, ...] = ()
 
 
 class _Manifest(Struct, frozen=True):
@@ -41,27 +47,47 @@ class _Manifest(Struct, frozen=True):
     data: Mapping[str, Any]
 
 
+class _Library(Struct, frozen=True):
+    """A package's library: its name, and where its root should be."""
+
+    name: str
+    root: str
+
+
 def packages_of(project: Project) -> tuple[Package, ...]:
     """All packages of the workspace; a Cargo.toml that cannot be read is none."""
     manifests = {each.folder: each for path in project.settings(MANIFEST) if (each := _manifest(project, path))}
-    libraries = {each.folder: _library(project, each) for each in manifests.values() if _table(each.data, "package")}
-    return tuple(
-        Package(each.path, each.folder, tuple(_crates(project, each, manifests, libraries)))
-        for each in manifests.values()
-        if _table(each.data, "package")
-    )
+    libraries = {each.folder: _library(each) for each in manifests.values() if _table(each.data, "package")}
+    return tuple(_package(project, manifests[folder], manifests, libraries) for folder in libraries)
 
 
-def bare_package(project: Project, path: str) -> Package | None:
-    """What a file without any Cargo.toml belongs to: the nearest folder above that looks like a crate's."""
-    folder = path
-    while folder:
-        folder = folder.rpartition("/")[0]
+def _package(
+    project: Project,
+    manifest: _Manifest,
+    manifests: Mapping[str, _Manifest],
+    libraries: Mapping[str, _Library],
+) -> Package:
+    needs, roots = Noted(project), Noted(project)
+    crates = tuple(_crates(needs, roots, manifest, manifests, libraries))
+    return Package(manifest.path, manifest.folder, crates, tuple(needs.asks), tuple(roots.asks))
+
+
+def bare_package(project: Project, path: str) -> Package:
+    """What a file without any Cargo.toml belongs to: the nearest folder above that looks like a crate's, if any."""
+    asked = Noted(project)
+    for folder in folders_above(path):
         for root in _ROOTS:
             place = _below(folder, root)
-            if project.exists(place):
-                return Package("", folder, (Crate("", place, "", frozenset(), {}),))
-    return None
+            if asked.exists(place):
+                return Package("", folder, (Crate("", place, "", frozenset(), {}),), tuple(asked.asks))
+    return Package("", "", (), tuple(asked.asks))
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a file is in, the nearest first; the last is the root, an empty path."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _manifest(project: Project, path: str) -> _Manifest | None:
@@ -88,28 +114,29 @@ def _below(folder: str, path: str) -> str:
     return "" if made == "." else made
 
 
-def _library(project: Project, manifest: _Manifest) -> tuple[str, str]:
-    """The library's name and root; an empty root without one."""
+def _library(manifest: _Manifest) -> _Library:
     table = _table(manifest.data, "lib")
     name = _text(table, "name") or _text(_table(manifest.data, "package"), "name").replace("-", "_")
     root = _below(manifest.folder, _text(table, "path") or "src/lib.rs")
-    return name, root if project.exists(root) else ""
+    return _Library(name, root)
 
 
 def _crates(
-    project: Project,
+    needs: Project,
+    roots: Project,
     manifest: _Manifest,
     manifests: Mapping[str, _Manifest],
-    libraries: Mapping[str, tuple[str, str]],
+    libraries: Mapping[str, _Library],
 ) -> Iterator[Crate]:
-    inside, outside = _named(manifest, manifests, libraries)
-    name, root = libraries[manifest.folder]
-    if root:
-        yield Crate(name, root, manifest.path, outside, inside)
-        inside = {**inside, name: root}
-    seen = {root}
-    for called, path in _other_roots(project, manifest):
-        if path not in seen and project.exists(path):
+    inside, outside = _named(needs, manifest, manifests, libraries)
+    library = libraries[manifest.folder]
+    seen = set()
+    if needs.exists(library.root):
+        yield Crate(library.name, library.root, manifest.path, outside, inside)
+        inside = {**inside, library.name: library.root}
+        seen.add(library.root)
+    for called, path in _other_roots(roots, manifest):
+        if path not in seen:
             seen.add(path)
             yield Crate(called.replace("-", "_"), path, manifest.path, outside, inside)
 
@@ -117,23 +144,34 @@ def _crates(
 def _other_roots(project: Project, manifest: _Manifest) -> Iterator[tuple[str, str]]:
     """Programs, tests, examples, benchmarks and the build script, as far as they are there."""
     folder = manifest.folder
-    yield _text(_table(manifest.data, "package"), "name"), _below(folder, "src/main.rs")
+    main, script = _below(folder, "src/main.rs"), _text(_table(manifest.data, "package"), "build") or "build.rs"
+    if project.exists(main):
+        yield _text(_table(manifest.data, "package"), "name"), main
     for table, place in _FOLDERS:
+        top = _below(folder, place)
+        beside = project.folder(top)
+        known = set(beside)  # of these it is asked at once whether they are there
         listed = manifest.data.get(table)
         for each in listed if isinstance(listed, list) else ():
             name, path = (_text(each, "name"), _text(each, "path")) if isinstance(each, Mapping) else ("", "")
             for root in [path] if path else [f"{place}/{name}.rs", f"{place}/{name}/main.rs"]:
-                yield name, _below(folder, root)
-        top = _below(folder, place)
-        for path in project.folder(top):
+                at = _below(folder, root)
+                if at in known or project.exists(at):
+                    yield name, at
+        for path in beside:
             yield path.rpartition("/")[2].removesuffix(".rs"), path
         for below in project.folders(top):
-            yield below.rpartition("/")[2], f"{below}/main.rs"
-    yield "build", _below(folder, _text(_table(manifest.data, "package"), "build") or "build.rs")
+            if project.exists(f"{below}/main.rs"):
+                yield below.rpartition("/")[2], f"{below}/main.rs"
+    if project.exists(_below(folder, script)):
+        yield "build", _below(folder, script)
 
 
 def _named(
-    manifest: _Manifest, manifests: Mapping[str, _Manifest], libraries: Mapping[str, tuple[str, str]]
+    project: Project,
+    manifest: _Manifest,
+    manifests: Mapping[str, _Manifest],
+    libraries: Mapping[str, _Library],
 ) -> tuple[dict[str, str], frozenset[str]]:
     """The crates that a package depends on: those of this workspace with their roots, the others by name."""
     workspace = _workspace(manifest, manifests)
@@ -145,12 +183,14 @@ def _named(
             for name, given in _table(table, kind).items():
                 folder = _folder_of(name, given, manifest, workspace)
                 called = name.replace("-", "_")
+                if folder is not None:
+                    project.text(_below(folder, MANIFEST))
                 library = libraries.get(folder) if folder is not None else None
-                if library is None or not library[1]:
+                if library is None or not project.exists(library.root):
                     outside.add(called)
                     continue
                 renamed = isinstance(given, Mapping) and "package" in given
-                inside[called if renamed else library[0]] = library[1]
+                inside[called if renamed else library.name] = library.root
     return inside, frozenset(outside - inside.keys())
 
 

@@ -129,7 +129,7 @@ class Methods:
         name = self._names.definition(head).name
         here = self._names.here if self._names.here is not layout else None
         for each in (layout, here):
-            for path, impl in (each.impls.get(name, ()) if each is not None else ())[:MAX_IMPLS]:
+            for path, impl in (self._names.impls(each, name) if each is not None else [])[:MAX_IMPLS]:
                 kind = type_of(impl.type)
                 if kind.kind == "path" and self._means(path, impl, kind, head):
                     yield path, impl
@@ -175,7 +175,7 @@ class Methods:
         if name in DERIVED:  # most often one of its own, and which one is shown by types of arguments
             return None
         layouts = self._names.layouts(context.at.path)
-        for path, impl in [each for layout in layouts for each in layout.impls.get(kind.outside, ())][:MAX_IMPLS]:
+        for path, impl in [each for layout in layouts for each in self._names.impls(layout, kind.outside)][:MAX_IMPLS]:
             file = self._names.file(path)
             key = f"{impl.module}::{impl.head}" if impl.module else impl.head
             places = file.members(key, name) if file is not None else []

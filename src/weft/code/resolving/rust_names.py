@@ -8,12 +8,14 @@ from msgspec import Struct
 
 from weft.code.facts import FILE, Definition, Imported
 from weft.code.resolving import Project
-from weft.code.resolving.rust_files import FileNames
+from weft.code.resolving.rust_asks import ask_again
+from weft.code.resolving.rust_files import FileNames, Impl
 from weft.code.resolving.rust_std import PRELUDE
 from weft.code.resolving.rust_workspace import Layout, Place, Workspace
 
 Want = Literal["type", "value", "macro"]
 MAX_LOOKUPS: Final = 64  # modules that one name is followed through
+MAX_TABLE_ASKS: Final = 100  # questions of one file about who implements what
 STANDARD: Final = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
@@ -62,6 +64,9 @@ class Names:
         self._project = project
         self._workspace = workspace
         self._layout = layout
+        self._owners: dict[str, Layout | None] = {}
+        self._tables: set[str] = set()  # the crates whose tables were asked for, by their roots
+        self._table_asks = 0
         self._seen: set[tuple[Place, str, Want]] = set()
         self._known: dict[tuple[Place, str, Want], Item | None] = {}
 
@@ -77,9 +82,44 @@ class Names:
 
     def layout_of(self, path: str) -> Layout | None:
         """The crate that a file is part of; that of the file that is resolved where it belongs to several."""
-        if self._layout is not None and self._layout.holds(path):
-            return self._layout
-        return self._workspace.layout_of(self._project, path)
+        if path not in self._owners:
+            self._owners[path] = self._owner(path)
+        return self._owners[path]
+
+    def _owner(self, path: str) -> Layout | None:
+        if self._layout is None or not self._layout.holds(path):
+            return self._workspace.layout_of(self._project, path)
+        ask_again(self._project, self._layout.place_asks(path))
+        return self._layout
+
+    def below(self, path: str, alias: str) -> str | None:
+        """The file that `mod x;` names in a file."""
+        layout = self.layout_of(path)
+        if layout is None:
+            return None
+        ask_again(self._project, (("exists", each) for each in layout.tried.get((path, alias), ())))
+        return layout.below.get((path, alias))
+
+    def impls(self, layout: Layout, name: str) -> list[tuple[str, Impl]]:
+        """The implementations in a crate for types of that name."""
+        self._ask_table(layout)
+        return layout.impls.get(name, [])
+
+    def macros(self, layout: Layout, name: str) -> list[tuple[str, str]]:
+        """The macros of that name in a crate, wherever they are."""
+        self._ask_table(layout)
+        return layout.macros.get(name, [])
+
+    def _ask_table(self, layout: Layout) -> None:
+        """Asks for all files of a crate: any may come to implement something. Of large crates that would be asked by
+        each file for all others, and one new name would have all of it resolved again: these are left out.
+        """
+        if layout.root.path in self._tables:
+            return
+        self._tables.add(layout.root.path)
+        if self._table_asks + len(layout.table_asks) <= MAX_TABLE_ASKS:
+            self._table_asks += len(layout.table_asks)
+            ask_again(self._project, layout.table_asks)
 
     def layouts(self, path: str) -> list[Layout]:
         """The crates in which a type may be implemented that is seen in a file: its own, and those it names."""
@@ -220,8 +260,7 @@ class Names:
             if key in file.modules:
                 return Place(file.path, key)
             if key in file.submodules:
-                layout = self.layout_of(file.path)
-                below = layout.below.get((file.path, key)) if layout is not None else None
+                below = self.below(file.path, key)
                 return Place(below) if below is not None else None
         if want != "macro" and f"type {key}" in top:
             return Alias(top[f"type {key}"].chain, at)

@@ -50,7 +50,11 @@ def explained(answer: CodeExplained) -> Rendered:
         *_refs("extends", answer.bases),
         *_refs("extended by", answer.implementations),
         *_refs("holds", answer.members),
-        *([f"outside, or not resolved: {', '.join(said(each) for each in answer.unresolved)}"] if answer.unresolved else []),
+        *(
+            [f"outside, or not resolved: {', '.join(said(each) for each in answer.unresolved)}"]
+            if answer.unresolved
+            else []
+        ),
         *_refs("also by that name", answer.others),
     ]
     history = [
@@ -99,3 +103,7 @@ def _distance(each: Reached) -> str:
 def _way(each: Reached) -> str:
     via = f" by way of {' < '.join(said(name, 60) for name in each.via)}" if each.via else ""
     return f"  {node_id(each.citation)} {said(each.name)} {each.relation.lower().replace('_', ' ')}{via}"
+
+
+def _unresolved(chains: Sequence[str]) -> list[str]:
+    return [f"outside, or not resolved: {', '.join(map(said, chains))}"] if chains else []
