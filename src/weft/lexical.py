@@ -117,7 +117,7 @@ def _unquoted(word: str) -> str:
 
 
 class _RunStems(dict[str, tuple[Stem, ...]]):
-    """Run of letters, digits, underscores and quotes → the stems of the words in it; `parts`: of its identifiers' parts.
+    """Run of letters, digits, underscores and quotes → the stems of its words; `parts`: of the parts of identifiers.
 
     In ASCII no word reaches beyond its run, so a run is worked out once: code repeats what it names.
     """
