@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from weft.errors import WeftError
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "target", "vendor"})
 
 
-class Sources:
+class Sources(ABC):
     """Source files by their facts; a `Project` for resolvers. `paths` are all files that there are."""
 
     def __init__(self, facts: Iterable[FileFacts], paths: Iterable[str]) -> None:
@@ -58,8 +59,8 @@ class Sources:
     def folders(self, path: str) -> Sequence[str]:
         return sorted(self._folders.get(path, ()))
 
-    def text(self, path: str) -> str | None:
-        raise NotImplementedError
+    @abstractmethod
+    def text(self, path: str) -> str | None: ...
 
     def settings(self, name: str) -> Sequence[str]:
         return sorted(self._named.get(name, ()), key=lambda path: (path.count("/"), path))
