@@ -12,11 +12,10 @@ import sys
 import unicodedata
 import zlib
 from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
@@ -38,7 +37,8 @@ SHORT_CHARACTERS = 120
 MAX_QUERY_TERMS = 32
 MAX_MATCHES = 3_000  # texts that a question's terms may match together
 
-_RUNS = bytes(at if chr(at).isalnum() or chr(at) in "_'" else 32 for at in range(128)) + bytes(128)  # others part runs
+# What is no sign of a run parts two.
+_RUN_SIGNS = bytes(at if chr(at).isalnum() or chr(at) in "_'" else 32 for at in range(128)) + bytes(128)
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -57,25 +57,18 @@ while who whom whose why will with would you your yours yourself yourselves s t 
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
-Stem = tuple[str, int]  # and its hash
-
-
-class _Stems(dict[str, Stem | None]):
-    """Word → its stem and the stem's hash; None for words that carry no topic. Each word is worked out once."""
+class _Stems(dict[str, str | None]):
+    """Word → its stem; None for words that carry no topic. Each word is worked out once."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._stemmer = Stemmer.Stemmer("english", 0)
+        self.stem: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
 
-    def __missing__(self, word: str) -> Stem | None:
+    def __missing__(self, word: str) -> str | None:
         if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        self[word] = None if word in STOP_WORDS else self.stem(word)
-        return self[word]
-
-    def stem(self, word: str) -> Stem:
-        stem = self._stemmer.stemWord(word)
-        return stem, zlib.crc32(stem.encode())
+        self[word] = found = None if word in STOP_WORDS else self.stem(word)
+        return found
 
 
 _STEMS = _Stems()
@@ -116,60 +109,92 @@ def _unquoted(word: str) -> str:
     return _POSSESSIVE.sub("", word).replace("'", "").replace("’", "")
 
 
-class _RunStems(dict[str, tuple[Stem, ...]]):
-    """Run of letters, digits, underscores and quotes → the stems of its words; `parts`: of the parts of identifiers.
+class _Runs(dict[str, str]):
+    """Run of letters, digits, underscores and quotes → the stems of its words, a blank after each.
 
-    In ASCII no word reaches beyond its run, so a run is worked out once: code repeats what it names.
+    `parts` are those of the parts of identifiers, where there are any, and `hashes` those of stems. In ASCII no word
+    reaches beyond its run, so a run is worked out once: code repeats what it names. Nothing is ever taken out: where
+    there are too many, the next text begins anew.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.parts: dict[str, tuple[Stem, ...]] = {}
+        self.parts: dict[str, str] = {}
+        self.hashes = _Hashes()
 
-    def __missing__(self, run: str) -> tuple[Stem, ...]:
-        if len(self) >= MAX_CACHED_WORDS:
-            self.clear()
-            self.parts = {}
+    def __missing__(self, run: str) -> str:
         if run.isalnum() and (run.islower() or run.isdigit()):
-            words, parts = [run], []
+            words = [run]
+        elif "'" in run:
+            words = [_unquoted(word) for word in _WORD.findall(run.lower())]
         else:
             words = _WORD.findall(run.lower())
-            words = [_unquoted(word) for word in words] if "'" in run else words
-            parts = _parts(run) if "_" in run or _CAMEL.search(run) else []
-        self.parts[run] = _pairs(parts) if parts else ()
-        self[run] = found = _pairs(words)
+        if ("_" in run or _CAMEL.search(run)) and (parts := _parts(run)):
+            self.parts[run] = _spaced(parts)
+        self[run] = found = _spaced(words)
+        return found
+
+    def stems(self, text: str) -> str:
+        """The stems of `tokens`, in order, with a blank between two."""
+        if not text.isascii():
+            return _spaced(tokens(text))[:-1]
+        runs = text.encode().translate(_RUN_SIGNS).decode().split()
+        words = "".join(map(self.__getitem__, runs))
+        parts = self.parts
+        return (words + "".join(map(parts.__getitem__, filter(parts.__contains__, runs))))[:-1]
+
+    def field(self, text: str) -> _Field:
+        """What is kept of one field of a text."""
+        words = self.stems(text)
+        counts = Counter(words.split(" ") if words else ())
+        hashed = dict(zip(map(self.hashes.__getitem__, counts), counts.values(), strict=True))
+        if len(hashed) < len(counts):  # two stems with one CRC-32 count as one
+            hashed = {}
+            for stem, count in counts.items():
+                hashed[self.hashes[stem]] = hashed.get(self.hashes[stem], 0) + count
+        return _Field(words, hashed, counts.total())
+
+
+class _Hashes(dict[str, int]):
+    """Stem → its CRC-32."""
+
+    def __missing__(self, stem: str) -> int:
+        self[stem] = found = zlib.crc32(stem.encode())
         return found
 
 
-def _pairs(words: Sequence[str]) -> tuple[Stem, ...]:
-    return tuple([pair for word in words if (pair := _STEMS[word[:MAX_TERM_CHARACTERS]])])
+class _Field(NamedTuple):
+    """The stems of a text, how often each comes by its hash, and how many there are."""
+
+    stems: str
+    counts: Mapping[int, int]
+    length: int
 
 
-_RUN_STEMS = _RunStems()
+def _spaced(words: Iterable[str]) -> str:
+    """The stems of words, a blank after each."""
+    return "".join([f"{stem} " for word in words if (stem := _STEMS[word[:MAX_TERM_CHARACTERS]]) is not None])
 
 
-def _stems_of(text: str) -> list[Stem]:
-    """The stems of `tokens`, in order, with their hashes."""
-    if not text.isascii():
-        return [pair for word in tokens(text) if (pair := _STEMS[word])]
-    runs = text.encode().translate(_RUNS).decode().split()
-    found = list(chain.from_iterable(map(_RUN_STEMS.__getitem__, runs)))
-    try:
-        found.extend(chain.from_iterable(list(map(_RUN_STEMS.parts.__getitem__, runs))))
-    except KeyError:  # another thread began the runs anew meanwhile
-        found += _pairs(_parts(text))
-    return found
+_RUNS = [_Runs()]  # one, and the next where it is full
+
+
+def _runs() -> _Runs:
+    known = _RUNS[0]
+    if len(known) >= MAX_CACHED_WORDS or len(known.hashes) >= MAX_CACHED_WORDS:
+        known = _RUNS[0] = _Runs()
+    return known
 
 
 @lru_cache(maxsize=4_096)
-def _stems_of_short(text: str) -> list[Stem]:
+def _short_field(text: str) -> _Field:
     """The same for what many texts share: the path that their symbols are in."""
-    return _stems_of(text)
+    return _runs().field(text)
 
 
 def stems(text: str) -> list[str]:
     """Stems of the words that carry meaning, in order."""
-    return [pair[0] for word in tokens(text) if (pair := _STEMS[word])]
+    return [stem for word in tokens(text) if (stem := _STEMS[word]) is not None]
 
 
 def holds(fields: Iterable[str], phrase: str) -> bool:
@@ -179,34 +204,22 @@ def holds(fields: Iterable[str], phrase: str) -> bool:
 
 def query_terms(text: str) -> tuple[tuple[str, float], ...]:
     """Stems of a question with weights; one that holds only stop words falls back to those."""
-    found = stems(text) or [_STEMS.stem(word)[0] for word in tokens(text)]
+    found = stems(text) or [_STEMS.stem(word) for word in tokens(text)]
     return tuple((term, 1.0 + math.log(count)) for term, count in Counter(found).items())
 
 
-def _pack(fields: Sequence[Sequence[Stem]]) -> bytes:
+def _pack(fields: Sequence[_Field]) -> bytes:
     """Stem hashes, sorted, then how often each occurs in each field: one byte per field."""
-    *heads, body = fields  # a name and a summary have few words, a body many
-    counts: dict[int, int] = Counter([key for _, key in body])
-    most = max(counts.values(), default=0)
-    for head in heads:
-        for _, key in head:
-            counts.setdefault(key, 0)
-    order = sorted(counts)
-    if most > MAX_COUNT:
-        counts = {key: min(count, MAX_COUNT) for key, count in counts.items()}
-    packed = [_few_counts(head, order) for head in heads]
-    return b"".join(
-        (len(order).to_bytes(4, sys.byteorder), array("I", order), *packed, bytes(map(counts.__getitem__, order)))
-    )
+    order = sorted(set().union(*[field.counts for field in fields]))
+    packed = [_packed_counts(field.counts, order) for field in fields]
+    return b"".join((len(order).to_bytes(4, sys.byteorder), array("I", order), *packed))
 
 
-def _few_counts(field: Sequence[Stem], order: Sequence[int]) -> bytes:
-    made = bytearray(len(order))
-    for _, key in field:
-        at = bisect_left(order, key)
-        if made[at] < MAX_COUNT:
-            made[at] += 1
-    return bytes(made)
+def _packed_counts(counts: Mapping[int, int], order: Sequence[int]) -> bytes:
+    try:
+        return bytes(map(counts.get, order, repeat(0)))
+    except ValueError:  # more than a byte holds
+        return bytes([min(counts.get(key, 0), MAX_COUNT) for key in order])
 
 
 def content_hash(name: str, summary: str, body: str) -> bytes:
@@ -231,16 +244,16 @@ def lex(name: str, summary: str, body: str) -> LexedText:
     Of sealed words nothing is in the index: no stem, no name it goes by.
     """
     said = [("" if is_sealed(field) else field) for field in (name, summary, body)]
-    fields = [_stems_of_short(field) if len(field) < SHORT_CHARACTERS else _stems_of(field) for field in said]
+    fields = [_short_field(field) if len(field) < SHORT_CHARACTERS else _runs().field(field) for field in said]
     return LexedText(
         content_hash=content_hash(name, summary, body),
         name=name,
         name_key=name_key(said[0]),
         summary=summary,
         body=body,
-        stems=tuple(" ".join([stem for stem, _ in field]) for field in fields),
+        stems=tuple([field.stems for field in fields]),
         vector=_pack(fields),
-        length=sum(map(len, fields)),
+        length=sum([field.length for field in fields]),
         aliases=aliases(said[0], said[2]),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import asdict
@@ -14,12 +14,11 @@ from weft.projection.moves import EndEdge, EndNode, Move, PutEdge, PutNode, SetD
 from weft.types import Event, Guard
 
 
-def moves_of(event: Event) -> Iterator[Move]:
+def moves_of(event: Event) -> Iterable[Move]:
     """The moves of one event; an erased one makes none."""
     payload = payload_of(event)
     fold = FOLDS.get(event.kind)
-    if payload is not None and fold is not None:
-        yield from fold(event, payload)
+    return () if payload is None or fold is None else fold(event, payload)
 
 
 def own_time(event: Event) -> int:
