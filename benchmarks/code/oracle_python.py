@@ -1,14 +1,24 @@
-"""How far our links of Python agree with those of jedi: calls (and constructions) and imports inside one project.
+"""How far our links of Python agree with two judges, jedi and pyright: calls (and constructions) inside one project.
 
-For every call that Python's own parser finds, jedi says what is called (`goto`, through imports; `infer` where that
-leads to a variable). Both sides are told from definition to definition as weft keeps them: what is defined inside a
-function belongs to it, a construction leads to the class. An edge of ours that jedi does not have counts against us,
-whoever is right; beside that stands the share of those where jedi says anything at all of a call by that name in that
-definition. `--differences` prints every edge that one side lacks, to be judged by hand.
+For every call that Python's own parser finds, each judge says what is called: jedi by `goto` through imports (`infer`
+where that leads to a variable), pyright as `oracle_pyright` tells. Both sides are told from definition to definition as
+weft keeps them: what is defined inside a function belongs to it, a construction leads to the class. What is measured:
 
-    python -m benchmarks.code.oracle_python PACKAGE=DIRECTORY … [--differences] [--save]
+- against one judge: `precision` is the share of our edges that it has, whoever is right about the others, and
+  `precision_where_answered` the same without those edges where the judge says nothing of a call by that name in that
+  definition; `recall` is the share of its edges that we have;
+- `either`: the share of our edges that at least one judge has. `denied` are those that neither has though both say
+  something of a call by that name there: what is wrong, or what both lack;
+- `both`: the share of the edges which both judges have that we have, too.
 
-DIRECTORY is the folder that holds the package, as unpacked from its source distribution.
+Imports are judged by jedi. `--differences` prints the edges that we have against both, and lack against both.
+
+    npm install pyright
+    python -m benchmarks.code.oracle_python PACKAGE=DIRECTORY … --pyright node_modules/.bin/pyright-langserver
+        [--differences] [--save]
+
+DIRECTORY is the folder that holds the package, as unpacked from its source distribution. Without --pyright jedi judges
+alone.
 """
 
 from __future__ import annotations
@@ -16,6 +26,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -24,18 +35,17 @@ from typing import Any
 
 import jedi
 
+from benchmarks.code.oracle_pyright import Pyright
+from benchmarks.code.python_calls import Edge, Spot, Text, definition_id, joined
 from benchmarks.latency.measure import save
-from weft.code.facts import FileFacts
 from weft.code.tree import Tree
 
 GOAL_PRECISION = 0.95
 GOAL_RECALL = 0.80
 
-Edge = tuple[str, str]
-
 
 class Judged:
-    """One project, read by both."""
+    """One project, read by us and by jedi."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -51,7 +61,7 @@ class Judged:
         for path in self.paths:
             for link in self.tree.links(path).links:
                 if link.relation == "CALLS":
-                    calls.add((_id(path, link.key), _id(link.target.path, link.target.key)))
+                    calls.add((joined(path, link.key), joined(link.target.path, link.target.key)))
                 elif link.relation == "IMPORTS" and link.target.path:
                     imports.add((path, link.target.path))
         return calls, imports
@@ -61,16 +71,16 @@ class Judged:
         calls: set[Edge] = set()
         imports: set[Edge] = set()
         for path in self.paths:
-            text = (self.root / path).read_text(encoding="utf-8")
+            source = (self.root / path).read_text(encoding="utf-8")
             began = time.process_time()
-            script = jedi.Script(text, path=str(self.root / path), project=self._project)
-            tree = ast.parse(text)
-            for line, column in _called(tree):
-                owner = self._owner(path, line)
-                for target in self._meant(script, line, column, owner):
-                    if target != owner or self._is_own_name(target, script, line, column):
+            script = jedi.Script(source, path=str(self.root / path), project=self._project)
+            text = Text(source)
+            for spot in text.called():
+                owner = definition_id(self.tree, path, spot[0])
+                for target in self._meant(script, text, spot, owner):
+                    if target != owner or self._is_own_name(target, script, spot):
                         calls.add((owner, target))
-            for target in self._imported(script, path, tree, text):
+            for target in self._imported(script, path, text):
                 if target != path:
                     imports.add((path, target))
             self.seconds += time.process_time() - began
@@ -83,7 +93,8 @@ class Judged:
             print(f"jedi: {error!r} at {line}:{column}", file=sys.stderr)
             return []
 
-    def _meant(self, script: jedi.Script, line: int, column: int, caller: str) -> set[str]:
+    def _meant(self, script: jedi.Script, text: Text, spot: Spot, caller: str) -> set[str]:
+        line, column, _ = spot
         found = self._goto(script, line, column)
         if not any(each.type in ("function", "class") for each in found):
             try:
@@ -92,7 +103,7 @@ class Judged:
                 print(f"jedi: {error!r} at {line}:{column}", file=sys.stderr)
                 found = []
             if any(each.type == "instance" and self._inside(each) for each in found):
-                found = self._callable(script, line, column)
+                found = self._callable(script, text, spot)
         targets = set()
         for each in found:
             if each.type not in ("function", "class"):
@@ -100,24 +111,20 @@ class Judged:
             self.answered.add((caller, each.name))
             inside = self._inside(each)
             if inside is not None and each.line is not None:
-                owner = self._owner(inside, each.line)
+                owner = definition_id(self.tree, inside, each.line)
                 if "::" in owner:
                     targets.add(owner)
         return targets
 
-    def _callable(self, script: jedi.Script, line: int, column: int) -> list[Any]:
+    def _callable(self, script: jedi.Script, text: Text, spot: Spot) -> list[Any]:
         """What is called where something with `__call__` is: asked of jedi as if it were written out."""
-        lines = script._code.split("\n")
-        name = re.match(r"\w+", lines[line - 1][column:])
-        end = column + (name.end() if name else 0)
-        lines[line - 1] = f"{lines[line - 1][:end]}.__call__{lines[line - 1][end:]}"
-        asked = jedi.Script("\n".join(lines), path=script.path, project=self._project)
-        return self._goto(asked, line, end + 1)
+        changed, places = text.with_calls([spot])
+        return self._goto(jedi.Script(changed, path=script.path, project=self._project), *places[0])
 
-    def _is_own_name(self, target: str, script: jedi.Script, line: int, column: int) -> bool:
+    def _is_own_name(self, target: str, script: jedi.Script, spot: Spot) -> bool:
         """Whether a function calls itself, not one that is defined inside it."""
         name = target.rpartition("::")[2].partition("~")[0]
-        return any(each.name == name for each in self._goto(script, line, column))
+        return any(each.name == name for each in self._goto(script, *spot[:2]))
 
     def _inside(self, name: Any) -> str | None:
         if name.module_path is None:
@@ -128,20 +135,14 @@ class Judged:
         inside = path.relative_to(self.root).as_posix()
         return inside if self.tree.facts(inside) is not None else None
 
-    def _owner(self, path: str, line: int) -> str:
-        facts = self.tree.facts(path)
-        assert facts is not None
-        return _id(path, _innermost(facts, line))
-
-    def _imported(self, script: jedi.Script, path: str, tree: ast.AST, text: str) -> Iterator[str]:
-        lines = text.split("\n")
-        for node in ast.walk(tree):
+    def _imported(self, script: jedi.Script, path: str, text: Text) -> Iterator[str]:
+        for node in ast.walk(text.tree):
             if isinstance(node, ast.Import):
                 for each in node.names:
                     column = each.col_offset + len(each.name) - 1
                     yield from self._files(self._goto(script, each.lineno, column))
             elif isinstance(node, ast.ImportFrom):
-                source = self._source(script, path, node, lines[node.lineno - 1])
+                source = self._source(script, path, node, text.lines[node.lineno - 1])
                 for each in node.names:
                     found = self._goto(script, each.lineno, each.col_offset) if each.name != "*" else []
                     modules = [name for name in found if name.type == "module"]
@@ -162,75 +163,97 @@ class Judged:
                 yield inside
 
 
-def _called(tree: ast.AST) -> Iterator[tuple[int, int]]:
-    """Where the names of what is called stand: line, column (in characters)."""
-    for node in ast.walk(tree):
-        called = [node.func] if isinstance(node, ast.Call) else list(getattr(node, "decorator_list", ()))
-        for each in called:
-            if isinstance(each, ast.Name):
-                yield each.lineno, each.col_offset
-            elif isinstance(each, ast.Attribute) and each.end_lineno and each.end_col_offset:
-                yield each.end_lineno, each.end_col_offset - len(each.attr)
-
-
-def _innermost(facts: FileFacts, line: int) -> str:
-    found = ""
-    for each in facts.definitions:  # in the order in which they begin: an inner one comes later
-        if each.line <= line <= each.end_line:
-            found = each.key
-    return found
-
-
-def _id(path: str, key: str) -> str:
-    return f"{path}::{key}" if key else path
+def lacking(edges: set[Edge], answered: set[Edge]) -> set[Edge]:
+    """The edges of a caller and a name of which a judge says nothing."""
+    return {each for each in edges if (each[0], each[1].rpartition("::")[2].partition("~")[0]) not in answered}
 
 
 def compare(ours: set[Edge], theirs: set[Edge], answered: set[Edge]) -> dict[str, Any]:
-    """Counts and shares. `unanswered` are edges of ours where jedi says nothing: neither that nor anything else."""
+    """Counts and shares. `unanswered` are edges of ours of which the judge says neither that nor anything else."""
     both = len(ours & theirs)
-    lacking = [(source, target.rpartition("::")[2].partition("~")[0]) for source, target in ours - theirs]
-    unanswered = sum(each not in answered for each in lacking)
+    unanswered = len(lacking(ours - theirs, answered))
     return {
         "ours": len(ours),
-        "jedi": len(theirs),
+        "judge": len(theirs),
         "both": both,
         "unanswered": unanswered,
-        "precision": round(both / len(ours), 4) if ours else None,
-        "precision_where_answered": round(both / (len(ours) - unanswered), 4) if ours else None,
-        "recall": round(both / len(theirs), 4) if theirs else None,
+        "precision": _share(both, len(ours)),
+        "precision_where_answered": _share(both, len(ours) - unanswered),
+        "recall": _share(both, len(theirs)),
     }
+
+
+def together(ours: set[Edge], judges: list[tuple[set[Edge], set[Edge]]]) -> dict[str, Any]:
+    """Counts and shares against two judges, each with its edges and where it answered."""
+    (first, _), (second, _) = judges
+    agreed = first & second
+    return {
+        "either": _share(len(ours & (first | second)), len(ours)),
+        "denied": len(denied(ours, judges)),
+        "both": _share(len(ours & agreed), len(agreed)),
+        "agreed": len(agreed),
+        "judges_agree": _share(len(agreed), len(first | second)),
+    }
+
+
+def denied(ours: set[Edge], judges: list[tuple[set[Edge], set[Edge]]]) -> set[Edge]:
+    """Edges that no judge has, though each says something of a call by that name in that definition."""
+    alone = ours.difference(*(edges for edges, _ in judges))
+    return alone.difference(*(lacking(alone, answered) for _, answered in judges))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def judged(directory: Path, pyright: str, *, differences: bool) -> dict[str, Any]:
+    """One package against the judges."""
+    package = Judged(directory)
+    calls, imports = package.ours()
+    their_calls, their_imports = package.theirs()
+    judges = [(their_calls, package.answered)]
+    found: dict[str, Any] = {"files": len(package.paths), "jedi": compare(calls, *judges[0])}
+    seconds = {"jedi": round(package.seconds, 1)}
+    if pyright:
+        second = Pyright(package.root, package.tree, pyright)
+        judges.append((second.calls(), second.answered))
+        seconds["pyright"] = round(second.end(), 1)
+        found["pyright"] = compare(calls, *judges[1])
+        found["together"] = together(calls, judges)
+    found["imports"] = compare(imports, their_imports, imports | their_imports)
+    if differences:
+        agreed = set.intersection(*(edges for edges, _ in judges))
+        alone = calls.difference(*(edges for edges, _ in judges))
+        for sign, edges in (("+", alone), ("!", denied(calls, judges)), ("-", agreed - calls)):
+            for source, target in sorted(edges):
+                print(f"  {sign} {source}  ->  {target}")
+    return {**found, "judge_seconds": seconds}
 
 
 def main() -> int:
     """Prints a table; 1 if a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="+", metavar="PACKAGE=DIRECTORY")
-    parser.add_argument("--differences", action="store_true", help="print every edge that only one side has")
+    parser.add_argument("--pyright", default="", metavar="PROGRAM", help="pyright's language server: a second judge")
+    parser.add_argument(
+        "--differences", action="store_true", help="print edges of ours that no judge has (!: denied), or lack (-)"
+    )
     parser.add_argument("--save", action="store_true", help="write the result to benchmarks/results")
     chosen = parser.parse_args()
     results: dict[str, Any] = {}
     for each in chosen.packages:
         name, _, directory = each.partition("=")
-        judged = Judged(Path(directory))
-        our_calls, our_imports = judged.ours()
-        their_calls, their_imports = judged.theirs()
-        results[name] = {
-            "files": len(judged.paths),
-            "calls": compare(our_calls, their_calls, judged.answered),
-            "imports": compare(our_imports, their_imports, our_imports | their_imports),
-            "jedi_seconds": round(judged.seconds, 1),
-        }
-        for what, mine, other in (("calls", our_calls, their_calls), ("imports", our_imports, their_imports)):
-            shares = results[name][what]
-            print(f"{name:12} {what:8} {shares}", flush=True)
-            if chosen.differences:
-                for sign, edges in (("+", mine - other), ("-", other - mine)):
-                    for source, target in sorted(edges):
-                        print(f"  {sign} {what} {source}  ->  {target}")
+        results[name] = judged(Path(directory), chosen.pyright, differences=chosen.differences)
+        for what, shares in results[name].items():
+            print(f"{name:16} {what:14} {shares}", flush=True)
+    judges = [f"jedi {jedi.__version__}"]
+    if chosen.pyright:
+        beside = Path(chosen.pyright).with_name("pyright")
+        judges.append(subprocess.run([beside, "--version"], capture_output=True, text=True, check=True).stdout.strip())
     if chosen.save:
-        print(save("code-python", {"judge": f"jedi {jedi.__version__}", "packages": results}))
-    calls = [each["calls"] for each in results.values()]
-    return int(any(each["precision_where_answered"] < GOAL_PRECISION or each["recall"] < GOAL_RECALL for each in calls))
+        print(save("code-python", {"judges": judges, "packages": results}))
+    kinds = [each[judge] for each in results.values() for judge in ("jedi", "pyright") if judge in each]
+    return int(any(each["precision_where_answered"] < GOAL_PRECISION or each["recall"] < GOAL_RECALL for each in kinds))
 
 
 if __name__ == "__main__":
