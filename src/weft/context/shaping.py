@@ -97,6 +97,17 @@ def _fewest(shaped: Shaped, steps: tuple[Step, ...], cost: Cost, budget: int) ->
     return found
 
 
+def without(whole: Data, paths: Sequence[str], path: str = "") -> Data:
+    """The data without the fields at these paths: names from the top, joined by dots, without the places in lists."""
+
+    def kept(value: Any, own: str) -> Any:
+        if isinstance(value, list):
+            return [kept(each, own) for each in value]
+        return without(value, paths, f"{own}.") if isinstance(value, dict) else value
+
+    return {name: kept(held, f"{path}{name}") for name, held in whole.items() if f"{path}{name}" not in paths}
+
+
 def steps_of(whole: Data, priorities: Priorities) -> list[Step]:
     """Everything that may go, in the order in which it goes."""
     found = list(_steps(whole, (), "", priorities))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -9,7 +10,8 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from weft.context.budget import DEBUG_TOKENS
-from weft.context.code_pack import BESIDE, CodeSlice, ContextPack, Dependency, Known, fitted, shown_name
+from weft.context.code_pack import CodeSlice, ContextPack, Dependency, Known, shown_name
+from weft.context.pack_fitting import BESIDE, SHORT_TOKENS, fitted
 from weft.errors import Invalid, NotFound, StoreError
 from weft.gateway import flags_of, remark
 from weft.instants import to_iso
@@ -38,6 +40,10 @@ from weft.types import MAX_QUERY_CHARACTERS, NOW, Neighbour, NodeVersion, When
 
 CORE: Final = 14  # symbols of a pack
 BODIES: Final = 6  # of them that may be shown whole
+SHORT_CORE: Final = 6  # symbols of a short pack
+SHORT_FILES: Final = 5
+STRONG: Final = 0.5  # of the best one's score: a short pack ends before what has less
+SHORT_BODY_LINES: Final = 6  # of the best symbol, if the task names it
 NEIGHBOURS: Final = 12  # callers, callees and tests of one symbol that are listed
 DEPENDENCIES: Final = 12
 DECISIONS: Final = 6
@@ -80,12 +86,12 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
         raise Invalid("the task holds no words", hint="say what is to be done, in your own words")
     when = loom.store.pin(loom.viewer, NOW)
     seeds = seeds_of(loom, when, given.task)
-    core = [node for node, _ in seeds.ranked[:CORE]]
+    core = _core(seeds, given.budget)
     if not core:
         return _nothing(loom, when, given, seeds)
     steps, notes = _around(loom, when, core)
     slices = Slices(loom, when)
-    shown = _shown_whole(core, given.budget)
+    shown = _shown_whole(core, given)
     rows = tuple(_slice(slices, node, steps, seeds, with_code=node.id in shown) for node in core)
     decisions, episodes, untold = _known(loom, when, given, core, steps, seeds)
     plan, unplanned = _plan(loom, when, given)
@@ -102,7 +108,7 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
         NO_CLAIMS if given.claim else "",
     )
     whole = ContextPack(
-        summary=_summary(core),
+        summary=_summary(core, given.budget),
         entry_point=f"{citation_of(core[0])} {shown_name(core[0].name)}",
         core_symbols=rows,
         dependencies=_dependencies(core, steps, seeds),
@@ -114,8 +120,24 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
     return bounded(fitted(whole, given.budget), "core_symbols", beside={"callers, callees and tests": BESIDE})
 
 
-def _summary(core: Sequence[NodeVersion]) -> str:
+def _core(seeds: Seeds, budget_tokens: int) -> list[NodeVersion]:
+    """The symbols of a pack, best first. A short one ends before what is weakly related; its room is no goal."""
+    if budget_tokens > SHORT_TOKENS:
+        return [node for node, _ in seeds.ranked[:CORE]]
+    least = STRONG * max((score for _, score in seeds.ranked[:1]), default=0.0)
+    core: list[NodeVersion] = []
+    files: set[str] = set()
+    for node, score in seeds.ranked:
+        if len(core) < SHORT_CORE and score >= least and (path_of(node) in files or len(files) < SHORT_FILES):
+            core.append(node)
+            files.add(path_of(node))
+    return core
+
+
+def _summary(core: Sequence[NodeVersion], budget_tokens: int) -> str:
     files = list(dict.fromkeys(map(path_of, core)))
+    if budget_tokens <= SHORT_TOKENS:  # the whole path and the other files stand right below
+        return f"Start in {shown_name('/'.join(files[0].split('/')[-2:]))} at {shown_name(core[0].name)}."
     others = f"; also {', '.join(_apart(files[1:4], files))}" if len(files) > 1 else ""
     return f"Start in {shown_name(files[0])} at {shown_name(core[0].name)}{others}."
 
@@ -155,11 +177,15 @@ def _around(loom: Loom, when: When, core: Sequence[NodeVersion]) -> tuple[tuple[
         return ({}, {}), (f"what the symbols are joined to cannot be told: {problem.message}",)
 
 
-def _shown_whole(core: Sequence[NodeVersion], budget_tokens: int) -> set[str]:
+def _shown_whole(core: Sequence[NodeVersion], given: ContextPackAsked) -> set[str]:
     """The first symbols that may have room and of which no line is in one before them: what else need not be read."""
+    if given.budget <= SHORT_TOKENS:
+        best = core[0]
+        is_short = best.kind != "File" and end_of(best) - line_of(best) < SHORT_BODY_LINES
+        return {best.id} if is_short and _names(given.task, best) else set()
     taken: dict[str, list[tuple[int, int]]] = {}
     shown: set[str] = set()
-    most = min(MAX_BODY_LINES, budget_tokens // LEAST_LINE_TOKENS)
+    most = min(MAX_BODY_LINES, given.budget // LEAST_LINE_TOKENS)
     for node in core:
         first, last = line_of(node), end_of(node)
         spans = taken.setdefault(path_of(node), [])
@@ -168,6 +194,12 @@ def _shown_whole(core: Sequence[NodeVersion], budget_tokens: int) -> set[str]:
             shown.add(node.id)
             spans.append((first, last))
     return shown
+
+
+def _names(task: str, node: NodeVersion) -> bool:
+    """Whether the task names a symbol as code is named, or its last name as a word of several parts."""
+    last = node.name.rpartition(".")[2]
+    return re.search(rf"(?<!\w){re.escape(last)}(?!\w)", task) is not None and (last != last.lower() or "_" in last)
 
 
 def _slice(
@@ -183,7 +215,7 @@ def _slice(
         file=path_of(node),
         start_line=line_of(node),
         end_line=end_of(node),
-        citation=citation_of(node),
+        citation=_lines_of(node),
         signature="" if node.kind == "File" else signature_of(node),
         summary=told_of(node),
         code=slices.text(node) if with_code else "",
@@ -198,6 +230,11 @@ def _slice(
         valid_from=to_iso(node.interval.valid_from),
         id=node.id,
     )
+
+
+def _lines_of(node: NodeVersion) -> str:
+    """Where it stands, from its first line to its last."""
+    return f"{citation_of(node)}{f'-{end_of(node)}' if end_of(node) > line_of(node) else ''}"
 
 
 def _dependencies(core: Sequence[NodeVersion], steps: tuple[Steps, Steps], seeds: Seeds) -> tuple[Dependency, ...]:
@@ -295,6 +332,23 @@ OPERATIONS = (
         arguments=("task",),
         rare=("task_id", "include_decisions", "include_episodes", "include_learnings", "claim"),
         budget="budget",
+        spare=(
+            "core_symbols.kind",
+            "core_symbols.file",
+            "core_symbols.start_line",
+            "core_symbols.end_line",
+            "core_symbols.id",
+            "core_symbols.decisions",
+            "core_symbols.learnings",
+            "core_symbols.ppr_score",
+            "core_symbols.valid_from",
+            "core_symbols.callers.file",
+            "core_symbols.callers.line",
+            "core_symbols.tests.file",
+            "core_symbols.tests.line",
+            "summary",
+            "token_estimate",
+        ),
         priorities={
             "entry_point": "required",
             "core_symbols": "required",

@@ -14,10 +14,12 @@ from typing import Final
 from msgspec import Struct
 
 from weft.context.wording import quoted
+from weft.lexical import stems
 from weft.loom import Loom
 from weft.operations.code_lookup import find_files, is_test, joined, named, projects_of
 from weft.operations.code_records import SYMBOL_KINDS
 from weft.operations.code_slices import CODE_KINDS, end_of, file_of, path_of
+from weft.queries import TextQuery
 from weft.retrieval.gated import hits_by_id
 from weft.retrieval.pipeline import Answer, Ask, run
 from weft.retrieval.recipes import DEFAULT
@@ -48,7 +50,7 @@ _OF_TESTS: Final = re.compile(r"\btests?\b|\btest suite\b|\bfixtures?\b", re.IGN
 class Seeds(Struct, frozen=True, kw_only=True):
     """What a task leads to: symbols and files, best first, with scores; and what a walk from them stays with.
 
-    `unknown` are notes on what the task names and nothing here goes by.
+    `unknown` are notes on what the task names and nothing here goes by or mentions.
     """
 
     ranked: tuple[tuple[NodeVersion, float], ...]
@@ -96,7 +98,7 @@ def seeds_of(loom: Loom, when: When, task: str) -> Seeds:
 def _named(loom: Loom, when: When, answer: Answer, task: str) -> tuple[list[NodeVersion], tuple[str, ...]]:
     """What the task names as code is named: paths, and identifiers that mean one thing or a few.
 
-    And a note on those that nothing here goes by: neither a symbol nor a file.
+    And a note on those that nothing here goes by: neither a symbol nor a file, and no code mentions them.
     """
     found: dict[str, NodeVersion] = {}
     unknown: list[str] = []
@@ -110,9 +112,16 @@ def _named(loom: Loom, when: When, answer: Answer, task: str) -> tuple[list[Node
         if len(meant) <= MEANT_BY_ONE:
             found |= {node.id: node for node in meant}
         if not symbols and not hasattr(builtins, name) and not any(name in path for path in _PATHS.findall(task)):
-            unknown.append(name)
+            unknown += [] if _is_mentioned(loom, when, name) else [name]
     listed = ", ".join(quoted(each) for each in unknown)
     return list(found.values()), (f"no symbol or file here goes by the name {listed}",) if unknown else ()
+
+
+def _is_mentioned(loom: Loom, when: When, name: str) -> bool:
+    """Whether code here holds it as a word: a parameter, an attribute, a module outside are no symbols, yet known."""
+    words = stems(name.rpartition(".")[2])[:1]  # an identifier itself comes before its parts
+    query = TextQuery(terms=tuple((word, 1.0) for word in words), kinds=CODE_KINDS, projects=projects_of(loom))
+    return bool(words and loom.store.search_text(loom.viewer, when, query, limit=1).hits)
 
 
 def _symbol_scores(answer: Answer, files: Mapping[str, float]) -> dict[str, float]:

@@ -44,6 +44,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     priorities: Priorities = {}  # of fields, by path, where they matter otherwise than usually
     budget: str = ""  # the argument that says how many tokens its context may cost, if it has one
     told: tuple[str, ...] = ()  # fields that a short answer is without, because its context tells as much
+    spare: tuple[str, ...] = ()  # fields, by path, that the data of a compact answer is without: others tell as much
 
     def __post_init__(self) -> None:
         """A token and a task are taken by many and given by few: no operation has to say so."""

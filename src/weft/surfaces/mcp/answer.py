@@ -179,6 +179,7 @@ class _Shaping:
         profile: Profile,
         operation: Operation | None,
     ) -> None:
+        from weft.context.shaping import without
         from weft.surfaces.mcp.render import render
 
         self._type, self._whole, self._notes, self._profile = type(output), whole, notes, profile
@@ -187,6 +188,8 @@ class _Shaping:
         # What a context tells in words is not told again beside it: there would be room for neither.
         told = operation.told if operation is not None and any(whole.get(name) for name in TEXTS) else ()
         self._data = {name: held for name, held in whole.items() if name not in told}
+        if profile == "compact" and operation is not None:
+            self._data = without(self._data, operation.spare)
 
     def answer(self, *, may_cut: bool) -> Answer | None:
         """Both, or none if one has no room for what must stay."""

@@ -1,0 +1,211 @@
+"""What of a briefing fits a budget, and what a short one does not say whatever room there is. Pure.
+
+A budget is a ceiling. A short pack says where to start and which other files to open, and stops there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from weft.context.budget import Slot, context_tokens, fill
+from weft.context.code_pack import (
+    SIGNATURE_CHARACTERS,
+    CodeSlice,
+    ContextPack,
+    beside_of,
+    dependency_line,
+    known_line,
+    quoted_code,
+    refs_line,
+    row_line,
+)
+from weft.context.tokens import count_tokens
+from weft.context.wording import cut
+from weft.retrieval.views.ground import flat
+
+ROOMY_TOKENS: Final = 600  # with fewer, a row is a place and a signature
+# With as many as the compact profile leaves, it is a place and a name; of the first also what it is and who calls it.
+SHORT_TOKENS: Final = context_tokens("compact")
+FIRST_ROWS: Final = 3  # symbols that come before the first body, which is one of theirs
+FIRST_BODY_SHARE: Final = 0.25  # of the budget that it may take at most before other symbols are told
+SHORT_REFS: Final = 1  # callers and tests of the first symbol that a short pack names
+SHORT_DECISIONS: Final = 2
+LEAST_TOLD: Final = 2  # words that a summary has beside those of the name, where a short pack tells it
+MOST_ROUNDS: Final = 8
+ROOM_FOR_COUNT: Final = 99_999  # stands for the count while that is not known
+BESIDE: Final = ("callers", "callees", "tests")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
+
+Piece = tuple[Literal["row", "body", "callers", "callees", "tests", "dependency", "decision", "plan", "episode"], int]
+
+
+def fitted(whole: ContextPack, budget_tokens: int) -> ContextPack:
+    """As much of a pack as costs no more than the budget: whole lines and whole bodies, the best first.
+
+    The shares of `weft.context.budget` decide. A body that has no room stays out; its row stays. The first row always
+    stays. What a short pack does not say is left out before, whatever room there is.
+    """
+    room = budget_tokens
+    roomy = budget_tokens >= ROOMY_TOKENS
+    told = whole if roomy else _bare(whole) if budget_tokens > SHORT_TOKENS else _short(whole)
+    made = told
+    for _ in range(MOST_ROUNDS):
+        made = _with(told, room, roomy=roomy)
+        over = count_tokens(made.text) - budget_tokens
+        if over <= 0 or room <= 0:
+            break
+        room -= max(over, 8)
+    said = "\n".join((made.text, *made.notes))
+    data = msgspec.json.encode(replace(made, token_estimate=ROOM_FOR_COUNT)).decode()
+    return replace(made, token_estimate=max(count_tokens(said), count_tokens(data)))
+
+
+def _with(told: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack:
+    overhead = count_tokens(f"{told.summary}\n\n")
+    room = max(budget_tokens - overhead, 0)
+    first = {each.file: at for at, each in reversed(list(enumerate(told.core_symbols)))}
+    costs = {piece: _cost(told, piece, first, roomy=roomy) for piece in _all_pieces(told)}
+    found = fill(_pieces(told, costs, room), costs.__getitem__, room)
+    taken = {piece for slot in found.slots.values() for piece in slot}
+    rows = [_of_slice(each, at, taken) for at, each in enumerate(told.core_symbols) if ("row", at) in taken]
+    if ("row", 0) not in taken:  # no room for what it is: where to start is told all the same
+        rows = [_named(each) for each in told.core_symbols[:1]]
+    return replace(
+        told,
+        core_symbols=tuple(rows),
+        dependencies=tuple(each for at, each in enumerate(told.dependencies) if ("dependency", at) in taken),
+        decisions=tuple(each for at, each in enumerate(told.decisions) if ("decision", at) in taken),
+        plan=told.plan if ("plan", 0) in taken else None,
+        episodes=tuple(each for at, each in enumerate(told.episodes) if ("episode", at) in taken),
+    )
+
+
+def _bare(whole: ContextPack) -> ContextPack:
+    """Without what a pack of few tokens has no room to say of each symbol: no summary, a body only of the best."""
+    rows = enumerate(whole.core_symbols)
+    return replace(
+        whole,
+        core_symbols=tuple(replace(each, summary="", code=each.code if at == 0 else "") for at, each in rows),
+    )
+
+
+def _all_pieces(pack: ContextPack) -> list[Piece]:
+    return [piece for pieces in _pieces(pack, {}, 0).values() for piece in pieces]
+
+
+def _pieces(pack: ContextPack, costs: Mapping[Piece, int], room_tokens: int) -> Mapping[Slot, Sequence[Piece]]:
+    """What may be told, by slot, the best first: some rows, the first body that is not too long, then the others."""
+    rows = range(len(pack.core_symbols))
+    bodies: list[Piece] = [("body", at) for at in rows if pack.core_symbols[at].code]
+    share = FIRST_BODY_SHARE * room_tokens if room_tokens >= ROOMY_TOKENS // 2 else 0
+    early = [each for each in bodies if each[1] < FIRST_ROWS and costs.get(each, 0) <= share]
+    core: list[Piece] = [("row", at) for at in rows]
+    core[FIRST_ROWS:FIRST_ROWS] = early[:1]
+    core += [each for each in bodies if each not in early[:1]]
+    beside: list[Piece] = []
+    for at, each in enumerate(pack.core_symbols):
+        beside += [("callers", at)] if each.callers else []
+        beside += [("callees", at)] if each.callees else []
+        beside += [("tests", at)] if each.tests else []
+    beside += [("dependency", at) for at in range(len(pack.dependencies))]
+    return {
+        "core": core,
+        "dependencies": beside,
+        "decisions": [("decision", at) for at in range(len(pack.decisions))],
+        "plan": [("plan", 0)] if pack.plan is not None else [],
+        "episodes": [("episode", at) for at in range(len(pack.episodes))],
+    }
+
+
+def _cost(pack: ContextPack, piece: Piece, first: Mapping[str, int], *, roomy: bool) -> int:
+    """What a piece costs, if the `first` of each file is told, which bears its path."""
+    sort, at = piece
+    match sort:
+        case "row":
+            text = row_line(pack.core_symbols[at], roomy=roomy, below=first[pack.core_symbols[at].file] < at)
+        case "body":
+            text = quoted_code(pack.core_symbols[at].code)
+        case "callers" | "callees" | "tests":
+            text = refs_line(pack.core_symbols[at], *beside_of(pack.core_symbols[at])[BESIDE.index(sort)])
+        case "dependency":
+            text = dependency_line(pack.dependencies[at])
+        case "plan":
+            text = known_line(pack.plan) if pack.plan is not None else ""
+        case "decision" | "episode":
+            text = known_line((pack.decisions if sort == "decision" else pack.episodes)[at])
+    return count_tokens(f"{text}\n")
+
+
+def _of_slice(slice_: CodeSlice, at: int, taken: set[Piece]) -> CodeSlice:
+    return replace(
+        slice_,
+        code=slice_.code if ("body", at) in taken and ("row", at) in taken else "",
+        callers=slice_.callers if ("callers", at) in taken else (),
+        callees=slice_.callees if ("callees", at) in taken else (),
+        tests=slice_.tests if ("tests", at) in taken else (),
+        more_callers=slice_.more_callers if ("callers", at) in taken else 0,
+        more_callees=slice_.more_callees if ("callees", at) in taken else 0,
+        more_tests=slice_.more_tests if ("tests", at) in taken else 0,
+    )
+
+
+# A short one
+
+
+def _short(whole: ContextPack) -> ContextPack:
+    """What an agent needs to open the right files: of the first symbol what it is, a caller and a test; of others the
+    name. It opens the files anyway: there stand signatures and what is called.
+    """
+    return replace(
+        whole,
+        core_symbols=tuple(_first(each) if at == 0 else _named(each) for at, each in enumerate(whole.core_symbols)),
+        dependencies=(),
+        decisions=whole.decisions[:SHORT_DECISIONS],
+        episodes=(),
+    )
+
+
+def _named(slice_: CodeSlice) -> CodeSlice:
+    return replace(
+        slice_,
+        signature="",
+        summary="",
+        code="",
+        callers=(),
+        callees=(),
+        tests=(),
+        more_callers=0,
+        more_callees=0,
+        more_tests=0,
+    )
+
+
+def _first(slice_: CodeSlice) -> CodeSlice:
+    within = f"{slice_.symbol_name}."
+    told = [each for each in slice_.callers if each.name != slice_.file and not each.name.startswith(within)]
+    callers = tuple(sorted(told, key=lambda each: each.file == slice_.file)[:SHORT_REFS])  # others' files tell more
+    tests = slice_.tests[:SHORT_REFS]
+    return replace(
+        slice_,
+        signature=cut(flat(slice_.signature), SIGNATURE_CHARACTERS),
+        summary=slice_.summary if _says_more(slice_) else "",
+        callees=(),
+        more_callees=0,
+        callers=callers,
+        more_callers=slice_.more_callers + len(told) - len(callers),
+        tests=tests,
+        more_tests=slice_.more_tests + len(slice_.tests) - len(tests),
+    )
+
+
+def _says_more(slice_: CodeSlice) -> bool:
+    """Whether a summary holds words that the name does not: `Create sockets.` of `create_sockets` says nothing."""
+    name = [word.casefold() for word in _WORD.findall(slice_.symbol_name)]
+    said = [word.casefold() for word in _WORD.findall(slice_.summary)]
+    new = {word for word in said if len(word) > 2 and not any(word.startswith(known[:4]) for known in name)}
+    return len(new) >= LEAST_TOLD and "; takes " not in slice_.summary
