@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +94,24 @@ def test_a_full_run_reads_what_only_its_name_brought_in(ship: Ship) -> None:
     assert ship.index().ended == 1
 
 
-def test_a_file_that_goes_while_everything_is_read_ends_with_the_next_run(ship: Ship) -> None:
+def test_a_file_that_goes_while_everything_is_read_ends_with_the_next_run(
+    ship: Ship, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ship.write({"a.py": CALLS_B, "b.py": B, "z.py": B})
     ship.index()
-    # As one that goes between being found and being read: it is listed as a file, and cannot be opened as one.
-    (ship.root / "z.py").unlink()
-    os.mkfifo(ship.root / "z.py")
-    done = ship.index(full=True)
-    assert [(each.path, each.reason) for each in done.skipped] == [("z.py", "is not a file")]
-    (ship.root / "z.py").unlink()
+    real = os.scandir
+
+    @contextmanager
+    def scandir(path: Any) -> Iterator[Iterator[os.DirEntry[str]]]:
+        with real(path) as entries:
+            listed = list(entries)
+        (ship.root / "z.py").unlink(missing_ok=True)  # between being found and being read
+        yield iter(listed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", scandir)
+        done = ship.index(full=True)
+    assert [(each.path, each.reason) for each in done.skipped] == [("z.py", "is gone")]
     assert ship.index().ended == 1
     ship.must_be_as_fresh()
 

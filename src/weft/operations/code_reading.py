@@ -23,6 +23,7 @@ from weft.errors import Invalid
 from weft.instants import SystemClock
 from weft.operations.code_records import Indexing, Source, index_new, ready
 from weft.operations.file_faults import faults_told
+from weft.operations.wide_text import wide_form
 from weft.screen import Screen
 from weft.types import Guard
 
@@ -147,7 +148,8 @@ def read_new(root: str, path: str, guard: Guard, *, redacts: bool) -> CodeRead:
 
 def _text(raw: bytes) -> str:
     if b"\x00" in raw:
-        raise Invalid("holds NUL characters: not a text file")
+        wide = wide_form(raw)
+        raise Invalid(f"is {wide} text: save it as UTF-8" if wide else "holds NUL characters: not a text file")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -21,9 +21,11 @@ from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.code_reading import mark_of
 from weft.operations.facts_kept import facts_kept, facts_place
+from weft.operations.file_versions import name_problem
 from weft.operations.freshness import digest_of
 from weft.operations.jobs import Job, JobBook, JobShown, job_line, shown
 from weft.operations.known_files import files_known, sees_all
+from weft.operations.linked_files import links_told
 from weft.operations.registry import Operation
 from weft.operations.vectors_held import vectors_held
 from weft.operations.walking import Skipped, walk
@@ -111,7 +113,7 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
     counted = _census(here)
     known, facts = _known(here)
     whole = facts.whole
-    pending, more = _pending(here, known, whole=whole)
+    pending, more, passed_over = _pending(here, known, whole=whole)
     latest, tx_count = _transactions(here, whole=whole)
     watcher = watcher_of(here)
     if watcher is not None and whole:
@@ -136,7 +138,7 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
         watcher=_watcher(here, whole=whole),
         vectors_pending=_vectors(here) if whole else None,
         jobs=tuple(_job(here, job, whole=whole) for job in JobBook(here).of(here)[:MAX_JOBS]),
-        problems=facts.problems[:MAX_PROBLEMS],
+        problems=(*facts.problems, *passed_over)[:MAX_PROBLEMS],
         notes=facts.notes,
     )
     return replace(health, summary=_summary(here, health), hints=tuple(_hints(here, health)))
@@ -224,31 +226,47 @@ def _facts(loom: Loom) -> Iterator[FactsFile | None]:
             facts.close()
 
 
-def _pending(loom: Loom, known: Known, *, whole: bool) -> tuple[tuple[str, ...], bool]:
-    """Files that differ from what is indexed; and whether there was no time to look at all of them.
+def _pending(loom: Loom, known: Known, *, whole: bool) -> tuple[tuple[str, ...], bool, tuple[Skipped, ...]]:
+    """Files that differ from what is indexed; whether there was no time to look at all of them; and what is there and
+    cannot be indexed.
 
     New ones only for who may see the `whole` project: another cannot tell them from those that it may not see.
     """
     root = loom.settings.root
     if not root.is_dir():
-        return (), False
+        return (), False, ()
     walked = walk(root, root, wanted=_is_indexed, ignore=loom.settings.ignore)
     there = frozenset(walked.files)
     changed: list[str] = []
+    problems = [*walked.skipped, *links_told(loom, root, walked.links)] if whole else []
     until_s = time.monotonic() + LOOK_S
     for path in walked.files:
-        if path not in known and not whole:
+        if path not in known:
+            problem = _problem(loom, path) if whole and time.monotonic() < until_s else None
+            if problem is not None:
+                problems.append(problem)
+            elif whole:
+                changed.append(path)
             continue
-        sha256, mark = known.get(path, ("", ""))
-        if path in known and mark and mark_of(os.fspath(root), path) == mark:
+        sha256, mark = known[path]
+        if mark and mark_of(os.fspath(root), path) == mark:
             continue
         if time.monotonic() > until_s:
-            return tuple(sorted(changed)), True
-        now = digest_of(os.path.join(root, path)) if path in known else ""  # noqa: PTH118
-        if path not in known or (now not in (None, sha256) and not str(now).startswith("size:")):
+            return tuple(sorted(changed)), True, tuple(problems)
+        now = digest_of(os.path.join(root, path))  # noqa: PTH118
+        if now not in (None, sha256) and not str(now).startswith("size:"):
             changed.append(path)
     gone = [path for path in known if path not in there and not os.path.lexists(root / path)]
-    return tuple(sorted((*changed, *gone))), not walked.whole
+    return tuple(sorted((*changed, *gone))), not walked.whole, tuple(problems)
+
+
+def _problem(loom: Loom, path: str) -> Skipped | None:
+    """Why a file that is there is not indexed, and never will be as it is; None if it may be."""
+    if (problem := name_problem(loom, path)) is not None:
+        return problem
+    place = loom.settings.root / path
+    shut = os.path.lexists(place) and not os.access(place, os.R_OK)
+    return Skipped(path=path, reason="cannot be read: Permission denied") if shut else None
 
 
 def _is_indexed(name: str) -> bool:

@@ -51,8 +51,8 @@ class Rebuild(Struct, frozen=True, kw_only=True):
 class GraphRebuilt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A rebuild that was begun or done. `job` tells how far it is; `graph_health` tells it again.
 
-    `counts`, `skipped` and `reasons` are there when it is done. `skipped` are the first of the files of which no
-    symbols were read.
+    `skipped` and `reasons` are there when it is done: the first of the files of which no symbols were read, and how
+    many there were for each reason.
     """
 
     summary: str
@@ -61,6 +61,7 @@ class GraphRebuilt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     workspace: str
     project: str
     skipped: tuple[Skipped, ...] = ()
+    reasons: dict[str, int] = {}
     notes: tuple[str, ...] = ()
 
 
@@ -186,6 +187,7 @@ def _told(loom: Loom, job: Job, done: CodeIndexed | None = None, *, notes: tuple
         workspace=where,
         project=loom.settings.project,
         skipped=() if done is None else done.skipped[:MAX_TOLD],
+        reasons={} if done is None else done.reasons,
         notes=(*notes, *job.notes),
     )
 

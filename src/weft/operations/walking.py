@@ -17,9 +17,13 @@ from weft.operations.ignoring import Patterns, read_patterns
 
 MAX_FILES: Final = 100_000
 MAX_FOLDERS: Final = 100_000
+MAX_LINKS: Final = 10_000  # that are told; more are passed over
 MAX_IGNORE_BYTES: Final = 262_144
 MAX_PATTERNS_HELD: Final = 8_000  # of all .gitignore files from the root down to one folder
 GITIGNORE: Final = ".gitignore"
+IS_LINK: Final = "is a link"
+NO_FILE: Final = "is not a file"
+FILE, FOLDER, LINK, ELSE = "file", "folder", "link", "else"  # sorts of what a folder holds
 
 
 class Skipped(Struct, frozen=True, kw_only=True):
@@ -32,18 +36,20 @@ class Skipped(Struct, frozen=True, kw_only=True):
     def sort(self) -> str:
         """The reason without what is told of this file alone: "is not UTF-8 text" without the place of a byte."""
         what, _, more = self.reason.partition(": ")
-        return what if any(map(str.isdigit, more)) else self.reason
+        return what if self.reason.startswith(IS_LINK) or any(map(str.isdigit, more)) else self.reason
 
 
 class Walked(Struct, frozen=True, kw_only=True):
     """Files below a directory, as paths from the project's root, in order; and what could not be looked at.
 
     `whole` says that every folder was listed to its end. `ignored` counts the files and folders that patterns named.
-    `folders` are those that were listed, each with a slash at its end, the root as nothing.
+    `folders` are those that were listed, each with a slash at its end, the root as nothing. `links` are the symbolic
+    links that were passed over for being that alone.
     """
 
     files: tuple[str, ...]
     folders: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     ignored: int = 0
     whole: bool = True
@@ -87,6 +93,7 @@ class _Walk:
         self._root, self._wanted = os.fspath(root), wanted
         self._files: list[str] = []
         self._listed_folders: list[str] = []
+        self._links: list[str] = []
         self._chains: dict[str, tuple[Patterns, ...]] = {}
         self._skipped: list[Skipped] = []
         self._notes: list[str] = []
@@ -144,6 +151,7 @@ class _Walk:
         return Walked(
             files=tuple(self._files),
             folders=tuple(self._listed_folders),
+            links=tuple(sorted(self._links)),
             skipped=tuple(self._skipped),
             ignored=self._ignored,
             whole=self._whole,
@@ -156,11 +164,16 @@ class _Walk:
         folders: list[str] = []
         room = MAX_FILES + 1 - len(self._files)
         try:
-            for name, is_folder in self._entries(prefix):
+            for name, sort in self._entries(prefix):
+                is_folder = sort == FOLDER
                 if name.startswith(".") or not (is_folder or self._wanted(name)):
                     continue
                 if self._is_ignored(prefix + name, chain, folder=is_folder):
-                    self._ignored += 1
+                    self._ignored += sort != LINK
+                elif sort == LINK:
+                    self._link(prefix + name)
+                elif sort == ELSE:
+                    self._skip(prefix + name, NO_FILE)
                 elif not is_folder:
                     files.append(prefix + name)
                 elif self._folders < MAX_FOLDERS:
@@ -175,12 +188,20 @@ class _Walk:
             self._skip(prefix.rstrip("/") or ".", f"cannot be listed: {problem.strerror}")
         return sorted(files), sorted(folders)
 
-    def _entries(self, prefix: str) -> Iterator[tuple[str, bool]]:
-        """What a folder holds but for links: names, and whether each is a folder."""
+    def _entries(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """What a folder holds: names, and of which sort each is."""
         with os.scandir(os.path.join(self._root, prefix.rstrip("/"))) as entries:  # noqa: PTH118 - a name need not be UTF-8
             for entry in entries:
-                if not entry.is_symlink():
-                    yield entry.name, entry.is_dir(follow_symlinks=False)
+                if entry.is_symlink():
+                    yield entry.name, LINK
+                elif entry.is_dir(follow_symlinks=False):
+                    yield entry.name, FOLDER
+                else:  # a pipe, a socket, a device
+                    yield entry.name, FILE if entry.is_file(follow_symlinks=False) else ELSE
+
+    def _link(self, source: str) -> None:
+        if len(self._links) < MAX_LINKS:
+            self._links.append(source)
 
     def _too_many_folders(self, source: str) -> None:
         if self._whole:
@@ -225,4 +246,5 @@ class _Walk:
         return False
 
     def _skip(self, source: str, reason: str) -> None:
-        self._skipped.append(Skipped(path=printable(source), reason=reason))
+        if len(self._skipped) < MAX_FILES:
+            self._skipped.append(Skipped(path=printable(source), reason=reason))

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from weft.code.languages import language_of
 from weft.loom import Loom
-from weft.operations.walking import Skipped, Walked, walk, walked_among
+from weft.operations.linked_files import links_told
+from weft.operations.walking import MAX_FILES, Skipped, Walked, walk, walked_among
 
 MAX_NAMED: Final = 3  # of folders and files in a note
 
@@ -44,7 +45,7 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
         return Found(
             files=walked.files,
             missing=tuple(path for path in known if path not in there),
-            skipped=walked.skipped,
+            skipped=(*walked.skipped, *links_told(loom, root, walked.links)),
             ignored=walked.ignored,
             whole=walked.whole,
             notes=(*walked.notes, *_nested(root, walked.folders), *_colliding(walked.files)),
@@ -52,6 +53,7 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
     files: dict[str, None] = {}
     missing: dict[str, None] = {}
     skipped: list[Skipped] = []
+    links: dict[str, None] = {}
     notes: list[str] = []
     asked = dict.fromkeys(_relative(root, each, skipped) for each in given)
     passes = set(walked_among(root, [each for each in asked if each], ignore=loom.settings.ignore))
@@ -60,16 +62,19 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
             walked = walk(root / path, root, wanted=lambda name: True, ignore=loom.settings.ignore)
             files.update(dict.fromkeys(walked.files))
             skipped += walked.skipped
+            links.update(dict.fromkeys(walked.links))
             notes += walked.notes
         elif path in known or path in passes:
             files[path] = None
+        if path and os.path.islink(root / path):  # noqa: PTH114 - False where nobody can tell
+            links[path] = None
         below = f"{path}/" if path else ""
         missing.update(dict.fromkeys(each for each in known if each == path or each.startswith(below)))
     still = {path: None for path in files if not is_gone(root, path)}
     return Found(
         files=tuple(still),
         missing=tuple(path for path in missing if path not in still),
-        skipped=tuple(skipped),
+        skipped=(*skipped, *links_told(loom, root, tuple(links))),
         named=frozenset(path for path in asked if path and path not in passes),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -87,7 +92,7 @@ def is_gone(root: Path, path: str) -> bool:
 
 def _walk_all(loom: Loom, root: Path) -> Walked:
     walked = walk(root, root, wanted=lambda name: True, ignore=loom.settings.ignore)
-    if walked.whole:
+    if walked.whole or len(walked.files) < MAX_FILES:  # a folder that cannot be listed takes nothing from the others
         return walked
     # So many others: the source files among them come first.
     return walk(root, root, wanted=lambda name: language_of(name) is not None, ignore=loom.settings.ignore)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.context.wording import visible
+from weft.retrieval.views.ground import flat
 from weft.surfaces.cli.lines import dim, notes_below, one_line
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ def answer_lines(answer: GraphAnswer) -> None:
 
 
 def _hit(number: int, hit: CodeHit) -> None:
-    name = hit.path if hit.type == "File" else f"{hit.name}  {dim(f'{hit.path}:{hit.line}')}"
+    name = hit.path if hit.type == "File" else f"{flat(hit.name)}  {dim(f'{flat(hit.path)}:{hit.line}')}"
     click.echo(f"{number}. {click.style(one_line(name), bold=True) if hit.type == 'File' else name}")
     if hit.summary:
         click.echo(f"   {visible(hit.summary)}")
     for symbol in hit.symbols:
         told = f"  {visible(symbol.summary)}" if symbol.summary else ""
-        click.echo(f"   {symbol.name}{dim(f':{symbol.line}')}{told}")
+        click.echo(f"   {flat(symbol.name)}{dim(f':{symbol.line}')}{told}")
 
 
 def _communities(communities: Sequence[CommunityShown]) -> None:
@@ -57,9 +58,9 @@ def communities_lines(answer: CommunitiesListed) -> None:
 
 def similar_lines(answer: SimilarCode) -> None:
     """What is alike, a line each: how much, what, where."""
-    click.echo(f"{answer.summary}  {dim(answer.element)}")
+    click.echo(f"{flat(answer.summary)}  {dim(flat(answer.element))}")
     for each in answer.similar:
         alike = "same" if each.same else f"{each.similarity:.2f}"
         told = f"  {visible(each.summary)}" if each.summary else ""
-        click.echo(f"{alike:<5} {each.name}  {dim(f'{each.path}:{each.line}')}{told}")
+        click.echo(f"{alike:<5} {flat(each.name)}  {dim(f'{flat(each.path)}:{each.line}')}{told}")
     notes_below(answer.notes)

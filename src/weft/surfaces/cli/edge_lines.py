@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from weft.surfaces.cli.lines import dim, notes_below
+from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.ingest_lines import short_path
+from weft.surfaces.cli.lines import dim, notes_below, one_line
 
 if TYPE_CHECKING:
     from weft.memory import Memory
@@ -22,7 +24,7 @@ PAGE = 500  # as many as mostly fit into one answer
 def edges_lines(answer: EdgesListed) -> None:
     """Relations, one a line."""
     for edge in answer.edges:
-        click.echo(f"{edge.src}  {dim(edge.rel)}  {edge.dst}")
+        click.echo(f"{flat(edge.src)}  {dim(edge.rel)}  {flat(edge.dst)}")
     if answer.next is not None:
         click.echo(dim(f"and more: --after {answer.next}"))
 
@@ -33,8 +35,8 @@ def changed_lines(answer: CodeChanged) -> None:
     sides = (("+", "green", answer.added), ("-", "red", answer.removed), ("~", "yellow", answer.modified))
     for sign, colour, deltas in sides:
         for each in deltas:
-            place = f"{each.path}:{each.line}" if each.line else each.path
-            click.echo(f"{click.style(sign, fg=colour)} {each.type:<8} {each.symbol or each.path}  {dim(place)}")
+            place = flat(f"{each.path}:{each.line}" if each.line else each.path)
+            click.echo(f"{click.style(sign, fg=colour)} {each.type:<8} {flat(each.symbol or each.path)}  {dim(place)}")
     notes_below(answer.notes)
 
 
@@ -42,7 +44,7 @@ def commit_lines(answer: CommitIndexed) -> None:
     """What was read of a commit."""
     click.echo(answer.summary)
     for each in answer.skipped:
-        click.echo(dim(f"without symbols: {each.path}: {each.reason}"))
+        click.echo(dim(one_line(f"without symbols: {short_path(each.path)}: {each.reason}")))
     notes_below(answer.notes)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.operations.jobs import job_line
+from weft.retrieval.views.ground import flat
+from weft.surfaces.cli.ingest_lines import short_path, skipped_lines
 from weft.surfaces.cli.lines import counted, dim, notes_below, one_line
 
 if TYPE_CHECKING:
@@ -14,29 +16,25 @@ if TYPE_CHECKING:
     from weft.operations.rebuilding import GraphRebuilt
     from weft.operations.workspaces import WorkspaceSet
 
-SKIPPED = 10  # files that are named
-
 
 def workspace_lines(answer: WorkspaceSet) -> None:
     """What code tools work on now."""
-    click.echo(answer.summary)
+    click.echo(flat(answer.summary))
     notes_below(answer.notes)
 
 
 def rebuilt_lines(answer: GraphRebuilt) -> None:
     """What was read, and what was left out."""
-    click.echo(answer.summary)
-    for each in answer.skipped[:SKIPPED]:
-        click.echo(dim(f"  {one_line(f'{each.path}: {each.reason}')}"))
-    if (more := len(answer.skipped) - SKIPPED) > 0:
-        click.echo(dim(f"  and {more:,} more"))
+    click.echo(flat(answer.summary))
+    for told in skipped_lines(answer):
+        click.echo(dim(f"  {one_line(told)}"))
     notes_below(answer.notes)
 
 
 def health_lines(answer: GraphHealth) -> None:
     """What is in the graph, what changed since, what is at work."""
-    click.echo(answer.summary)
-    click.echo(f"workspace  {answer.workspace}")
+    click.echo(flat(answer.summary))
+    click.echo(f"workspace  {flat(answer.workspace)}")
     for title, counts in (("languages", answer.languages), ("symbols", answer.kinds), ("edges", answer.edges)):
         if counts:
             click.echo(f"{title:<9}  {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
@@ -48,7 +46,7 @@ def health_lines(answer: GraphHealth) -> None:
     if answer.pending_changes:
         more = f" and {answer.pending_changes - len(answer.pending):,} more" if answer.pending_more else ""
         click.echo(f"{'changed':<9}  {one_line(', '.join(answer.pending))}{more}")
-    note = f": {answer.watcher.note}" if answer.watcher.note else ""
+    note = f": {flat(answer.watcher.note)}" if answer.watcher.note else ""
     click.echo(f"{'watcher':<9}  {answer.watcher.state}{note}")
     for batch in answer.watcher.recent:
         click.echo(dim(f"  {one_line(batch)}"))
@@ -57,7 +55,7 @@ def health_lines(answer: GraphHealth) -> None:
     for job in answer.jobs:
         click.echo(f"{'job':<9}  {job.id}  {one_line(job_line(job))}")
     for each in answer.problems:
-        click.echo(dim(f"  {one_line(f'{each.path}: {each.reason}')}"))
+        click.echo(dim(f"  {one_line(f'{short_path(each.path)}: {each.reason}')}"))
     for hint in answer.hints:
-        click.echo(f"hint:  {hint}", err=True)
+        click.echo(f"hint:  {flat(hint)}", err=True)
     notes_below(answer.notes)

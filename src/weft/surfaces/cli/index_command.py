@@ -46,6 +46,7 @@ def watch_command() -> None:
     from weft.errors import WeftError
     from weft.memory import open  # noqa: A004 - the package's front door
     from weft.operations.watching import Watcher
+    from weft.retrieval.views.ground import flat
     from weft.surfaces.cli.running import fail
 
     ended = threading.Event()
@@ -61,7 +62,7 @@ def watch_command() -> None:
                 if watcher.note != told:
                     told = watcher.note
                     if told:
-                        click.echo(f"note:  {told}", err=True)
+                        click.echo(f"note:  {flat(told)}", err=True)
             watcher.stop()
             whole = watcher.join(END_SECONDS)
     except WeftError as problem:
@@ -70,4 +71,6 @@ def watch_command() -> None:
 
 
 def _print(batch: Batch) -> None:
-    click.echo(batch.line)
+    from weft.retrieval.views.ground import flat
+
+    click.echo(flat(batch.line))

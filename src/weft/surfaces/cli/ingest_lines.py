@@ -10,10 +10,12 @@ from weft.surfaces.cli.lines import counted, dim, notes_below, one_line
 
 if TYPE_CHECKING:
     from weft.operations.ingesting import Ingested
+    from weft.operations.rebuilding import GraphRebuilt
     from weft.operations.recording import TurnsRecorded
 
 
 NAMED = 3  # files that are shown for each reason
+PATH_CHARACTERS = 100
 
 
 def ingested_lines(answer: Ingested) -> None:
@@ -42,19 +44,24 @@ def ingested_lines(answer: Ingested) -> None:
     notes_below(answer.notes)
 
 
-def skipped_lines(answer: Ingested) -> list[str]:
+def skipped_lines(answer: Ingested | GraphRebuilt) -> list[str]:
     """One line for each reason; a lone file comes first in its own."""
     lines = []
     for reason, files in answer.reasons.items():
         told = [each for each in answer.skipped if each.sort == reason]
-        names = [each.path for each in told[:NAMED]]
+        names = [short_path(each.path) for each in told[:NAMED]]
         if files == 1 and told:
-            lines.append(f"{told[0].path}: {told[0].reason}")
+            lines.append(f"{names[0]}: {told[0].reason}")
             continue
         more = files - len(names)
         shown = ", ".join(names) + (f" and {more:,} more" if names and more else "")
         lines.append(f"{files:,} {reason}: {shown}" if names else f"{files:,} {reason}")
     return lines
+
+
+def short_path(path: str) -> str:
+    """A path that leaves room for what is said of it: of a very long one, its end."""
+    return path if len(path) <= PATH_CHARACTERS else f"…{path[1 - PATH_CHARACTERS :]}"
 
 
 def turns_lines(answer: TurnsRecorded) -> None:
