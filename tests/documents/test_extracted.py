@@ -40,9 +40,9 @@ def test_pdf_passages_know_their_page() -> None:
 def with_bookmarks() -> bytes:
     pages = [["Intro", "Words of it."], ["1 Setup", "# not a heading", "More words."], ["Details", "The end."]]
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(pages))))
-    writer.add_outline_item("Intro", 0)
-    setup = writer.add_outline_item("Setup", 1)
-    writer.add_outline_item("Details", 2, parent=setup)
+    writer.add_outline_item(title="Intro", page_number=0)
+    setup = writer.add_outline_item(title="Setup", page_number=1)
+    writer.add_outline_item(title="Details", page_number=2, parent=setup)
     made = io.BytesIO()
     writer.write(made)
     return made.getvalue()
