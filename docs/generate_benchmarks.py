@@ -1,4 +1,6 @@
-"""Writes docs/benchmarks.md from the newest result of each name under benchmarks/results."""
+"""Writes docs/benchmarks.md, and the table in docs/code.md, from the newest result of each name under
+benchmarks/results.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from code_tables import RESULTS as CODE_RESULTS
+from code_tables import judged_table
 from quality_tables import quality
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 TARGET = ROOT / "docs" / "benchmarks.md"
+CODE = ROOT / "docs" / "code.md"
+BEGINS, ENDS = "<!-- judged: made by `make reference` -->\n", "<!-- end of judged -->\n"
 
 INTRO = """# Benchmarks
 
@@ -28,6 +34,10 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `weft bench retrieval` | one corpus, one file of questions: ranks, speed, memory ([how](measuring.md)) |
 | `make bench-quality` | answer quality on outside data, what each stage is worth, misspelt questions |
 | `python -m benchmarks.quality.hnsw_recall` | HNSW against exact search on real embeddings |
+| `python -m benchmarks.code.indexing` | indexing source code, beside parsing alone |
+| `python -m benchmarks.code.context_pack`, `.pack_latency` | packs: right files, tokens, time |
+| `python -m benchmarks.code.watch` | from a saved file to an answer |
+| `python -m benchmarks.code.oracle_…`, `.rust_oracle` | edges, by judges of each language ([table](code.md)) |
 """
 
 
@@ -56,7 +66,7 @@ def page() -> str:
     results = newest()
     parts = [INTRO, quality(results)]
     for name, result in sorted(results.items()):
-        if name.startswith("quality-"):
+        if name.startswith("quality-") or name in CODE_RESULTS:  # the tables of those stand elsewhere
             continue
         parts.append(f"\n## {name}\n\n{result['date']}, {result['machine']}\n\n| what | figures |\n|---|---|\n")
         rows = ((key, value) for key, value in result.items() if key not in ("name", "date", "machine"))
@@ -64,6 +74,13 @@ def page() -> str:
     return "".join(parts)
 
 
+def code_page() -> str:
+    """docs/code.md with its table of judges made anew."""
+    before, _, rest = CODE.read_text(encoding="utf-8").partition(BEGINS)
+    return f"{before}{BEGINS}{judged_table(newest())}{ENDS}{rest.partition(ENDS)[2]}"
+
+
 if __name__ == "__main__":
-    TARGET.write_text(page(), encoding="utf-8")
-    print(f"wrote {TARGET.relative_to(ROOT)}")
+    for target, text in ((TARGET, page()), (CODE, code_page())):
+        target.write_text(text, encoding="utf-8")
+        print(f"wrote {target.relative_to(ROOT)}")

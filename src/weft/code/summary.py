@@ -12,7 +12,6 @@ from typing import Final
 from weft.code.facts import CLASS_SORTS
 from weft.code.symbols import Symbol
 from weft.sentences import sentence_spans
-from weft.types import NodeVersion
 
 MAX_PURPOSE_CHARACTERS: Final = 160
 MAX_CALLS_NAMED: Final = 4
@@ -84,16 +83,6 @@ def purpose_of(symbol: Symbol, calls: Sequence[str] = ()) -> str:
     `calls` are the references in it, as written (chains): the first few are named where its author says nothing.
     """
     return _cut(_first_sentence(symbol.docstring) or _told_by_names(symbol, calls), MAX_PURPOSE_CHARACTERS)
-
-
-def summary_told(node: NodeVersion) -> str:
-    """`<path>: <what it is for>` of a symbol's node; the path alone where nothing is told.
-
-    The node's own summary is the path, which is searched with name and text. What a symbol is for stands in its text
-    already, and questions are answered worse if that counts twice.
-    """
-    told = node.props.get("told")
-    return f"{node.summary}: {told}" if isinstance(told, str) and told else node.summary
 
 
 def _first_sentence(doc: str) -> str:
