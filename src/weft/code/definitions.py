@@ -43,7 +43,8 @@ class Found(Struct):
 class Placed(Struct):
     """A definition in its place: rows count from 0, both ends in, bytes end before `end`.
 
-    `outer` is the place of the class that it stands in, `parent` that of the class that it is a member of.
+    `outer` is the place of the class that it stands in, `parent` that of the class that it is a member of. `inline`
+    says that it begins in the middle of a line, which belongs to what is around it.
     """
 
     sort: Sort
@@ -56,6 +57,7 @@ class Placed(Struct):
     to_row: int
     outer: int = FILE
     parent: int = FILE
+    inline: bool = False
 
 
 def find(parsed: Parsed) -> tuple[list[Found], list[Match]]:
@@ -128,9 +130,11 @@ def place(raw: bytes, found: list[Found]) -> list[Placed]:
         if each.sort is None:
             around.append((end, f"{outer_key}::{own_name}" if outer_key else own_name, outer, False))
             continue
-        if raw[raw.rfind(b"\n", 0, start) + 1 : start].strip():
+        inline = bool(raw[raw.rfind(b"\n", 0, start) + 1 : start].strip())
+        if inline and not outer_key and not each.receiver:
             continue  # two may share a line, after an error or in generated code: it belongs to the first
         made = _placed(raw, each, own_name, outer_key, outer)
+        made.inline = inline
         key = made.key
         counts[key] += 1
         while counts[key] > 1:

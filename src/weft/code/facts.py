@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 # Changes whenever facts of the same text change: what was read by an older version is read again.
-READER_VERSION: Final = 1
+READER_VERSION: Final = 2
 FILE: Final = -1  # the place of what stands outside all definitions
 
 Sort = Literal["class", "interface", "trait", "abstract", "struct", "enum", "function", "method"]

@@ -1,11 +1,13 @@
 """Reads a source file into symbols, so that every line that is not blank belongs to exactly one of them or to the file.
 
 A function's text holds its decorators and whatever is defined inside it; a class's text is what is left of it without
-its methods and inner classes; the file's own text is what stands outside all symbols.
+its methods and inner classes; the file's own text is what stands outside all symbols. A member that begins in the
+middle of a line has its own text, and the line stays with the class as well: `interface Store { get(): Row }`.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -82,13 +84,14 @@ def symbols_of(parsed: Parsed, path: str = "") -> SourceFile:
     members: list[list[Span]] = [[] for _ in placed]
     top: list[Span] = []
     for each in placed:
-        (top if each.outer == FILE else members[each.outer]).append((each.row, each.to_row))
+        if not each.inline:
+            (top if each.outer == FILE else members[each.outer]).append((each.row, each.to_row))
     module = _outside(lines, 0, len(lines) - 1, top)
     return SourceFile(
         language=parsed.language.name,
         module_text=_text(lines, module),
         module_spans=_counted(module),
-        symbols=tuple(map(_symbol, [lines] * len(placed), placed, described, members)),
+        symbols=tuple(map(partial(_symbol, parsed.raw, lines), placed, described, members)),
         facts=FileFacts(
             path=path,
             language=parsed.language.name,
@@ -116,7 +119,7 @@ def _definition(placed: Placed, described: Described) -> Definition:
     )
 
 
-def _symbol(lines: list[str], placed: Placed, described: Described, members: list[Span]) -> Symbol:
+def _symbol(raw: bytes, lines: list[str], placed: Placed, described: Described, members: list[Span]) -> Symbol:
     spans: tuple[Span, ...] = ((placed.row, placed.to_row),)
     if members:
         spans = _outside(lines, placed.row, placed.to_row, members)
@@ -130,7 +133,7 @@ def _symbol(lines: list[str], placed: Placed, described: Described, members: lis
         docstring=described.doc,
         line=placed.row + 1,
         end_line=placed.to_row + 1,
-        text=_text(lines, spans),
+        text=_text(lines, spans) if not placed.inline else raw[placed.start : placed.end].decode(errors="replace"),
         spans=_counted(spans),
         parent=None if placed.parent == FILE else placed.parent,
     )

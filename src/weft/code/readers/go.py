@@ -14,7 +14,6 @@ from weft.code.readers.go_chains import (
     Parameters,
     chain_of,
     converted,
-    function_text,
     listed_types,
     text_of,
     type_text,
@@ -295,7 +294,7 @@ class _Reading:
             self.bound.append(Bound(owner, before + name, chain, declared=True, line=line, byte=node.start_byte))
 
     def read_element(self, node: Node) -> None:
-        """A method of an interface. On the line on which its interface begins it is no definition of its own."""
+        """What a method of an interface takes."""
         name, listed = node.child_by_field_name("name"), node.child_by_field_name("parameters")
         above = node.parent.parent if node.parent is not None else None
         own = above.child_by_field_name("name") if above is not None else None
@@ -304,8 +303,6 @@ class _Reading:
         sight = self.sight(node.start_byte)
         types = ",".join(listed_types(self.raw, listed, sight))
         self.parameters.append(f"{text_of(self.raw, own)}::{text_of(self.raw, name)}={types}")
-        if self.raw[self.raw.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
-            self.bind(name, function_text(self.raw, node, sight), declared=True, local=False)
 
     def read_call(self, node: Node) -> None:
         if node.type == "type_conversion_expression":

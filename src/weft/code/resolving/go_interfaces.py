@@ -125,9 +125,6 @@ class Interfaces:
             for method in package.methods.get(name, ()):
                 each = package.members[f"{name}::{method}"][0]
                 found[method] = Method(package, f"{name}::{method}", each.facts, each.definition.returns)
-            for method in package.elements.get(name, ()):
-                held = package.fields[f"{name}::{method}"]
-                found[method] = Method(package, f"{name}::{method}", held.facts, held.binding.chain[2:])
             for base in first.definition.bases:
                 inner = self._values.named(Typed(first.facts, base))
                 if isinstance(inner, Nowhere):

@@ -51,7 +51,6 @@ class Package:
         self.fields: dict[str, Held] = {}  # `T::field`; `T::=` and `T::==` are what a type or an alias stands for
         self.variables: dict[str, Held] = {}
         self.methods: dict[str, list[str]] = {}  # the names of a type's methods
-        self.elements: dict[str, list[str]] = {}  # the same of interfaces that are on one line: no definitions
         self.parameters: dict[str, str] = {}  # of methods
         for facts in files:
             self._take(facts)
@@ -71,8 +70,6 @@ class Package:
                 self.variables.setdefault(bound.name, Held(facts, bound))
             elif (holder := facts.definitions[bound.owner]).sort in CLASS_SORTS:
                 self.fields.setdefault(f"{holder.name}::{bound.name}", Held(facts, bound))
-                if holder.sort == "interface":
-                    self.elements.setdefault(holder.name, []).append(bound.name)
         for line in facts.extra.get("parameters", "").split("\n"):
             name, _, types = line.partition("=")
             self.parameters.setdefault(name, types)
@@ -104,13 +101,13 @@ class Modules:
 
     def __init__(self, project: Project) -> None:
         self.texts: dict[str, str | None] = {}
-        self._folders: dict[str, str] = {}  # by the path of the module
+        self._folders: dict[str, list[str]] = {}  # by the path of the module: copies have the same
         self._replaced: list[tuple[str, str, str]] = []  # below which folder, which module, by which folder
         for path in mod_files(project):
             text = project.text(path) or ""
             folder = posixpath.dirname(path)
             if found := _MODULE.search(text):
-                self._folders.setdefault(found[1], folder)
+                self._folders.setdefault(found[1], []).append(folder)
             for module, to in _REPLACE.findall(text):
                 into = posixpath.normpath(posixpath.join(folder, to))
                 if not into.startswith(".."):
@@ -122,7 +119,8 @@ class Modules:
             return posixpath.normpath(posixpath.join(posixpath.dirname(importer), path)).removeprefix("./")
         found = max((each for each in self._folders if _below(path, each)), key=len, default=None)
         if found is not None:
-            return posixpath.join(self._folders[found], path[len(found) + 1 :]).rstrip("/")
+            folder = max(self._folders[found], key=lambda each: _shared_parts(each, importer))
+            return posixpath.join(folder, path[len(found) + 1 :]).rstrip("/")
         for folder, module, into in self._replaced:
             if _below(path, module) and _below(importer, folder):
                 return posixpath.join(into, path[len(module) + 1 :]).rstrip("/")
@@ -133,6 +131,12 @@ def mod_files(project: Project) -> Sequence[str]:
     """The go.mod files that count, the shortest path first."""
     found = [each for each in project.settings(MOD) if not f"/{each}".count("/vendor/")]
     return found[:MAX_MODULES]
+
+
+def _shared_parts(folder: str, path: str) -> int:
+    """How many folders two paths begin with together."""
+    pairs = zip(folder.split("/"), path.split("/"), strict=False)
+    return next((at for at, (left, right) in enumerate(pairs) if left != right), len(folder.split("/")))
 
 
 def _below(path: str, above: str) -> bool:
