@@ -103,11 +103,62 @@ def each():
         "def go(r: Row):\n def inner(x: Row): x.run()\n inner(r)",
         "def go(r=Row()): r.run()",
         "def go(r: int, s: Row | int = 1):\n q = s\n q.run().run().run()",
+        "def go(r: object):\n if isinstance(r, Row): r.run()",
+        "def go(t: Table):\n if isinstance(t, Row): t.run()",
+        "def go(r):\n match r:\n  case Row(): r.run()",
+        "def go(x):\n match x:\n  case [1, Row() as r]: r.run()",
+        "def go(r: Row | None): (r or Row()).run()",
+        "def go(t: Table): (t.row if t else Row()).run()",
+        "def go(make=None):\n r = (make or Row)()\n r.run()",
+        "def go():\n todo = set([Row()])\n todo.pop().run()",
     ],
 )
 def test_what_the_source_shows_is_followed(tmp_path: Path, body: str) -> None:
     tree = project(tmp_path, {"rows.py": ROWS + body + "\n"})
     assert ("go", "rows.py::Row::run") in calls(tree.links("rows.py"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def go(x):\n match x:\n  case run: run()",
+        "def go(x):\n match x:\n  case [run, *_]: run()",
+        "def go(x):\n match x:\n  case {'a': run}: run()",
+        "def go(x):\n match x:\n  case Row(field=run): run()",
+        "def go():\n for run in (): run()",
+        "def go(x):\n [run, y] = x\n run()",
+        "class A:\n def run(self): ...\n def go(self):\n  class B:\n   def go(self): self.run()",
+        "class A:\n def run(self): ...\n def go(self):\n  def inner(self): self.run()\n  inner(1)",
+        "class B(Row):\n def go(self):\n  class C(dict):\n   def run(self): super().run()",
+        "class A:\n @staticmethod\n def go(self): self.run()\n def run(self): ...",
+        "class A:\n def run(self): ...\nclass B(A):\n def run(self): ...\n def go(self): super(A, self).run()",
+        "def go(x):\n if isinstance(x, Row): return\n x.run()",
+    ],
+)
+def test_what_hides_a_name_is_not_taken_for_it(tmp_path: Path, body: str) -> None:
+    tree = project(tmp_path, {"rows.py": f"class Row:\n def run(self): ...\ndef run(): ...\n{body}\n"})
+    assert not {target for _, target in calls(tree.links("rows.py")) if target.endswith("run")}
+
+
+def test_what_a_method_of_a_metaclass_gets_is_a_class_not_the_metaclass(tmp_path: Path) -> None:
+    tree = project(
+        tmp_path, {"a.py": "class Meta(type):\n def make(cls): return cls()\n @classmethod\n def own(cls): cls()\n"}
+    )
+    assert calls(tree.links("a.py")) == {("Meta::own", "a.py::Meta")}
+
+
+def test_of_several_projects_in_one_the_nearest_is_meant(tmp_path: Path) -> None:
+    files = {}
+    for name in ("one", "two"):
+        files |= {
+            f"{name}/pyproject.toml": "",
+            f"{name}/src/shared/__init__.py": "",
+            f"{name}/src/shared/rows.py": "def row(): ...\n",
+            f"{name}/tests/test_rows.py": "from shared.rows import row\ndef test_row(): row()\n",
+        }
+    tree = project(tmp_path, files)
+    for name in ("one", "two"):
+        assert calls(tree.links(f"{name}/tests/test_rows.py")) == {("test_row", f"{name}/src/shared/rows.py::row")}
 
 
 def test_a_file_with_errors_gives_what_can_be_made_out(tmp_path: Path) -> None:

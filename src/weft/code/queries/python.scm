@@ -14,7 +14,7 @@
 ; What names hold.
 (assignment left: (identifier) @held !type right: (_) @value)
 (assignment left: (identifier) type: (_)) @assignment
-(assignment left: [(attribute) (pattern_list) (tuple_pattern)]) @assignment
+(assignment left: [(attribute) (pattern_list) (tuple_pattern) (list_pattern)]) @assignment
 (augmented_assignment left: (identifier) @extended right: (_) @extension)
 (named_expression name: (identifier) @target value: (_) @value)
 (type_alias_statement left: (type) @target right: (type) @alias)
@@ -22,6 +22,7 @@
 (for_in_clause left: (_) @target right: (_) @iterated)
 (with_item value: (as_pattern (_) @entered alias: (as_pattern_target (_) @target)))
 (except_clause value: (as_pattern (_) @caught alias: (as_pattern_target (_) @target)))
+(match_statement) @matched
 (lambda_parameters) @hiding
 (global_statement) @global
 

@@ -22,7 +22,7 @@ MAX_ANNOTATION_CHARACTERS: Final = 400
 MAX_STEPS: Final = 40  # of one chain
 MAX_ALTERNATIVES: Final = 6
 MAX_LOOPED: Final = 40  # parts of a literal that a loop runs over
-MAX_DEPTH: Final = 8  # of names unpacked from inside each other
+MAX_DEPTH: Final = 8  # of names unpacked, or alternatives, inside each other
 
 Value = tuple[str, bool]  # a chain; or, if the second is true, a declared type as written
 
@@ -82,6 +82,9 @@ _TYPE_VARIABLES: Final = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
 _BOUND: Final = re.compile(r"""\bbound\s*=\s*(["']?)([\w.]+)\1\s*[,)]""")
 
 
+_INSIDE: Final = {"attribute": "object", "call": "function", "subscript": "value"}  # what a chain goes on from
+
+
 def text_of(raw: bytes, node: Node) -> str:
     """The text of a node."""
     return raw[node.start_byte : node.end_byte].decode(errors="replace")
@@ -116,6 +119,9 @@ def chain_of(raw: bytes, node: Node) -> str:
             if inner is not None and inner.type in ("identifier", "attribute", "call", "subscript"):
                 parts.append(meant or "")
                 current = inner
+            elif (other := _other_super(raw, current, function)) is not None:
+                parts.append(".__super__")
+                current = other
             else:
                 parts.append("()")
                 current = function
@@ -133,13 +139,42 @@ def chain_of(raw: bytes, node: Node) -> str:
     return chain if current is not None and len(chain) <= MAX_CHAIN_CHARACTERS else UNKNOWN
 
 
+def _other_super(raw: bytes, call: Node, function: Node | None) -> Node | None:
+    """The class in `super(Class, self)`, if it is not the one around: of that it is but `super()`."""
+    named = (
+        argument(call, 0) if function is not None and raw[function.start_byte : function.end_byte] == b"super" else None
+    )
+    if named is None or named.type not in ("identifier", "attribute"):
+        return None
+    around = call.parent
+    while around is not None and around.type != "class_definition":
+        around = around.parent
+    name = around.child_by_field_name("name") if around is not None else None
+    return named if name is None or text_of(raw, name) != text_of(raw, named) else None
+
+
+def chains_of(raw: bytes, node: Node, depth: int = 0) -> list[str]:
+    """The chains of what is called: several where it is taken from `(a or b)`, `(a if c else b)`."""
+    chain = chain_of(raw, node)
+    if chain == UNKNOWN or chain[0] != UNKNOWN or depth > MAX_DEPTH:
+        return [chain]
+    inner: Node | None = node
+    while inner is not None and (field := _INSIDE.get(inner.type)) is not None:
+        inner = inner.child_by_field_name(field)
+    if inner is None or inner.type != "parenthesized_expression":
+        return [chain]
+    heads = [f"<{head}>" if declared else head for head, declared in values_of(raw, inner, depth)]
+    found = [head + chain[1:] for head in heads if len(head + chain) <= MAX_CHAIN_CHARACTERS]
+    return list(dict.fromkeys(found)) or [chain]
+
+
 def annotation_of(raw: bytes, node: Node) -> str:
     """A declared type as written, without blanks around; empty if it is beyond measure."""
     text = text_of(raw, node).strip()
     return text if len(text) <= MAX_ANNOTATION_CHARACTERS else ""
 
 
-def values_of(raw: bytes, node: Node) -> list[Value]:
+def values_of(raw: bytes, node: Node, depth: int = 0) -> list[Value]:
     """What an expression may be: both sides of `or`, of `if … else`; what a cast declares; else its chain."""
     found: list[Value] = []
     waiting = [node]
@@ -156,7 +191,7 @@ def values_of(raw: bytes, node: Node) -> list[Value]:
             value = each.child_by_field_name("value" if sort == "named_expression" else "right")
             waiting += [value] if value is not None else []
         elif sort == "call":
-            found += _called(raw, each)
+            found += _called(raw, each, depth)
         elif sort in _DISPLAYS:
             found.append((_displayed(raw, each), False))
         else:
@@ -185,14 +220,16 @@ def _displayed(raw: bytes, node: Node) -> str:
     return shown
 
 
-def _called(raw: bytes, call: Node) -> list[Value]:
+def _called(raw: bytes, call: Node, depth: int) -> list[Value]:
     chain = chain_of(raw, call)
+    if chain[:-2] in _MEANINGS and (first := argument(call, 0)) is not None and first.type in _DISPLAYS:
+        return [(_displayed(raw, first) + _MEANINGS[chain[:-2]], False)]
     if chain[:-2] in _CASTS and (first := argument(call, 0)) is not None:
         return [(annotation_of(raw, first), True)]
     if chain[:-2] in _TYPE_VARIABLES:
         bound = _BOUND.search(text_of(raw, call))
         return [(bound[2], False)] if bound else [(chain, False)]
-    return [(chain, False)]
+    return [(each, False) for each in chains_of(raw, call, depth + 1)]
 
 
 def argument(call: Node, place: int) -> Node | None:
@@ -222,7 +259,8 @@ def bound_by_loop(raw: bytes, target: Node, iterated: Node, depth: int = 0) -> l
             break
     if iterated.type in ("list", "tuple", "set") and target.type == "identifier":
         name = text_of(raw, target)  # all of them are taken: `for check in (names, dates, sums)`
-        return [(name, chain_of(raw, each)) for each in iterated.named_children[:MAX_LOOPED]]
+        parts = iterated.named_children[:MAX_LOOPED]
+        return [(name, chain_of(raw, each)) for each in parts] or [(name, UNKNOWN)]
     chain = chain_of(raw, iterated)
     return unpacked(raw, target, UNKNOWN if chain == UNKNOWN else chain + NEXT)
 

@@ -40,3 +40,9 @@ def yielded(raw: bytes, node: Node) -> str:
         return UNKNOWN
     chain = chain_of(raw, value)
     return chain if chain == UNKNOWN or raw[node.start_byte : value.start_byte].split()[1:] else f"[{chain}]"
+
+
+def is_decorated(parameters: Node) -> bool:
+    """Whether the function of these parameters has a decorator."""
+    around = parameters.parent.parent if parameters.parent is not None else None
+    return around is not None and around.type == "decorated_definition"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from weft.code.facts import FILE, Imported
 from weft.code.readers.python_chains import text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_QUOTED_NAME: Final = re.compile(r"""["'](\w+)["']""")
 
 
 def imported(raw: bytes, statement: Node, owner: int) -> list[Imported]:
@@ -35,6 +38,12 @@ def imported_from(raw: bytes, statement: Node, owner: int) -> list[Imported]:
         names.append(("*", "*"))
     line = statement.start_point[0] + 1
     return [Imported(module, name, alias, line, level, owner == FILE, owner) for name, alias in names if name]
+
+
+def listed(raw: bytes, value: Node) -> list[str]:
+    """The names of an `__all__`, and `*` if it takes up what other modules say."""
+    text = text_of(raw, value)
+    return _QUOTED_NAME.findall(text) + (["*"] if "__all__" in text else [])
 
 
 def _called(raw: bytes, node: Node) -> tuple[str, str]:

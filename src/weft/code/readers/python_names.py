@@ -23,18 +23,19 @@ from weft.code.readers.python_chains import (
     annotation_of,
     bound_by_loop,
     chain_of,
+    chains_of,
     text_of,
     unpacked,
     values_of,
 )
-from weft.code.readers.python_functions import parameter, yielded
-from weft.code.readers.python_imports import imported, imported_from
+from weft.code.readers.python_functions import is_decorated, parameter, yielded
+from weft.code.readers.python_imports import imported, imported_from, listed
+from weft.code.readers.python_patterns import bound_by_match, narrowed
 from weft.code.readers.python_shown import heads_of, shown
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_QUOTED_NAME: Final = re.compile(r"""["'](\w+)["']""")
 _WORD: Final = re.compile(r"\w+")
 # A declared type by another name: `Rows = list[Row]`, `Text = Title | Body`.
 _ALIAS: Final = re.compile(
@@ -42,6 +43,7 @@ _ALIAS: Final = re.compile(
     r"|Iterable|Iterator|Generator|Literal|Awaitable|Coroutine)\[|[\w.\[\]]+\s*\|[\w.\[\]|\s\"',]+$"
 )
 _RECEIVERS: Final = frozenset({"self", "cls"})
+_OF_CLASS: Final = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})  # without saying so
 # What decorators tell of a definition, by their names; kept in `extra` as places.
 _FLAGS: Final = {
     "property": "properties",
@@ -72,6 +74,7 @@ class Names:
         self._untyped: set[int] = set()  # those without a declared type
         self._yields: dict[int, list[Value]] = {}
         self._inner: dict[int, list[tuple[int, int]]] = {}  # the bytes of the functions inside one of them
+        self._own_receivers: dict[int, list[tuple[int, int, str]]] = {}  # of those, which have a `self` of their own
         self._static: set[int] = set()  # methods without a receiver, and those of the class
         self._of_class: set[int] = set()
         self._extra: dict[str, list[str]] = {}
@@ -195,60 +198,58 @@ class Names:
                 text = text_of(self._raw, name)
                 self._bound.append((byte, owner, text, LOCAL_FUNCTION, False))
                 if "parameters" in match:
-                    self._inner.setdefault(owner, []).append((around.start_byte, around.end_byte))
+                    span = (around.start_byte, around.end_byte)
+                    self._inner.setdefault(owner, []).append(span)
+                    first = text_of(self._raw, match["parameters"][0]).strip("( \n").partition(",")[0].rstrip(") \n")
+                    if first in _RECEIVERS:
+                        self._own_receivers.setdefault(owner, []).append((*span, first))
                 if "declared" in match:
                     declared = annotation_of(self._raw, match["declared"][0])
                     self._bound.append((byte, owner, f"{text}()", declared, True))
 
     def _take_parameters(self, parameters: Node, heads: set[str]) -> None:
-        words = set(_WORD.findall(text_of(self._raw, parameters)))
-        if (words - _RECEIVERS).isdisjoint(heads):
-            return
         owner = self._owner_at(parameters.start_byte)
+        words = set(_WORD.findall(text_of(self._raw, parameters)))
+        if (words if owner in self._static else words - {"self"}).isdisjoint(heads):
+            return
         for place, each in enumerate([each for each in parameters.named_children if each.type != "comment"]):
             for name, chain, declared in parameter(self._raw, each):
                 is_first = chain == UNKNOWN and not place
-                held = self._receiver(parameters.start_byte, owner, name) if is_first else chain
+                held = self._receiver(parameters, owner, name) if is_first else chain
                 if held and name in heads:
                     self._bound.append((each.start_byte, owner, name, held, declared))
 
-    def _receiver(self, byte: int, owner: int, name: str) -> str:
+    def _receiver(self, parameters: Node, owner: int, name: str) -> str:
         """What the first parameter of a method holds, by whatever name; empty if its name says it."""
         start, around, own = self._functions.get(owner, (0, FILE, ""))
-        if name in _RECEIVERS:
+        is_own = parameters.start_byte == start + len(own.encode())
+        if name in _RECEIVERS and not is_own:
             return ""
-        is_method = around != FILE and byte == start + len(own.encode()) and owner not in self._static
-        return ("cls" if owner in self._of_class else "self") if is_method else UNKNOWN
+        if around == FILE or not is_own or owner in self._static:
+            return UNKNOWN
+        if name == "cls":  # of a method without any decorator it is what the class made: one of a metaclass
+            return "" if own in _OF_CLASS or is_decorated(parameters) else "self"
+        return "" if name == "self" else "cls" if owner in self._of_class else "self"
 
     def _take_uses(self, callees: list[Node]) -> None:
         raw, uses, owner_at = self._raw, self._uses, self._owner_at
-        chains: dict[bytes, str] = {}  # by text: what is called once is called again
+        chains: dict[bytes, list[str]] = {}  # by text: what is called once is called again
         for node in callees:
             byte = node.start_byte
             text = raw[byte : node.end_byte]
-            chain = chains.get(text, "")
-            if not chain:
-                chain = chain_of(raw, node)
-                # certainly nothing of the project's; no name at all
-                chain = UNKNOWN if chain.startswith(LITERALS) else chain
-                chains[text] = chain
-            if chain == UNKNOWN:
-                continue
-            key = (owner_at(byte), chain)
-            if uses.setdefault(key, byte) > byte:
-                uses[key] = byte
-            if chain == "isinstance":
-                self._narrow(node.next_sibling, key[0])
-
-    def _narrow(self, arguments: Node | None, owner: int) -> None:
-        """`isinstance(name, types)`."""
-        if arguments is None or owner not in self._functions or arguments.named_child_count != 2:
-            return
-        value, types = arguments.named_children
-        if value.type == "identifier":
-            name = f"{text_of(self._raw, value)}?"
-            for each in types.named_children if types.type == "tuple" else [types]:
-                self._bound.append((value.start_byte, owner, name, annotation_of(self._raw, each), True))
+            found = chains.get(text)
+            if found is None:  # literals are certainly nothing of the project's; `?` is no name at all
+                found = [chain for chain in chains_of(raw, node) if chain != UNKNOWN and not chain.startswith(LITERALS)]
+                chains[text] = found
+            for chain in found:
+                owner = owner_at(byte)
+                if owner in self._own_receivers and self._is_other(byte, owner, chain.partition(".")[0]):
+                    chain = UNKNOWN + chain[chain.find(".") :]  # noqa: PLW2901
+                key = (owner, chain)
+                if uses.setdefault(key, byte) > byte:
+                    uses[key] = byte
+                if chain == "isinstance" and owner in self._functions:
+                    self._bound += [(byte, owner, *each) for each in narrowed(raw, node.next_sibling)]
 
     def _take(self, match: Match) -> None:
         """One match that is neither a call nor a definition."""
@@ -289,6 +290,8 @@ class Names:
         elif "yield" in match:
             if owner in self._untyped and not self._is_inside(byte, owner):
                 self._yields.setdefault(owner, []).append((yielded(raw, node), False))
+        elif "matched" in match:
+            self._bound += [(byte, owner, *each) for each in bound_by_match(raw, node)]
         elif "hiding" in match:
             for each in node.named_children:
                 self._bound += [(byte, owner, name, UNKNOWN, False) for name, _, _ in parameter(raw, each)]
@@ -300,6 +303,11 @@ class Names:
     def _is_inside(self, byte: int, owner: int) -> bool:
         """Whether a byte is in a function inside its owner."""
         return any(start <= byte < end for start, end in self._inner.get(owner, ()))
+
+    def _is_other(self, byte: int, owner: int, name: str) -> bool:
+        """Whether `self`, or `super()`, means that of a function inside its owner."""
+        inner = self._own_receivers.get(owner, ())
+        return any(start <= byte < end and name in (receiver, "super()") for start, end, receiver in inner)
 
     def _take_held(self, held: list[Match]) -> None:
         """`name = value`, most of all statements: those of functions wait until it is known which of them matter."""
@@ -338,7 +346,9 @@ class Names:
     def _assign_field(self, left: Node, right: Node | None, declared: Node | None, byte: int, owner: int) -> None:
         """`self.name = value`, `self.name: declared`."""
         receiver, _, name = text_of(self._raw, left).partition(".")
-        if receiver in _RECEIVERS and name.isidentifier() and owner in self._functions:
+        if receiver not in _RECEIVERS or not name.isidentifier() or self._is_other(byte, owner, receiver):
+            return
+        if owner in self._functions:
             if declared is not None:
                 self._fields.append((byte, owner, name, [(annotation_of(self._raw, declared), True)]))
             elif right is not None:
@@ -382,8 +392,4 @@ class Names:
             self._of_class.add(owner)
 
     def _export(self, value: Node) -> None:
-        text = text_of(self._raw, value)
-        found = self._extra.setdefault("all", [])
-        found += _QUOTED_NAME.findall(text)
-        if "__all__" in text:
-            found.append("*")  # and what other modules say
+        self._extra.setdefault("all", []).extend(listed(self._raw, value))

@@ -7,7 +7,7 @@ empty set. Depth is bounded, and what is asked for while it is being found out (
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from weft.code.facts import FILE, Binding, Imported
@@ -81,6 +81,13 @@ class Lookup:
                     values, steps = self._returned_by_local(file, owner, head), steps[1:]
                 elif values == (OUTSIDE,) and head in _MADE:
                     values, steps = _MADE[head], steps[1:]
+        found = self._steps(values, steps)
+        if not found and owner != FILE and (tested := file.bindings(owner, f"{head}?")):
+            # what is declared does not have it: what the code asks of it does
+            return self._steps(distinct(v for each in tested for v in self.bound(file, each)), steps)
+        return found
+
+    def _steps(self, values: Values, steps: Sequence[str]) -> Values:
         for step in steps:
             if not values:
                 break

@@ -69,6 +69,8 @@ def member(lookup: Lookup, value: Value, name: str) -> Values:
         return (OUTSIDE,) if not isinstance(value, Local) else UNKNOWN
     if name == "__class__":
         return (Class(value.path, value.place),)
+    if name == "__super__" and isinstance(value, Class):  # `super(Other, self)`, as the reader writes it
+        return (Super(value.path, value.place, Instance(value.path, value.place)),)
     key = ("member", value, name)
     return lookup.once(key, lambda: _member(lookup, value, name))
 

@@ -1,7 +1,7 @@
 """Python: which file a module's name means.
 
 A name is looked for from the folders that Python would look in: the one that holds the top package of the importing
-file, those that the project's settings name, and those above the file, nearest first.
+file, then those that the project's settings name and those above the file, nearest first.
 """
 
 from __future__ import annotations
@@ -104,8 +104,18 @@ class Modules:
         if self._others is None:
             above = [str(each) for each in PurePosixPath(self._own_root).parents] if self._own_root else []
             found = dict.fromkeys([*setting_roots(self._project), *("" if each == "." else each for each in above)])
-            self._others = tuple(each for each in found if each != self._own_root)
+            others = [each for each in found if each != self._own_root]
+            self._others = tuple(sorted(others, key=self._distance))  # one project may hold several
         yield from self._others
+
+    def _distance(self, root: str) -> int:
+        """How far away a root is: how few folders it shares with the file."""
+        shared = 0
+        for own, other in zip(self._path.split("/")[:-1], root.split("/"), strict=False):
+            if own != other:
+                break
+            shared += 1
+        return -shared
 
 
 def setting_roots(project: Project) -> tuple[str, ...]:
