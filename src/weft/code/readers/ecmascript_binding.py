@@ -6,43 +6,38 @@ is bound, what it holds may not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from weft.code.facts import FILE, Binding
 from weft.code.readers import OwnerAt
 from weft.code.readers.ecmascript_docs import NOTHING_STATED, Stated, doc_of, stated_in
-from weft.code.readers.ecmascript_patterns import is_this, name_of, names_in, passed_functions
-from weft.code.readers.ecmascript_scopes import FUNCTIONS, NOTHING, UNKNOWN, Chain, Local, Scope, chain_of
+from weft.code.readers.ecmascript_patterns import asked_types, is_this, name_of, names_in, passed_functions
+from weft.code.readers.ecmascript_scopes import (
+    FUNCTIONS,
+    NOTHING,
+    UNKNOWN,
+    Chain,
+    Local,
+    Pending,
+    Scope,
+    Source,
+    chain_of,
+    told_apart,
+)
 from weft.code.readers.ecmascript_types import text_of, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_WORD: Final = re.compile(r"[\w$]+")
 _BLOCKS: Final = frozenset({"catch_clause", "for_in_statement", "for_statement", "statement_block", "switch_body"})
 _CLASSES: Final = frozenset({"abstract_class_declaration", "class_declaration", "interface_declaration"})
 _VALUES: Final = frozenset({"function_expression", "arrow_function", "class", "generator_function"})
 _FIELD_MARKS: Final = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 _VAR_SCOPES: Final = frozenset({"file", "function", "arrow"})
 _NAME_SCOPES: Final = frozenset({"file", "function", "arrow", "block"})
-
-
-class _Source(NamedTuple):
-    """Where a variable's value comes from: its type, its value, what it is passed by and as which argument."""
-
-    type: Node | None = None
-    value: Node | None = None
-    context: tuple[Node, str] | None = None
-    stated: str = ""  # a type that a comment states
-
-
-class _Pending(NamedTuple):
-    """A variable whose value is told later, and the steps to it from there."""
-
-    local: Local
-    scope: Scope
-    path: str
-    source: _Source
 
 
 class Names:
@@ -55,26 +50,26 @@ class Names:
         self.scopes: list[Scope] = []  # of each node, in their order
         self.bindings: list[Binding] = []
         self._owner_at, self._raw = owner_at, raw
-        self._pending: list[_Pending | tuple[Node, Scope]] = []
+        self._pending: list[Pending | tuple[Node, Scope]] = []
         self._contexts: dict[int, tuple[Node, str]] = {}
         self._counts: dict[tuple[int, str], int] = {}
         self._locals: list[Local] = []
         self._returned: set[int] = set()
         self._overloads: dict[tuple[int, str], str] = {}  # by where their scope begins, and their name
         self._property_end = 0
+        self._imported: set[str] = set()  # words of import statements: names of the file, and some more
         current = self.file
         for node in nodes:
             while current.parent is not None and current.end <= node.start_byte:
                 current = current.parent
             self.scopes.append(current)
             current = self._place(node, node.type, current)
+        told_apart(self._locals, {*self.file.names, *self._imported})
         for each in self._pending:
-            if isinstance(each, _Pending):
+            if isinstance(each, Pending):
                 self._tell(each)
             else:
                 self._assigned(*each)
-
-    # Placing names.
 
     def _place(self, node: Node, kind: str, scope: Scope) -> Scope:
         """Places the names that a node binds; gives the scope that begins with it, or the one that goes on."""
@@ -101,6 +96,8 @@ class Names:
             self._field(node, scope)
         elif kind == "property_signature":
             self._property(node, scope)
+        elif kind == "import_statement":
+            self._imported.update(_WORD.findall(text_of(node)))
         elif kind in ("function_signature", "method_signature"):
             self._overload(node, scope)
         elif kind in ("call_signature", "construct_signature") and scope.kind == "type" and scope.own:
@@ -132,7 +129,7 @@ class Names:
         stated = self._stated(node).parameters if inner.own and given else {}
         for at, each in enumerate(given):
             if stated and each.type in ("identifier", "assignment_pattern") and (written := stated.get(name_of(each))):
-                self._pattern(each, inner, _Source(stated=written))
+                self._pattern(each, inner, Source(stated=written))
             else:
                 self._parameter(each, at, inner, context)
         self._returns(node, kind, inner, scope)
@@ -154,7 +151,7 @@ class Names:
             return
         value = node.child_by_field_name("value") if pattern is not None else None
         passed = None if context is None else (context[0], f"{context[1]}@{at}")
-        self._pattern(pattern or node, scope, _Source(annotation, value, passed))
+        self._pattern(pattern or node, scope, Source(annotation, value, passed))
         if annotation is None or not scope.own or pattern is None:
             return
         declared = type_of(annotation, scope.generic)
@@ -190,11 +187,14 @@ class Names:
             operator = node.child_by_field_name("operator")
             path = "[]" if operator is None or operator.type == "of" else ".keys()"
             if left is not None and node.child_by_field_name("kind") is not None:
-                self._pattern(left, inner, _Source(None, right), path)
+                self._pattern(left, inner, Source(None, right), path)
         elif kind == "catch_clause":
             parameter = node.child_by_field_name("parameter")
             if parameter is not None:
-                self._pattern(parameter, inner, _Source())
+                self._pattern(parameter, inner, Source())
+        elif kind == "statement_block":
+            for name, asked in asked_types(node):
+                self._local(text_of(name), name, inner).hold(NOTHING, asked)
         return inner
 
     def _class(self, node: Node, kind: str, scope: Scope) -> Scope:
@@ -253,7 +253,7 @@ class Names:
         hoisted = parent is not None and parent.type == "variable_declaration"
         target = scope.around(_VAR_SCOPES if hoisted else _NAME_SCOPES)
         stated = self._stated(node).type if name.type == "identifier" else ""
-        self._pattern(name, target, _Source(node.child_by_field_name("type"), value, None, stated))
+        self._pattern(name, target, Source(node.child_by_field_name("type"), value, None, stated))
 
     def _field(self, node: Node, scope: Scope) -> None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
@@ -282,6 +282,7 @@ class Names:
 
     def _local(self, name: str, node: Node, scope: Scope) -> Local:
         local = Local(name, node.start_point[0] + 1, scope.owner, top=scope is self.file)
+        local.within = not scope.own
         if not local.top:
             count = self._counts.get((scope.owner, name), 1 if scope.owner == FILE else 0) + 1
             self._counts[scope.owner, name] = count
@@ -290,22 +291,20 @@ class Names:
         scope.names.setdefault(name, local)
         return local
 
-    def _pattern(self, pattern: Node, scope: Scope, source: _Source, path: str = "") -> None:
+    def _pattern(self, pattern: Node, scope: Scope, source: Source, path: str = "") -> None:
         """Places every name of a pattern; what each holds is told later."""
         for bound in names_in(pattern, path):
             own = source
             if bound.gathers:
                 # What is gathered at the end of a function's parameters is declared as a list; elsewhere nothing is.
-                own = _Source(source.type if bound.path == "" else None)
+                own = Source(source.type if bound.path == "" else None)
             local = self._local(text_of(bound.name), bound.name, scope)
-            if bound.default is not None and own == _Source():
-                self._pending.append(_Pending(local, scope, "", _Source(None, bound.default)))
+            if bound.default is not None and own == Source():
+                self._pending.append(Pending(local, scope, "", Source(None, bound.default)))
             else:
-                self._pending.append(_Pending(local, scope, bound.path, own))
+                self._pending.append(Pending(local, scope, bound.path, own))
 
-    # What they hold.
-
-    def _tell(self, pending: _Pending) -> None:
+    def _tell(self, pending: Pending) -> None:
         local, scope, path, source = pending
         declared = source.stated or type_of(source.type, scope.generic)
         if declared in ("any", "unknown", "object"):
@@ -370,8 +369,6 @@ class Names:
     def _stated(self, node: Node) -> Stated:
         """The types that the comment above a node states, in plain JavaScript."""
         return stated_in(doc_of(self._raw, node)) if self._raw else NOTHING_STATED
-
-    # Bindings.
 
     def _declare(self, owner: int, name: str, written: str, node: Node) -> None:
         self.bindings.append(Binding(owner, name, written, declared=True, line=node.start_point[0] + 1))

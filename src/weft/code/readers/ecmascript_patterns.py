@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_PATTERN_DEPTH: Final = 8
+MAX_ASKED: Final = 8  # names in one condition
 _IDENTIFIERS: Final = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 
 
@@ -83,3 +84,31 @@ def passed_functions(call: Node) -> Iterator[tuple[Node, Node, int]]:
         for option in each.named_children if each.type == "ternary_expression" else [each]:
             if option.type in ("arrow_function", "function_expression"):
                 yield option, called, at
+
+
+def asked_types(block: Node) -> list[tuple[Node, str]]:
+    """The names that the condition before a block asks `instanceof` of, each with the class."""
+    around = block.parent
+    condition = (
+        around.child_by_field_name("condition") if around is not None and around.type == "if_statement" else None
+    )
+    if around is None or condition is None or around.child_by_field_name("consequence") != block:
+        return []
+    found: list[tuple[Node, str]] = []
+    waiting = [condition]
+    while waiting and len(found) < MAX_ASKED:
+        each = waiting.pop()
+        left, right = each.child_by_field_name("left"), each.child_by_field_name("right")
+        operator = each.child_by_field_name("operator")
+        if each.type == "parenthesized_expression":
+            waiting += each.named_children
+        elif left is not None and right is not None and operator is not None:
+            if operator.type == "&&":
+                waiting += [left, right]
+            elif operator.type == "instanceof" and left.type == "identifier" and _is_dotted(right):
+                found.append((left, text_of(right)))
+    return found
+
+
+def _is_dotted(node: Node) -> bool:
+    return text_of(node).replace(".", "").isidentifier()

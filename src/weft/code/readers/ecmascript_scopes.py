@@ -3,12 +3,12 @@
 Beside what all chains are made of (see `weft.code.facts`), these have: `new a.B()` for a construction, `<T>` for a
 value whose type is shown (`x as T`, a literal), `import(m)` and `require(m)` for a module, `[n]` for an element of a
 list, and `f@n@k` for what a function that is the n-th argument of `f` gets as its own k-th argument. `x~2` is the
-second variable of that name in one function.
+second variable of that name in one function, `x~1` one of a block that hides a name of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from weft.code.readers.ecmascript_types import text_of, type_of
@@ -73,7 +73,9 @@ NOTHING: Final = Chain(UNKNOWN)
 class Local:
     """A variable. `flat` and `chain` are what it holds; `defined` says that it is a definition of the file's own."""
 
-    __slots__ = ("alias", "chain", "declared", "defined", "flat", "inner", "line", "name", "owner", "top", "used")
+    __slots__ = (
+        *("alias", "chain", "declared", "defined", "flat", "inner", "line", "name", "owner", "top", "used", "within"),
+    )
 
     def __init__(self, name: str, line: int, owner: int, *, top: bool) -> None:
         self.name, self.line, self.owner, self.top = name, line, owner, top
@@ -83,6 +85,7 @@ class Local:
         self.flat = UNKNOWN
         self.defined = False
         self.inner = False  # a function inside a function
+        self.within = False  # bound in a block, or a function, inside its owner
         self.used = False
 
     def hold(self, chain: Chain, declared: str = "") -> None:
@@ -161,6 +164,31 @@ class Scope:
             if last.kind in kinds:
                 break
         return last
+
+
+class Source(NamedTuple):
+    """Where a variable's value comes from: its type, its value, what it is passed by and as which argument."""
+
+    type: Node | None = None
+    value: Node | None = None
+    context: tuple[Node, str] | None = None
+    stated: str = ""  # a type that a comment states
+
+
+class Pending(NamedTuple):
+    """A variable whose value is told later, and the steps to it from there."""
+
+    local: Local
+    scope: Scope
+    path: str
+    source: Source
+
+
+def told_apart(found: Iterable[Local], outside: Set[str]) -> None:
+    """Gives another name to variables of blocks that hide a name of the file: around the block that one is meant."""
+    for each in found:
+        if each.within and each.alias in outside:
+            each.alias = f"{each.name}~1"
 
 
 def chain_of(node: Node, scope: Scope) -> Chain:

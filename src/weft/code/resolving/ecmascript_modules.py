@@ -147,14 +147,19 @@ def _entry(project: Project, package: Package, rest: str) -> str:
         targets = list(_leaves(exports, 0))
     if not rest:
         targets += [says[field] for field in _FIELDS if isinstance(says.get(field), str)]
-        targets += ["./index", "./src/index"]
     else:
-        targets += [f"./{rest}", f"./src/{rest}"]
-    for target in targets[:MAX_TARGETS]:
-        found = _source(project, package, target)
-        if found:
-            return found
-    return ""
+        targets.append(f"./{rest}")
+    named = [found for target in targets[:MAX_TARGETS] if (found := _source(project, package, target))]
+    if named:  # where what is compiled is there as well, the source is meant
+        return next((each for each in named if not _is_compiled(package, each)), named[0])
+    others = ("./index", "./src/index") if not rest else (f"./src/{rest}",)
+    return next((found for target in others if (found := _source(project, package, target))), "")
+
+
+def _is_compiled(package: Package, path: str) -> bool:
+    """Whether a file looks like what a compiler made: declarations alone, or below a folder for such."""
+    inside = path.removeprefix(f"{package.folder}/").split("/") if package.folder else path.split("/")
+    return path.endswith((".d.ts", ".d.mts", ".d.cts")) or (len(inside) > 1 and inside[0] in _COMPILED)
 
 
 def _source(project: Project, package: Package, target: str) -> str:

@@ -136,7 +136,7 @@ def _paths(project: Project, path: str, depth: int) -> Paths:
         if isinstance(each, str) and each.startswith("."):
             target = joined(folder, each)
             made = _over(made, _paths(project, target if target.endswith(".json") else f"{target}.json", depth + 1))
-    made = _over(made, _own_paths(says.get("compilerOptions"), folder))
+    made = _over(made, _own_paths(says.get("compilerOptions"), folder, made.folder))
     if not made.patterns and made.folder is None:
         for each in _references(says, folder):  # a file that only names others: one of them says it
             made = _over(_paths(project, each, depth + 1), made)
@@ -151,15 +151,16 @@ def _over(below: Paths, own: Paths) -> Paths:
     )
 
 
-def _own_paths(options: object, folder: str) -> Paths:
+def _own_paths(options: object, folder: str, inherited: str | None) -> Paths:
+    """What one file says itself; `inherited` is the `baseUrl` of those that it extends, from which its paths begin."""
     if not isinstance(options, dict):
         return Paths()
     start, patterns, output = options.get("baseUrl"), options.get("paths"), options.get("outDir")
     begin = joined(folder, start) if isinstance(start, str) else None
+    origin = next((each for each in (begin, inherited) if each is not None), folder)
     made = []
     for pattern, targets in patterns.items() if isinstance(patterns, dict) else ():
         if isinstance(targets, list):
-            origin = folder if begin is None else begin
             made.append((pattern, tuple(joined(origin, each) for each in targets if isinstance(each, str))))
     source = options.get("rootDir", "src")
     outputs: tuple[tuple[str, str], ...] = ()
