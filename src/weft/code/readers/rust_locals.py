@@ -93,6 +93,9 @@ def bind(into: Locals, scope: Scope, pattern: Node | None, source: Node | str, s
     elif kind == "captured_pattern":
         for each in pattern.named_children:
             bind(into, scope, each, source, steps, depth + 1)
+    elif kind == "tuple_pattern" and (elements := _elements(source, pattern)) and not steps:
+        for each, element in zip(_parts(pattern), elements, strict=True):
+            bind(into, scope, each, element, "", depth + 1)
     elif kind in ("tuple_pattern", "slice_pattern"):
         for place, each in enumerate(_parts(pattern)):
             part = f".{place}" if kind == "tuple_pattern" else "[]"
@@ -125,6 +128,14 @@ def _bind_fields(into: Locals, scope: Scope, pattern: Node, source: Node | str, 
         if name is not None:
             target = each.child_by_field_name("pattern") or name
             bind(into, scope, target, source, f"{steps}{{{path}}}.{text_of(name)}", depth + 1)
+
+
+def _elements(source: Node | str, pattern: Node) -> list[Node]:
+    """The elements of a tuple that is written out, one for each part of a pattern; none if it is another thing."""
+    if isinstance(source, str) or source.type != "tuple_expression":
+        return []
+    found = [each for each in source.named_children if each.type not in ("line_comment", "block_comment")]
+    return found if len(found) == len(_parts(pattern)) else []
 
 
 def _inner(pattern: Node) -> Node | None:

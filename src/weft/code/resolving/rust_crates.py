@@ -189,9 +189,17 @@ def _named(
                 if library is None or not project.exists(library.root):
                     outside.add(called)
                     continue
-                renamed = isinstance(given, Mapping) and "package" in given
-                inside[called if renamed else library.name] = library.root
+                inside[called if _is_renamed(name, given, workspace) else library.name] = library.root
     return inside, frozenset(outside - inside.keys())
+
+
+def _is_renamed(name: str, given: Any, workspace: _Manifest | None) -> bool:
+    """Whether a dependency goes by the name it is given here, and not by that of its library."""
+    if not isinstance(given, Mapping):
+        return False
+    inherited = given.get("workspace") is True and workspace is not None
+    table = _table(workspace.data, "workspace", "dependencies").get(name) if inherited and workspace else given
+    return isinstance(table, Mapping) and "package" in table
 
 
 def _workspace(manifest: _Manifest, manifests: Mapping[str, _Manifest]) -> _Manifest | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from weft.code.facts import FILE
 from weft.code.resolving.rust_files import FileNames, Impl
 from weft.code.resolving.rust_names import Alias, Def, Outside, Variant
-from weft.code.resolving.rust_std import DERIVED
+from weft.code.resolving.rust_std import DERIVED, PRELUDE
 from weft.code.resolving.rust_text import Written, type_of
 from weft.code.resolving.rust_workspace import Place
 
@@ -26,12 +26,12 @@ class Methods:
     def __init__(self, values: Values) -> None:
         self._values = values
         self._names = values.names
-        self._found: dict[tuple[Type, str], Method | None] = {}
+        self._found: dict[tuple[Type, str, Place], Method | None] = {}
         self._impls: dict[tuple[str, int], list[tuple[str, Impl]]] = {}
 
     def find(self, kind: Type, name: str, context: Context, depth: int = 0) -> Method | None:
         """The method of a type by that name; None if it has none in the project."""
-        asked = (kind, name)
+        asked = (kind, name, context.at)
         if asked not in self._found:
             self._found[asked] = None  # a circle ends here
             self._found[asked] = self._find(kind, name, context, depth)
@@ -49,7 +49,7 @@ class Methods:
             return None
         own = self._candidates(kind.head, name)
         if own:
-            return self._method(self._best(own), kind)
+            return self._method(self._best(own, context), kind)
         for trait in self.traits(kind.head):
             file = self._names.file(trait.path)
             places = self._members(file, trait.place, name) if file is not None else []
@@ -76,16 +76,35 @@ class Methods:
                     found.extend(Def(path, at) for at in other.members(key, name))
         return list(dict.fromkeys(found))
 
-    def _best(self, found: list[Def]) -> Def | None:
-        """The type's own method before a trait's; none where the same trait has it with other arguments (`From`)."""
+    def _best(self, found: list[Def], context: Context) -> Def | None:
+        """The type's own method before a trait's; of several traits the one that is known here, else none.
+
+        None, too, where the same trait has it with other arguments (`From`).
+        """
         if len(found) < 2:
             return found[0] if found else None
         traits = [self._names.definition(each).interfaces for each in found]
         for each, trait in zip(found, traits, strict=True):
             if not trait:
                 return each
-        heads = {trait[0].partition("<")[0] for trait in traits}
-        return None if len(heads) == 1 and len({trait[0] for trait in traits}) > 1 else found[0]
+        heads = {trait[0].partition("<")[0].rpartition("::")[2] for trait in traits}
+        if len(heads) == 1:
+            return None if len({trait[0] for trait in traits}) > 1 else found[0]
+        known = [each for each, trait in zip(found, traits, strict=True) if self._is_known(each, trait[0], context)]
+        return known[0] if len(known) == 1 else None
+
+    def _is_known(self, method: Def, trait: str, context: Context) -> bool:
+        """Whether the trait that a method is of can be named in a place: only then can the method be called there."""
+        name = trait.partition("<")[0].rpartition("::")[2]
+        here = self._names.path(context.at, (name,), "type", context.owner)
+        return name in PRELUDE if here is None else here == self._trait_of(method)
+
+    def _trait_of(self, method: Def) -> object:
+        """The trait whose implementation a method stands in; None for a type's own."""
+        written = self._names.definition(method).interfaces
+        at = self._values.context(method.path, method.place).at
+        named = type_of(written[0]) if written else None
+        return self._names.path(at, named.names, "type") if named is not None and named.kind == "path" else None
 
     def _method(self, item: Def | None, kind: Type) -> Method | None:
         from weft.code.resolving.rust_values import Context, Method
@@ -180,7 +199,7 @@ class Methods:
             key = f"{impl.module}::{impl.head}" if impl.module else impl.head
             places = file.members(key, name) if file is not None else []
             if places and self._is_outside(path, impl, kind):
-                return self._method(self._best([Def(path, at) for at in places]), kind)
+                return self._method(self._best([Def(path, at) for at in places], context), kind)
         return None
 
     def _is_outside(self, path: str, impl: Impl, kind: Type) -> bool:
@@ -281,6 +300,14 @@ class Methods:
     def _of_qualified(self, root: Written, context: Context) -> Method | Variant | Outside | None:
         if not root.names:
             return None
+        kind = self._values.type(root.parts[0], context)
+        if len(root.parts) == 2 and root.parts[1].kind == "path" and kind is not None and isinstance(kind.head, Def):
+            trait = self._names.path(context.at, root.parts[1].names, "type", context.owner)
+            own = [each for each in self._candidates(kind.head, root.names[-1]) if self._trait_of(each) == trait]
+            if trait is not None and own:
+                return self._method(own[0] if len(own) == 1 else None, kind)
+            if isinstance(trait, Def):
+                return self._of_type(self._values.type(root.parts[1], context), root.names[-1], context)
         found = None
         for part in root.parts:
             found = self._of_type(self._values.type(part, context), root.names[-1], context)
