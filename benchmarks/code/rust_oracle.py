@@ -1,6 +1,6 @@
 """How right the links of Rust code are: against rust-analyzer, which knows the types of everything.
 
-Real crates are taken from crates.io, `rust-analyzer scip` says for each name what it means, and the CALLS of weft are
+Real crates are had by `cargo vendor`, `rust-analyzer scip` says for each name what it means, and the CALLS of weft are
 compared with that: an edge from the definition around a name to the function or method that it means (names in `use`
 are not calls). A construction is judged by whether the type is named there at all. What rust-analyzer says nothing of
 (code for another platform, tokens of a macro) is counted apart and judges nothing.
@@ -12,13 +12,11 @@ are not calls). A construction is judged by whether the type is named there at a
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import random
+import shutil
 import subprocess
-import tarfile
 import time
-import urllib.request
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,6 @@ from weft.code.parsing import Parsed
 from weft.code.symbols import read_source
 from weft.code.tree import Tree
 
-HOSTED = "https://static.crates.io/crates"
 # The crates of a workspace; the first is its root, the others are below `crates` and take the place of those outside.
 SETS: dict[str, tuple[str, ...]] = {
     "ripgrep": (
@@ -52,6 +49,7 @@ SETS: dict[str, tuple[str, ...]] = {
     "serde_json": ("serde_json-1.0.128",),
     "regex-automata": ("regex-automata-0.4.8",),
 }
+LEFT_OUT = shutil.ignore_patterns("Cargo.toml.orig", "Cargo.lock", ".cargo-checksum.json")
 LOOKED_AT = frozenset({"ripgrep", "clap_builder", "hyper"})  # the rules were written with these in view, no others
 GOAL_PRECISION, GOAL_RECALL = 95.0, 80.0
 READ_ROUNDS = 5
@@ -74,9 +72,10 @@ def fetched(place: Path, name: str) -> Path:
     """The directory of a set, downloaded and indexed by rust-analyzer if it is not there."""
     root = place / name
     if not (root / "Cargo.toml").exists():
+        vendored = _vendored(place / f"{name}.wanted", SETS[name])
         for at, crate in enumerate(SETS[name]):
-            own = crate.rpartition("-")[0]
-            _unpack(crate, root if at == 0 else root / "crates" / own)
+            target = root if at == 0 else root / "crates" / crate.rpartition("-")[0]
+            shutil.copytree(vendored / crate, target, ignore=LEFT_OUT, dirs_exist_ok=True)
         _join(root, [crate.rpartition("-")[0] for crate in SETS[name][1:]])
     index = place / f"{name}.scip"
     if not index.exists():
@@ -87,17 +86,16 @@ def fetched(place: Path, name: str) -> Path:
     return root
 
 
-def _unpack(crate: str, target: Path) -> None:
-    own = crate.rpartition("-")[0]
-    with urllib.request.urlopen(f"{HOSTED}/{own}/{crate}.crate", timeout=60) as answer:
-        packed = io.BytesIO(answer.read())
-    with tarfile.open(fileobj=packed, mode="r:gz") as held:
-        for member in held:
-            path = member.name.partition("/")[2]
-            read = held.extractfile(member) if member.isfile() else None
-            if read is not None and path not in ("Cargo.toml.orig", "Cargo.lock"):
-                (target / path).parent.mkdir(parents=True, exist_ok=True)
-                (target / path).write_bytes(read.read())
+def _vendored(folder: Path, crates: tuple[str, ...]) -> Path:
+    """Where cargo puts crates and all that they need, each in a folder by name and version. Nothing is built."""
+    (folder / "src").mkdir(parents=True, exist_ok=True)
+    (folder / "src/lib.rs").touch()
+    wanted = "\n".join(f'{own} = "={version}"' for own, _, version in (each.rpartition("-") for each in crates))
+    about = '[package]\nname = "wanted"\nversion = "0.0.0"\nedition = "2021"\n\n[workspace]\n\n[dependencies]\n'
+    (folder / "Cargo.toml").write_text(f"{about}{wanted}\n")
+    command = ("cargo", "vendor", "--quiet", "--versioned-dirs")
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return folder / "vendor"
 
 
 def _join(root: Path, others: list[str]) -> None:

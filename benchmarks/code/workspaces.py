@@ -1,24 +1,22 @@
-"""Real packages as workspaces: source distributions from PyPI, unpacked, indexed, embedded; each kept for the next run.
+"""Real packages as workspaces: wheels that pip fetches by name, unpacked, indexed, embedded; kept for the next run.
 
-Nothing of them is part of this repository. Tests, documentation and examples are left out when they are unpacked:
-what is measured is the source.
+Nothing of them is part of this repository, and nothing of them is run. Tests, documentation and examples are left out
+when they are unpacked: what is measured is the source.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-import tarfile
-import urllib.request
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
-from typing import Any
 
 import weft
 from weft.operations.backfilling import backfill
 from weft.operations.code_indexing import index_workspace
 from weft.operations.code_lookup import is_test_path
 
-HOSTED = "https://files.pythonhosted.org/"
 LEFT_OUT = frozenset({"doc", "docs", "example", "examples", "test", "tests", "benchmarks", "bench", "scripts", "tools"})
 MOST_TEXTS = 1_000_000
 
@@ -28,21 +26,12 @@ def unpacked(place: Path, package: str, version: str) -> Path:
     root = place / "trees" / f"{package}-{version}"
     if root.exists():
         return root
-    archive = place / "archives" / f"{package}-{version}.tar.gz"
-    if not archive.exists():
-        archive.parent.mkdir(parents=True, exist_ok=True)
-        archive.write_bytes(_fetched(_sdist_url(package, version)))
     making = root.with_name(f"{root.name}.part")
     shutil.rmtree(making, ignore_errors=True)
-    with tarfile.open(archive) as held:
-        for member in held:
-            path = member.name.partition("/")[2]
-            wanted = member.isfile() and path.endswith(".py") and not is_test_path(path)
-            if wanted and not LEFT_OUT & set(path.split("/")[:-1]):
-                target = making / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                read = held.extractfile(member)
-                target.write_bytes(read.read() if read is not None else b"")
+    with zipfile.ZipFile(_wheel(place / "wheels" / root.name, package, version)) as held:
+        for path in held.namelist():
+            if path.endswith(".py") and not is_test_path(path) and not LEFT_OUT & set(path.split("/")[:-1]):
+                held.extract(path, making)
     making.rename(root)
     return root
 
@@ -65,13 +54,10 @@ def opened(place: Path, package: str, version: str) -> weft.Memory:
     return memory
 
 
-def _sdist_url(package: str, version: str) -> str:
-    told: dict[str, Any] = json.loads(_fetched(f"https://pypi.org/pypi/{package}/{version}/json"))
-    url: str = next(each["url"] for each in told["urls"] if each["packagetype"] == "sdist")
-    return HOSTED + url.partition("packages/")[2] if url.startswith("..") else url
-
-
-def _fetched(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=60) as answer:
-        body: bytes = answer.read()
-    return body
+def _wheel(folder: Path, package: str, version: str) -> Path:
+    """The wheel of a version for this Python, downloaded if it is not there."""
+    if not any(folder.glob("*.whl")):
+        only_wheels = ("--no-deps", "--only-binary", ":all:")
+        command = (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *only_wheels)
+        subprocess.run([*command, "--dest", str(folder), f"{package}=={version}"], check=True)
+    return next(iter(folder.glob("*.whl")))
