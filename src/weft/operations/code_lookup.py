@@ -31,8 +31,8 @@ from weft.types import Direction, Find, Neighbour, NodeVersion, When
 
 MOST_NAMED: Final = 200  # nodes of one name that are looked at
 EDGES_AT_ONCE: Final = 5_000
-STEPS_OF_ONE: Final = 60  # from one node by one relation: few have more
-MOST_OF_ONE: Final = 2_000  # where one has more
+STEPS_OF_ONE: Final = 60  # from one node: few have more
+MOST_OF_ONE: Final = 2_000  # by one relation, where one has more
 OTHERS_LISTED: Final = 5
 NEAREST_LISTED: Final = 5
 LEAST_ALIKE: Final = 0.5
@@ -167,13 +167,30 @@ def named(loom: Loom, when: When, symbol: str) -> list[NodeVersion]:
     As it is written, else in capitals or not. Whole names come before parts, code before its tests, and then what
     others point at most.
     """
-    parts = tuple(_SEPARATORS.split(symbol.removesuffix("()")))
-    if not parts[-1]:
+    if not (last := _split(symbol)[-1].casefold()):
         return []
+    ids, many = _ids_by_words(loom, when, symbol, last)
+    return _going_by(loom, when, symbol, [*ids, *_ids_ending(loom, when, last)] if many else ids)
+
+
+def named_at_once(loom: Loom, when: When, symbol: str) -> tuple[list[NodeVersion], bool]:
+    """As `named`, as far as indexes tell without all names being gone through; and whether there may be more."""
+    if not (last := _split(symbol)[-1].casefold()):
+        return [], False
+    ids, many = _ids_by_words(loom, when, symbol, last)
+    return _going_by(loom, when, symbol, ids), many
+
+
+def _split(symbol: str) -> tuple[str, ...]:
+    return tuple(_SEPARATORS.split(symbol.removesuffix("()")))
+
+
+def _going_by(loom: Loom, when: When, symbol: str, ids: Sequence[str]) -> list[NodeVersion]:
+    """Those of these symbols that go by a name, the likeliest first."""
+    parts = _split(symbol)
     # A symbol's id ends with its key: most that share a word are told apart without being read.
     folded = tuple(part.casefold() for part in parts)
-    ids = [each for each in _ids_of_name(loom, when, symbol, folded[-1]) if _last_part(each) == folded[-1]]
-    found = loom.store.nodes(loom.viewer, when, ids)
+    found = loom.store.nodes(loom.viewer, when, [each for each in ids if _last_part(each) == folded[-1]])
     fitting = [node for node in found if _full(node)[-len(parts) :] == parts]
     if not fitting:
         fitting = [node for node in found if tuple(map(str.casefold, _full(node)[-len(parts) :])) == folded]
@@ -195,21 +212,20 @@ def _ids_in_names(loom: Loom, when: When, words: Sequence[str], *kinds: str) -> 
     return [hit.node.id for hit in loom.store.search_text(loom.viewer, when, query, limit=MOST_NAMED).hits]
 
 
-def _ids_of_name(loom: Loom, when: When, symbol: str, last: str) -> list[str]:
-    """The ids of symbols that may go by a name whose last part this is.
+def _ids_by_words(loom: Loom, when: When, symbol: str, last: str) -> tuple[list[str], bool]:
+    """The ids of symbols that may go by a name whose last part this is, and whether others may as well.
 
     By its first word, as most names have few in common. `get`, `on` and `s` are words that no index of words keeps, and
-    of some there are too many: then the whole name is looked up, and last all names are gone through.
+    of some there are too many: then the whole name is looked up.
     """
     words = stems(last)[:1]
     ids = _ids_in_names(loom, when, words, *SYMBOL_KINDS)
     if words and len(ids) < MOST_NAMED:
-        return ids
-    whole = ".".join(_SEPARATORS.split(symbol.removesuffix("()")))
+        return ids, False
+    whole = ".".join(_split(symbol))
     find = Find(kinds=SYMBOL_KINDS, names=(whole,), projects=projects_of(loom))
     exact = [node.id for node in loom.store.find(loom.viewer, when, find, limit=MOST_NAMED).nodes]
-    found = [*exact, *ids] if exact and "." in whole else [*exact, *ids, *_ids_ending(loom, when, last)]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys((*exact, *ids))), not (exact and "." in whole)
 
 
 def _ids_ending(loom: Loom, when: When, last: str) -> list[str]:
@@ -331,27 +347,32 @@ def all_joined(
 
     And those of which there are more than MOST_OF_ONE by one relation, whose further ones are not told.
     """
-    steps: dict[str, dict[tuple[str, str], Neighbour]] = {each: {} for each in ids}
+    steps, crowded = _steps_by(loom, when, ids, rels, direction, STEPS_OF_ONE)
     cut: set[str] = set()
-    for rel in rels:
-        found, more = _steps_by(loom, when, ids, rel, direction, STEPS_OF_ONE)
-        for start in more:
-            again, still = _steps_by(loom, when, [start], rel, direction, MOST_OF_ONE)
-            found |= again
+    for start in crowded:  # few have so many: relation by relation, none pushes another out
+        steps[start] = []
+        for rel in rels:
+            again, still = _steps_by(loom, when, [start], (rel,), direction, MOST_OF_ONE)
+            steps[start] += again.get(start, [])
             cut |= still
-        for start, some in found.items():
-            for step in some:
-                steps[start].setdefault((rel, step.node.id), step)
-    return {start: list(some.values()) for start, some in steps.items() if some}, frozenset(cut)
+    order = {rel: place for place, rel in enumerate(rels)}
+    told: dict[str, list[Neighbour]] = {}
+    for start in ids:
+        once: dict[tuple[str, str], Neighbour] = {}
+        for step in sorted(steps.get(start, ()), key=lambda step: order[step.edge.rel]):
+            once.setdefault((step.edge.rel, step.node.id), step)
+        if once:
+            told[start] = list(once.values())
+    return told, frozenset(cut)
 
 
 def _steps_by(
-    loom: Loom, when: When, ids: Sequence[str], rel: str, direction: Direction, limit: int
+    loom: Loom, when: When, ids: Sequence[str], rels: tuple[str, ...], direction: Direction, limit: int
 ) -> tuple[dict[str, list[Neighbour]], set[str]]:
-    """Steps by one relation, in this workspace; and the nodes that have as many as were asked for, or more."""
+    """Steps by some relations, in this workspace; and the nodes that have as many as were asked for, or more."""
     counts: Counter[str] = Counter()
     found: dict[str, list[Neighbour]] = {}
-    for step in loom.store.neighbours(loom.viewer, when, ids, rels=(rel,), direction=direction, limit=limit):
+    for step in loom.store.neighbours(loom.viewer, when, ids, rels=rels, direction=direction, limit=limit):
         counts[step.start] += 1
         if step.node.id != step.start and step.node.guard.project in projects_of(loom):
             found.setdefault(step.start, []).append(step)

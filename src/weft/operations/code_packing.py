@@ -36,7 +36,7 @@ from weft.operations.freshness import not_indexed, note_of
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
 from weft.queries import TextQuery, VectorQuery
-from weft.types import MAX_QUERY_CHARACTERS, NOW, Neighbour, NodeVersion, When
+from weft.types import MAX_QUERY_CHARACTERS, NOW, Find, Neighbour, NodeVersion, When
 
 CORE: Final = 14  # symbols of a pack
 BODIES: Final = 6  # of them that may be shown whole
@@ -92,6 +92,7 @@ def context_pack(loom: Loom, given: ContextPackAsked) -> ContextPack:
     steps, notes = _around(loom, when, core)
     slices = Slices(loom, when)
     shown = _shown_whole(core, given)
+    slices.know([node for node in core if node.id in shown])
     rows = tuple(_slice(slices, node, steps, seeds, with_code=node.id in shown) for node in core)
     decisions, episodes, untold = _known(loom, when, given, core, steps, seeds)
     plan, unplanned = _plan(loom, when, given)
@@ -295,8 +296,9 @@ def _known(
 def _found(loom: Loom, when: When, kinds: tuple[str, ...], seeds: Seeds) -> list[NodeVersion]:
     """Those that the task's words find and that are near to it in meaning."""
     answer = seeds.answer
-    if not answer.terms:
-        return []
+    some = Find(kinds=kinds, projects=answer.ask.projects)
+    if not answer.terms or not loom.store.find(loom.viewer, when, some, limit=1).nodes:
+        return []  # most workspaces hold none, which one look at an index tells
     query = TextQuery(terms=answer.terms, kinds=kinds, projects=answer.ask.projects)
     hits = loom.store.search_text(loom.viewer, when, query, limit=2 * DECISIONS).hits
     if not hits or answer.vector is None or loom.embedding.model is None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from weft.context.wording import quoted
 from weft.lexical import stems
 from weft.loom import Loom
-from weft.operations.code_lookup import find_files, is_test, joined, named, projects_of
+from weft.operations.code_lookup import find_files, is_test, joined, named_at_once, projects_of
 from weft.operations.code_records import SYMBOL_KINDS
 from weft.operations.code_slices import CODE_KINDS, end_of, file_of, path_of
 from weft.queries import TextQuery
@@ -102,16 +102,19 @@ def _named(loom: Loom, when: When, answer: Answer, task: str) -> tuple[list[Node
     """
     found: dict[str, NodeVersion] = {}
     unknown: list[str] = []
-    for path in list(dict.fromkeys(_PATHS.findall(task)))[:MAX_NAMED]:
+    paths = list(dict.fromkeys(_PATHS.findall(task)))
+    for path in paths[:MAX_NAMED]:
         files = find_files(loom, when, path) if "/" in path else []
         found |= {node.id: node for node in files[:1]}
         unknown += [] if files or "/" not in path or path.startswith("/") else [path]
     for name in answer.question.identifiers[:MAX_NAMED]:
-        symbols = named(loom, when, name)
+        symbols, many = named_at_once(loom, when, name)
         meant = [node for node in symbols if not is_test(node)]
+        if many:  # a name like it is common here: it means those that go by all of it, or none in particular
+            meant = [node for node in meant if f".{name}".endswith(f".{node.name}")]
         if len(meant) <= MEANT_BY_ONE:
             found |= {node.id: node for node in meant}
-        if not symbols and not hasattr(builtins, name) and not any(name in path for path in _PATHS.findall(task)):
+        if not (symbols or many or hasattr(builtins, name) or any(name in path for path in paths)):
             unknown += [] if _is_mentioned(loom, when, name) else [name]
     listed = ", ".join(quoted(each) for each in unknown)
     return list(found.values()), (f"no symbol or file here goes by the name {listed}",) if unknown else ()

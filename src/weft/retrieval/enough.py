@@ -100,7 +100,7 @@ def evidence(answer: Answer, pool: Pool) -> Column:
     import numpy as np
 
     near = np.zeros(len(pool.nodes))
-    for at, node in enumerate(pool.nodes):
+    for at, node in enumerate(pool.nodes if pool.nearness else ()):  # without a vector nothing is near
         hashes = [node.content_hash, *(lead.content_hash for lead in pool.leads[at])]
         near[at] = max(max(pool.cosine(each), pool.best_sentence(each)) for each in hashes)
     held = np.zeros(len(pool.nodes))
