@@ -15,6 +15,7 @@ import weft
 from weft.context.tokens import count_tokens
 from weft.errors import Invalid
 from weft.operations.code_indexing import index_workspace
+from weft.operations.code_lookup import MOST_NAMED
 from weft.surfaces.mcp.answer import success
 
 SNAPSHOTS = Path(__file__).parent / "packs"
@@ -187,6 +188,22 @@ def test_a_name_that_nothing_goes_by_is_said_to_be_unknown(memory: weft.Memory) 
     assert [note for note in pack.notes if "goes by the name" in note] == [
         'no symbol or file here goes by the name "refund_ticket"'
     ]
+
+
+def test_a_name_that_hundreds_share_means_what_goes_by_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forms = "\n\n".join(f"class Form{n}:\n    def to_json(self):\n        return {n}\n" for n in range(MOST_NAMED + 20))
+    files = {"forms.py": forms, "writing.py": "def to_json(form):\n    return form.to_json()\n"}
+    with of_files(tmp_path, files) as memory:
+
+        def gone_through(*_: object, **__: object) -> None:
+            raise AssertionError("all names are gone through")
+
+        monkeypatch.setattr(type(memory.loom.store), "relations", gone_through, raising=False)
+        pack = run(memory, "context_pack", task="`to_json` should sort its keys")
+    assert pack.core_symbols[0].id.endswith("writing.py::to_json")
+    assert not any("goes by the name" in note for note in pack.notes)
 
 
 def test_files_of_nothing_and_files_of_one_name(tmp_path: Path) -> None:
