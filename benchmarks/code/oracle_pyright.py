@@ -34,9 +34,7 @@ class Pyright:
     """One project, read by pyright. `calls` fills `answered`: the caller and the name where pyright says anything."""
 
     def __init__(self, root: Path, tree: Tree, command: str) -> None:
-        self._copy = tempfile.TemporaryDirectory(
-            prefix="pyright-"
-        )  # with settings that the package's own do not change
+        self._copy = tempfile.TemporaryDirectory(prefix="pyright-")  # the package's own settings do not count
         self._root = Path(self._copy.name).resolve() / root.name
         shutil.copytree(root, self._root)
         (self._root / "pyrightconfig.json").write_text(json.dumps({"pythonPlatform": "All"}), encoding="utf-8")

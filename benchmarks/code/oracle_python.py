@@ -11,14 +11,15 @@ weft keeps them: what is defined inside a function belongs to it, a construction
   something of a call by that name there: what is wrong, or what both lack;
 - `both`: the share of the edges which both judges have that we have, too.
 
-Imports are judged by jedi. `--differences` prints the edges that we have against both, and lack against both.
+Imports are judged by jedi. `--differences` prints our edges that no judge has (`!` if they are denied, else `+`) and
+those that all judges have and we lack (`-`).
 
     npm install pyright
     python -m benchmarks.code.oracle_python PACKAGE=DIRECTORY … --pyright node_modules/.bin/pyright-langserver
         [--differences] [--save]
 
-DIRECTORY is the folder that holds the package, as unpacked from its source distribution. Without --pyright jedi judges
-alone.
+DIRECTORY is the folder that holds the package, as unpacked from its wheel or source distribution. Without --pyright
+jedi judges alone. The goals are for what one of the judges says, and for what all of them say.
 """
 
 from __future__ import annotations
@@ -224,10 +225,20 @@ def judged(directory: Path, pyright: str, *, differences: bool) -> dict[str, Any
     if differences:
         agreed = set.intersection(*(edges for edges, _ in judges))
         alone = calls.difference(*(edges for edges, _ in judges))
-        for sign, edges in (("+", alone), ("!", denied(calls, judges)), ("-", agreed - calls)):
+        against = denied(calls, judges)
+        for sign, edges in (("!", against), ("+", alone - against), ("-", agreed - calls)):
             for source, target in sorted(edges):
                 print(f"  {sign} {source}  ->  {target}")
     return {**found, "judge_seconds": seconds}
+
+
+def reaches_goals(found: dict[str, Any]) -> bool:
+    """Whether calls and imports of one package are as right and as many as they should be."""
+    calls = found.get("together")
+    right = calls["either"] if calls else found["jedi"]["precision"]
+    there = calls["both"] if calls else found["jedi"]["recall"]
+    shares = [(right, there), (found["imports"]["precision"], found["imports"]["recall"])]
+    return all((one or 0) >= GOAL_PRECISION and (other or 0) >= GOAL_RECALL for one, other in shares)
 
 
 def main() -> int:
@@ -236,7 +247,7 @@ def main() -> int:
     parser.add_argument("packages", nargs="+", metavar="PACKAGE=DIRECTORY")
     parser.add_argument("--pyright", default="", metavar="PROGRAM", help="pyright's language server: a second judge")
     parser.add_argument(
-        "--differences", action="store_true", help="print edges of ours that no judge has (!: denied), or lack (-)"
+        "--differences", action="store_true", help="print our edges that no judge has (!: denied), and what we lack (-)"
     )
     parser.add_argument("--save", action="store_true", help="write the result to benchmarks/results")
     chosen = parser.parse_args()
@@ -252,8 +263,7 @@ def main() -> int:
         judges.append(subprocess.run([beside, "--version"], capture_output=True, text=True, check=True).stdout.strip())
     if chosen.save:
         print(save("code-python", {"judges": judges, "packages": results}))
-    kinds = [each[judge] for each in results.values() for judge in ("jedi", "pyright") if judge in each]
-    return int(any(each["precision_where_answered"] < GOAL_PRECISION or each["recall"] < GOAL_RECALL for each in kinds))
+    return int(not all(map(reaches_goals, results.values())))
 
 
 if __name__ == "__main__":

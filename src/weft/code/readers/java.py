@@ -14,6 +14,7 @@ from weft.code.readers.java_chains import (
     callee,
     chain_of,
     declared_text,
+    held_text,
     text_of,
     type_text,
 )
@@ -165,7 +166,7 @@ class _Reading:
                 self.bind(
                     each.child_by_field_name("name"), written, declared=True, field=node.type == "record_declaration"
                 )
-                taken.append(written)
+                taken.append(written.partition("<")[0])
             elif each.type == "spread_parameter":
                 taken.append(self._spread(each, sight) + "+")
         name = node.child_by_field_name("name")
@@ -186,14 +187,25 @@ class _Reading:
         listed = node.child_by_field_name("parameters")
         if listed is None:
             return
-        if listed.type == "identifier":
-            self.bind(listed, UNKNOWN, declared=True)
-        for each in listed.named_children:
+        names = [listed] if listed.type == "identifier" else listed.named_children
+        passed = self._passed(node) if len(names) == 1 else ""
+        for each in names:
             if each.type == "identifier":
-                self.bind(each, UNKNOWN, declared=True)
+                self.bind(each, passed or UNKNOWN, declared=not passed)
             elif each.type == "formal_parameter":
                 written = type_text(self.raw, each.child_by_field_name("type"), self.sight(each.start_byte))
                 self.bind(each.child_by_field_name("name"), UNKNOWN if written == "var" else written, declared=True)
+
+    def _passed(self, function: Node) -> str:
+        """What a function with one parameter gets, by what it is passed to; empty if it is not passed to a method."""
+        listed = function.parent
+        call = listed.parent if listed is not None and listed.type == "argument_list" else None
+        on = call.child_by_field_name("object") if call is not None and call.type == "method_invocation" else None
+        name = call.child_by_field_name("name") if call is not None else None
+        chain = self.chain(on) if on is not None and name is not None else UNKNOWN
+        if name is None or chain.startswith((UNKNOWN, "this", "super")):
+            return ""
+        return f"{chain}.{text_of(self.raw, name)}->"
 
     def read_variable(self, node: Node) -> None:
         written = node.child_by_field_name("type")
@@ -212,7 +224,7 @@ class _Reading:
             self.bind(node.child_by_field_name("name"), text_of(self.raw, own), declared=True, field=True)
 
     def read_each(self, node: Node) -> None:
-        written = type_text(self.raw, node.child_by_field_name("type"), self.sight(node.start_byte))
+        written = held_text(self.raw, node.child_by_field_name("type"), self.sight(node.start_byte))
         chain = self.chain(node.child_by_field_name("value")) + "[]" if written == "var" else written
         self.bind(node.child_by_field_name("name"), chain, declared=written != "var")
 

@@ -1,9 +1,10 @@
 """Java's expressions and types, as chains.
 
-Types are written without type arguments: `T`, `Outer.Inner`, `a.b.T`, `[]T` (arrays), `?` (what cannot be told). In
-chains, `T{}` is a value of a type that the source names: `new T()`, a cast, a literal. `name(_,_)` is a call with two
-arguments: there may be others by that name. `T$.name` is a name inside the body of an anonymous class of T: a member of
-T, or what it means outside of that class.
+Types are written without type arguments: `T`, `Outer.Inner`, `a.b.T`, `[]T` (arrays), `?` (what cannot be told). Those
+of variables and of results have them, `Map<String,Row>`: they say what is taken out again. In chains, `T{}` is a value
+of a type that the source names: `new T()`, a cast, a literal. `name(_,_)` is a call with two arguments: there may be
+others by that name; `name->` is what a function gets that is passed to such a call. `T$.name` is a name inside the body
+of an anonymous class of T: a member of T, or what it means outside of that class.
 """
 
 from __future__ import annotations
@@ -65,13 +66,32 @@ def type_text(raw: bytes, node: Node | None, parameters: Parameters, depth: int 
     return text_of(raw, node) if kind in _PRIMITIVES else UNKNOWN
 
 
+def held_text(raw: bytes, node: Node | None, parameters: Parameters, depth: int = 0) -> str:
+    """The type of a variable or a result, with its arguments as far as one of them is told."""
+    if node is None or depth > MAX_DEPTH:
+        return UNKNOWN
+    inner = node.named_children
+    if node.type == "generic_type" and len(inner) > 1:
+        given = [held_text(raw, each, parameters, depth + 1) for each in inner[-1].named_children]
+        bare = type_text(raw, inner[0], parameters, depth + 1)
+        told = any(each != UNKNOWN for each in given) and len(inner) == 2
+        whole = f"{bare}<{','.join(given)}>" if told else bare
+        return whole if len(whole) <= MAX_CHAIN_CHARACTERS else bare
+    if node.type == "wildcard":  # `? extends Row` is one; `? super Row` may be anything
+        return held_text(raw, inner[-1], parameters, depth + 1) if len(inner) == 1 else UNKNOWN
+    if node.type == "array_type":
+        element = held_text(raw, node.child_by_field_name("element"), parameters, depth + 1)
+        return _array(raw, node.child_by_field_name("dimensions")) + element
+    return type_text(raw, node, parameters, depth)
+
+
 def _array(raw: bytes, dimensions: Node | None) -> str:
     return "[]" * raw[dimensions.start_byte : dimensions.end_byte].count(b"[") if dimensions is not None else ""
 
 
 def declared_text(raw: bytes, written: Node | None, declarator: Node, parameters: Parameters) -> str:
     """The type of a variable: `int x[]` is an array too."""
-    return _array(raw, declarator.child_by_field_name("dimensions")) + type_text(raw, written, parameters)
+    return _array(raw, declarator.child_by_field_name("dimensions")) + held_text(raw, written, parameters)
 
 
 def chain_of(raw: bytes, node: Node | None, parameters: Parameters) -> str:

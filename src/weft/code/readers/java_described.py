@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from weft.code.facts import Sort
 from weft.code.readers import Described
 from weft.code.readers.comments import comment_above
-from weft.code.readers.java_chains import UNKNOWN, Parameters, text_of, type_text
+from weft.code.readers.java_chains import UNKNOWN, Parameters, held_text, text_of, type_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,7 +31,7 @@ def described(raw: bytes, definition: Node, sort: Sort) -> Described:
         return Described(
             signature=signature,
             doc=doc,
-            returns=type_text(raw, returns, parameters) if returns is not None else "",
+            returns=held_text(raw, returns, parameters) if returns is not None else "",
             test=_is_test(raw, definition, before),
         )
     above = definition.child_by_field_name("superclass")

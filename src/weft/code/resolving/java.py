@@ -143,7 +143,7 @@ class _Resolving:
         uses = [(each.owner, each.chain, each.line) for each in self.facts.bindings if each.declared]
         uses += [(place, each.returns, each.line) for place, each in enumerate(self.facts.definitions) if each.returns]
         for owner, text, line in uses:
-            found = self.values.type(self.facts, class_around(self.facts, owner), text.lstrip("[]"))
+            found = self.values.type(self.facts, class_around(self.facts, owner), text.lstrip("[]").partition("<")[0])
             if isinstance(found, Found):
                 self._import_used(found, line)
 

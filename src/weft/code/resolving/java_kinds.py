@@ -20,11 +20,30 @@ _STEP: Final = re.compile(r"\.?([^.\[\](){}]+(?:\([_,]*\))?)|(\[\])")
 
 
 class Typed(NamedTuple):
-    """A value of a type, as it is written inside a class of a file."""
+    """A value of a type, as it is written inside a class of a file; `given` are the arguments of the type."""
 
     facts: FileFacts
     place: int
     text: str
+    given: str = ""
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments of the type, one by one."""
+        found, depth = [""], 0
+        for each in self.given:
+            depth += (each == "<") - (each == ">")
+            if each == "," and not depth:
+                found.append("")
+            else:
+                found[-1] += each
+        return found
+
+
+def typed(facts: FileFacts, place: int, text: str) -> Typed:
+    """A value of a type that may be written with arguments."""
+    bare, _, given = text.partition("<")
+    return Typed(facts, place, bare, given[:-1])
 
 
 class Instance(NamedTuple):

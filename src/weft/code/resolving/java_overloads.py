@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from weft.code.facts import FileFacts
-from weft.code.resolving.java_kinds import OUTSIDE, PRIMITIVES, Instance, Nowhere, Typed, Value
+from weft.code.resolving.java_kinds import PRIMITIVES, Instance, Nowhere, Typed, Value
 from weft.code.resolving.java_project import Found
 
 if TYPE_CHECKING:
@@ -27,26 +27,11 @@ _BOXES: Final = {
     "long": "Long",
     "short": "Short",
 }
-_TEXTS: Final = frozenset({"CharSequence", "String", "StringBuffer", "StringBuilder"})
 _FINAL: Final = {  # classes that nothing extends, and all that they are
     "String": frozenset({"CharSequence", "Comparable", "Object", "Serializable", "Constable"}),
     "Class": frozenset({"Object", "Serializable", "Type", "AnnotatedElement", "GenericDeclaration"}),
     **{box: frozenset({"Comparable", "Number", "Object", "Serializable"}) for box in _BOXES.values()},
 }
-_OF_OBJECTS: Final = {
-    "equals": "boolean",
-    "getClass": "java.lang.Class",
-    "hashCode": "int",
-    "toString": "java.lang.String",
-}
-_OF_TEXTS: Final = {
-    "charAt": "char",
-    "indexOf": "int",
-    "isEmpty": "boolean",
-    "length": "int",
-    "substring": "java.lang.String",
-}
-_OF_STRINGS: Final = {"split": "[]java.lang.String", "toCharArray": "[]char", "toLowerCase": "java.lang.String"}
 
 
 class Given(NamedTuple):
@@ -63,20 +48,6 @@ class Candidate(NamedTuple):
 
     found: Found
     taken: tuple[str, ...]
-
-
-def returned(on: Value, name: str) -> Value:
-    """What a method from outside gives, of those that every object has and every text."""
-    facts, place = (on.facts, on.place) if isinstance(on, Typed) else (None, -1)
-    own = on.text.rpartition(".")[2] if isinstance(on, Typed) else ""
-    text = _OF_OBJECTS.get(name, "")
-    if own in _TEXTS:
-        text = text or _OF_TEXTS.get(name, "")
-    if own == "String":
-        text = text or _OF_STRINGS.get(name, "")
-    if isinstance(on, Instance):
-        facts, place = on.found.facts, on.found.place
-    return Typed(facts, place, text) if text and facts is not None else OUTSIDE
 
 
 def takes(taken: tuple[str, ...], count: int) -> bool:

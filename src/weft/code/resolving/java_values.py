@@ -21,9 +21,11 @@ from weft.code.resolving.java_kinds import (
     Typed,
     Value,
     steps_of,
+    typed,
 )
-from weft.code.resolving.java_overloads import Candidate, Given, best, returned, takes
+from weft.code.resolving.java_overloads import Candidate, Given, best, takes
 from weft.code.resolving.java_project import Classes, Found
+from weft.code.resolving.java_standard import passed, returned
 
 MAX_FOLLOWED: Final = 40  # steps from one name to another before it is given up
 MAX_SUPERTYPES: Final = 200
@@ -77,13 +79,15 @@ class Values:
             return Instance(Found(facts, place)) if name == "this" else Above(Found(facts, place))
         if name.endswith(")"):
             called, given = _call(facts, owner, name)
-            return self.result(self.unqualified(facts, owner, called, given))
+            methods = self.unqualified(facts, owner, called, given)
+            own = self._component(Found(facts, place), called) if methods == UNKNOWN and place != FILE else None
+            return own or self.result(methods)
         if name.endswith("$"):
             return Typed(facts, place, name[:-1])
         bound = self.local(facts, owner, name, line, chain)
         if bound is not None:
             if bound.declared:
-                return Typed(facts, place, bound.chain)
+                return typed(facts, place, bound.chain)
             return self.value(facts, owner, bound.chain, bound.line)
         return self._outer_name(facts, place, name)
 
@@ -122,9 +126,9 @@ class Values:
         if isinstance(found, Package):
             return self._in_package(found, step)
         if step.endswith(")"):
-            called, given = _call(facts, owner, step)
-            result = self.result(self.method(found, called, given))
-            return returned(found, called) if result == OUTSIDE else result
+            return self._returned(found, *_call(facts, owner, step))
+        if step.endswith("->"):
+            return passed(found, step[:-2]) if self.class_of(found) == OUTSIDE else UNKNOWN
         if isinstance(found, ClassItself):
             if step in ("this", "super"):
                 return Instance(found.found)
@@ -140,9 +144,21 @@ class Values:
             return of
         return self.field(of, step) or UNKNOWN
 
+    def _returned(self, on: Value, name: str, given: Given) -> Value:
+        methods = self.method(on, name, given)
+        of = self.class_of(on) if methods == UNKNOWN and not given.chains else UNKNOWN
+        own = self._component(of, name) if isinstance(of, Found) else None
+        result = own or self.result(methods)
+        return returned(on, name) if result == OUTSIDE else result
+
+    def _component(self, of: Found, name: str) -> Value | None:
+        """What `row.name()` gives where no such method is written: a record has one for each of its parts."""
+        found = self.field(of, name)
+        return None if found == OUTSIDE else found
+
     def _element(self, found: Typed) -> Value:
         of = self.class_of(found)
-        return OUTSIDE if of == OUTSIDE else UNKNOWN
+        return passed(found, "forEach") if of == OUTSIDE else UNKNOWN
 
     def _in_package(self, found: Package, step: str) -> Value:
         name = f"{found.name}.{step}"
@@ -173,7 +189,7 @@ class Values:
         if first.definition.sort in CLASS_SORTS:
             return Instance(first)
         returns = first.definition.returns
-        return Typed(first.facts, class_around(first.facts, first.place), returns) if returns else UNKNOWN
+        return typed(first.facts, class_around(first.facts, first.place), returns) if returns else UNKNOWN
 
     def field(self, of: Found, name: str) -> Value | None:
         """A field of a class, its own or inherited; OUTSIDE if it may come from outside, None if there is none."""
@@ -182,7 +198,7 @@ class Values:
             bound = self.classes.members(each.facts).bound.get((each.place, name))
             if bound:
                 if bound[0].declared:
-                    return Typed(each.facts, each.place, bound[0].chain)
+                    return typed(each.facts, each.place, bound[0].chain)
                 return self.value(each.facts, each.place, bound[0].chain, bound[0].line)
             outside = outside or beyond
         return OUTSIDE if outside else None

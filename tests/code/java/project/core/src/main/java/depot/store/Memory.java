@@ -41,6 +41,7 @@ public class Memory extends Kept {
     @Override
     void forget() {
         items.values().forEach(item -> log.write(item.label()));
+        java.util.function.Function<Item, String> label = kept -> kept.label();
         List<String> names = items.values().stream().map(Item::label).toList();
         var log = names.size();
         if (log > size) {
