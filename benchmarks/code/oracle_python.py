@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import jedi
+from parso.cache import parser_cache
 
 from benchmarks.code.oracle_pyright import Pyright
 from benchmarks.code.python_calls import Edge, Spot, Text, definition_id, joined
@@ -49,6 +50,7 @@ class Judged:
     """One project, read by us and by jedi."""
 
     def __init__(self, root: Path) -> None:
+        parser_cache.clear()  # what jedi remembers of another project it forgets halfway, and then fails
         self.root = root.resolve()
         self.tree = Tree(self.root)
         self.paths = [path for path in self.tree.paths if path.endswith(".py")]

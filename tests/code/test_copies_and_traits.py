@@ -31,12 +31,13 @@ def test_of_two_copies_of_a_go_module_each_means_itself(tmp_path: Path) -> None:
 BOATS = """
     pub struct Boat;
     pub trait Sail { fn go(&self); }
-    pub trait Steam { fn go(&self); }
+    pub trait Steam { fn go(&self); fn stop(&self); }
     impl Sail for Boat {
         fn go(&self) {}
     }
     impl Steam for Boat {
-        fn go(&self) {}
+        fn go(&self) { Boat::stop(self); }
+        fn stop(&self) {}
     }
     pub fn told(boat: &Boat) { <Boat as Steam>::go(boat); }
     pub fn either(boat: &Boat) { boat.go(); }
@@ -50,8 +51,34 @@ def test_of_two_traits_with_one_method_the_one_that_is_known_is_meant(tmp_path: 
         "src/boats.rs": BOATS,
         "src/under_steam.rs": "use crate::boats::{Boat, Steam};\npub fn known(boat: &Boat) { boat.go(); }\n",
     }
-    assert calls(tmp_path, files, "src/boats.rs") == {("told", "src/boats.rs::Boat::go~2")}
+    assert calls(tmp_path, files, "src/boats.rs") == {
+        ("Boat::go~2", "src/boats.rs::Boat::stop"),
+        ("told", "src/boats.rs::Boat::go~2"),
+    }
     assert calls(tmp_path, files, "src/under_steam.rs") == {("known", "src/boats.rs::Boat::go~2")}
+
+
+def test_in_an_implementation_of_a_trait_that_one_is_known(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": '[package]\nname = "boats"\nversion = "1.0.0"\n',
+        "src/lib.rs": """
+            mod sail { pub trait Going { fn stop(); fn go(); } }
+            mod steam { pub trait Going { fn stop(); fn go(); } }
+            struct Raft;
+            impl sail::Going for Raft {
+                fn stop() {}
+                fn go() { Raft::stop(); }
+            }
+            impl steam::Going for Raft {
+                fn stop() {}
+                fn go() { Raft::stop(); }
+            }
+            """,
+    }
+    assert calls(tmp_path, files, "src/lib.rs") == {
+        ("Raft::go", "src/lib.rs::Raft::stop"),
+        ("Raft::go~2", "src/lib.rs::Raft::stop~2"),
+    }
 
 
 def test_a_dependency_that_the_workspace_gives_another_name(tmp_path: Path) -> None:

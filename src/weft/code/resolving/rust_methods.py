@@ -26,12 +26,12 @@ class Methods:
     def __init__(self, values: Values) -> None:
         self._values = values
         self._names = values.names
-        self._found: dict[tuple[Type, str, Place], Method | None] = {}
+        self._found: dict[tuple[Type, str, Place, str], Method | None] = {}
         self._impls: dict[tuple[str, int], list[tuple[str, Impl]]] = {}
 
     def find(self, kind: Type, name: str, context: Context, depth: int = 0) -> Method | None:
         """The method of a type by that name; None if it has none in the project."""
-        asked = (kind, name, context.at)
+        asked = (kind, name, context.at, self._implemented(context))
         if asked not in self._found:
             self._found[asked] = None  # a circle ends here
             self._found[asked] = self._find(kind, name, context, depth)
@@ -87,7 +87,7 @@ class Methods:
         for each, trait in zip(found, traits, strict=True):
             if not trait:
                 return each
-        heads = {trait[0].partition("<")[0].rpartition("::")[2] for trait in traits}
+        heads = {trait[0].partition("<")[0] for trait in traits}
         if len(heads) == 1:
             return None if len({trait[0] for trait in traits}) > 1 else found[0]
         known = [each for each, trait in zip(found, traits, strict=True) if self._is_known(each, trait[0], context)]
@@ -95,9 +95,17 @@ class Methods:
 
     def _is_known(self, method: Def, trait: str, context: Context) -> bool:
         """Whether the trait that a method is of can be named in a place: only then can the method be called there."""
+        if context.at.path == method.path and self._implemented(context) == trait:
+            return True
         name = trait.partition("<")[0].rpartition("::")[2]
         here = self._names.path(context.at, (name,), "type", context.owner)
         return name in PRELUDE if here is None else here == self._trait_of(method)
+
+    def _implemented(self, context: Context) -> str:
+        """The trait, as written, in whose implementation a place is."""
+        if context.owner == FILE:
+            return ""
+        return next(iter(self._names.definition(Def(context.at.path, context.owner)).interfaces), "")
 
     def _trait_of(self, method: Def) -> object:
         """The trait whose implementation a method stands in; None for a type's own."""
