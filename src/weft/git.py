@@ -1,4 +1,9 @@
-"""What git knows of a directory: its commit, when one was made, where it came from. Nothing, where there is no git."""
+"""What git knows of a directory: its commit, when one was made, where it came from. Nothing, where there is no git.
+
+What was cloned may hold a folder that git takes for a repository, with settings that name programs to run. So git is
+told which repository is meant, the nearest `.git`, which no clone brings along; it is asked by commands that run
+nothing (no filter, no pager, no signature is checked), and it fetches nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from typing import Final, NamedTuple
 TIMEOUT_S = 5.0
 TREE_TIMEOUT_S: Final = 60.0  # of a commit with very many files
 LINK: Final = b"120000"  # the mode of a symbolic link
+NOTHING_RUN: Final = ("-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
 
 
 def head_commit(root: Path) -> str | None:
@@ -27,21 +33,30 @@ def commit_of(root: Path, name: str) -> str | None:
 def commit_time_us(root: Path, name: str) -> int | None:
     """When that commit was made, in microseconds, or None."""
     commit = commit_of(root, name)
-    written = None if commit is None else _ask(root, "show", "--no-patch", "--format=%ct", commit)
-    return int(written) * 1_000_000 if written and written.isdigit() else None
+    written = None if commit is None else _ask(root, "rev-list", "--max-count=1", "--timestamp", commit)
+    made = "" if written is None else written.partition(" ")[0]
+    return int(made) * 1_000_000 if made.isdigit() else None
 
 
 def origin_of(root: Path) -> tuple[Path, str] | None:
-    """The repository that a directory is in, and the URL of its remote `origin`; None without one.
+    """The repository that a directory is in, and the URL of its remote `origin`; None without one."""
+    top = _top(root)
+    url = None if top is None else _ask(top, "config", "--local", "--get", "remote.origin.url")
+    return None if top is None or url is None else (top, url)
 
-    Only what stands in a `.git` counts: git itself also takes a directory for a repository that merely looks like one,
-    which may come with what was cloned.
-    """
-    top = next((place for place in (root, *root.parents) if (place / ".git").exists()), None)
+
+def _top(root: Path) -> Path | None:
+    """The directory that the nearest `.git` is in."""
+    return next((place for place in (root, *root.parents) if (place / ".git").exists()), None)
+
+
+def _command(root: Path, *arguments: str) -> list[str] | None:
+    """How git is asked about a directory; None where it is in no repository."""
+    top = _top(root)
     if top is None:
         return None
-    url = _ask(top, "--git-dir", str(top / ".git"), "config", "--local", "--get", "remote.origin.url")
-    return None if url is None else (top, url)
+    which = ("--git-dir", str(top / ".git"), "--work-tree", str(top))
+    return ["git", "-C", str(root), *which, *NOTHING_RUN, *arguments]
 
 
 def _ask(root: Path, *arguments: str, empty: bool = False) -> str | None:
@@ -54,9 +69,9 @@ def _ask(root: Path, *arguments: str, empty: bool = False) -> str | None:
 
 
 def _bytes(root: Path, *arguments: str, timeout_s: float = TREE_TIMEOUT_S) -> bytes | None:
-    if not any((place / ".git").exists() for place in (root, *root.parents)):
+    command = _command(root, *arguments)
+    if command is None:
         return None
-    command = ["git", "-C", str(root), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
@@ -65,7 +80,7 @@ def _bytes(root: Path, *arguments: str, timeout_s: float = TREE_TIMEOUT_S) -> by
 
 
 class Entry(NamedTuple):
-    """A file of a commit: its path from the directory asked about, git's id of its content, its size."""
+    """A file of a commit: its path from the directory asked about, git's id of its content, its size if known."""
 
     path: str
     blob: str
@@ -82,21 +97,26 @@ def tree_of(root: Path, name: str) -> tuple[Entry, ...] | None:
     prefix = None if commit is None else _ask(root, "rev-parse", "--show-prefix", empty=True)
     if commit is None or prefix is None:
         return None
-    listed = _bytes(root, "ls-tree", "-r", "-z", "--long", "--full-tree", f"{commit}:{prefix.rstrip('/')}")
+    listing = ("ls-tree", "-r", "-z", "--full-tree", f"{commit}:{prefix.rstrip('/')}")
+    listed = _bytes(root, *listing, "--long")
+    if listed is None:  # a clone without all contents has no sizes
+        listed = _bytes(root, *listing)
     if listed is None:
         return None
     found = []
     for line in listed.split(b"\0"):
         head, _, path = line.partition(b"\t")
-        mode, sort, blob, size = head.split() if path else (b"", b"", b"", b"")
+        mode, sort, blob, *size = head.split() if path else (b"", b"", b"")
         if sort == b"blob" and mode != LINK:
-            found.append(Entry(path.decode(errors="surrogateescape"), blob.decode(), int(size)))
+            found.append(Entry(path.decode(errors="surrogateescape"), blob.decode(), int(size[0]) if size else 0))
     return tuple(found)
 
 
 def blobs_of(root: Path, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """The contents of these blobs, in order; those that git does not have are left out. One process for all."""
-    command = ["git", "-C", str(root), "cat-file", "--batch"]
+    command = _command(root, "cat-file", "--batch")
+    if command is None:
+        return
     try:
         with subprocess.Popen(  # noqa: S603 - no shell, and ids only on its input
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
