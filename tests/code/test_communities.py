@@ -220,4 +220,4 @@ def test_no_files_no_communities(loom: Loom) -> None:
     assert find_communities(loom).communities == 0
     answer = listed(loom)
     assert (answer.total, answer.communities) == (0, ())
-    assert "graph rebuild" in answer.notes[0]
+    assert "rebuild in mode full" in answer.notes[0]

@@ -173,7 +173,7 @@ def test_nothing_indexed_says_what_to_do(tmp_path: Path, clock: ManualClock) -> 
     answer = ask(empty, "anything", mode="hybrid")
     assert (answer.hits, answer.communities) == ((), ())
     assert any("weft index" in note for note in answer.notes)
-    assert any("graph rebuild" in note for note in answer.notes)
+    assert any("rebuild in mode full" in note for note in answer.notes)
     store.close()
 
 

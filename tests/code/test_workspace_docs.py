@@ -84,6 +84,6 @@ def test_what_cannot_be_found_is_told(memory: weft.Memory) -> None:
     assert "weft index-docs" in run(memory, "search_docs", query="berth").notes[0]
     run(memory, "index_docs")
     assert "no symbol or file that is indexed" in run(memory, "search_docs", symbol="nobody").notes[0]
-    assert "no document names" in run(memory, "search_docs", symbol="Ledger").notes[0]
+    assert "no document is joined to" in run(memory, "search_docs", symbol="Ledger").notes[0]
     with pytest.raises(Invalid, match="nothing is asked for"):
         run(memory, "search_docs", query=" ")

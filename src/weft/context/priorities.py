@@ -14,8 +14,8 @@ TEXTS: Final = ("context", "prompt")  # fields that say in words what the rest o
 # By the name of a field, wherever it stands: most answers are made of the same few things.
 _NAMES: Final[Mapping[Priority, str]] = {
     # What it is, what it says, until when that held, where it came from: without one of these a row is of no use.
-    "required": """id kind name title text citation valid_to marks flags status rel direction verdict reason error
-        context prompt answer instruction node hit event message task token""",
+    "required": """id kind name title heading text citation valid_to marks flags status src rel dst direction verdict
+        reason error context prompt answer instruction node hit event message task token""",
     # What changes how the words are to be taken.
     "high": "summary parts level speaker role by description next_offset",
     "medium": """valid_from occurred_at changed_at since at until score rank similarity note result related before after

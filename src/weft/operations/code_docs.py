@@ -114,7 +114,10 @@ def _naming(loom: Loom, symbol: str) -> tuple[list[NodeVersion], tuple[str, ...]
     steps = loom.store.neighbours(loom.viewer, NOW, ids, rels=(MENTIONS_CODE,), direction="in", limit=MOST_MENTIONS)
     found = {step.node.id: step.node for step in steps}
     ordered = sorted(found.values(), key=lambda node: (str(node.props.get("source", "")), _line(node)))
-    return ordered, () if ordered else (f"no document names {known[0].name}",)
+    if ordered:
+        return ordered, ()
+    why = f"{len(known)} symbols go by that name, and only what means one thing is joined" if len(known) > 1 else ""
+    return [], (f"no document is joined to {known[0].name}{f': {why}; ask by query' if why else ''}",)
 
 
 def _meant(loom: Loom, symbol: str) -> tuple[NodeVersion, ...]:

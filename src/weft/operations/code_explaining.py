@@ -15,7 +15,16 @@ from weft.loom import Loom
 from weft.operations.bounds import bounded_lists
 from weft.operations.code_lookup import MOST_OF_ONE, OTHERS_LISTED, all_joined, called_at, find_element, ref_to
 from weft.operations.code_reach import MAX_DEPTH, Reached, in_words, listed_note, reach
-from weft.operations.code_slices import citation_of, end_of, line_of, path_of, signature_of, told_of
+from weft.operations.code_slices import (
+    citation_of,
+    end_of,
+    file_of,
+    line_of,
+    path_of,
+    signature_of,
+    told_of,
+    unread_note,
+)
 from weft.operations.fields import Moment
 from weft.operations.freshness import freshness_note
 from weft.operations.moments import as_of_note, read_when
@@ -90,8 +99,12 @@ def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=None))
     found = find_element(loom, when, given.element)
     node = found.node
-    stale = None if given.as_of is not None else freshness_note(loom, [path_of(node)])
     ties, apart = _ties(loom, when, node, given.depth)
+    beside = [each.file for each in (*ties.callers[:LISTED], *ties.callees[:LISTED])]
+    beside += [each.file for each in ties.tests[:LISTED]]
+    stale = None if given.as_of is not None else freshness_note(loom, [path_of(node), *beside])
+    files = [node] if node.kind == "File" else loom.store.nodes(loom.viewer, when, [file_of(node)])
+    unread = [unread_note(each) for each in files]
     members, unlisted = members_of(loom, when, node)
     history, untold = _history(loom, node)
     flagged = remark([(node.id, flags_of(node.name, told_of(node), signature_of(node)))])
@@ -114,7 +127,9 @@ def code_explain(loom: Loom, given: CodeExplain) -> CodeExplained:
         start_line=line_of(node),
         end_line=end_of(node),
         id=node.id,
-        notes=tuple(filter(None, (stale, *as_of_note(loom, given.as_of), *flagged, *apart, *unlisted, *untold))),
+        notes=tuple(
+            filter(None, (stale, *unread, *as_of_note(loom, given.as_of), *flagged, *apart, *unlisted, *untold))
+        ),
     )
     return bounded_lists(explained, GO_FIRST)
 

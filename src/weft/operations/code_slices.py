@@ -7,16 +7,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from weft.code.languages import language_of
 from weft.code.symbols import MAX_SYMBOLS
 from weft.documents.lines import split_lines
 from weft.log.citation import file_citation
 from weft.loom import Loom
 from weft.operations.code_records import SYMBOL_KINDS, spans_of
 from weft.operations.file_now import MAX_CITED_BYTES, read_bytes
-from weft.operations.freshness import note_of
+from weft.operations.freshness import not_indexed, note_of
 from weft.types import Find, NodeVersion, When
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
+BROKEN_TOLD: Final = 3  # places of a file that do not parse
 _NAME_AND_KIND: Final = re.compile(r", an? (?:class|enum|struct|interface|trait|abstract)$")
 # Remarks to tools, of which it is known where they end although they stand on one line with the rest by now.
 _REMARKS: Final = re.compile(
@@ -108,9 +110,8 @@ class Slices:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That files changed since they were indexed, naming them."""
-        note = note_of(self.stale)
-        return () if note is None else (note,)
+        """That files changed since they were indexed, naming them; and what of those looked at is not known."""
+        return tuple(filter(None, (note_of(self.stale), *map(unread_note, self._files.values()))))
 
     def _from_disk(self, node: NodeVersion) -> list[str] | None:
         """The file's lines; None where it is not there, or not what was indexed."""
@@ -127,7 +128,8 @@ class Slices:
         whole = raw is not None and len(raw) < MAX_CITED_BYTES
         if whole and raw is not None and hashlib.sha256(raw).hexdigest() == file.props.get("sha256"):
             return split_lines(raw.decode("utf-8", errors="replace").removeprefix("\ufeff"))
-        if not self._then:  # of another moment, that the file is another now says nothing
+        # Of another moment, that the file is another now says nothing; too large a file may be what it was.
+        if not self._then and (whole or not_indexed(self._loom, [path])):
             self.stale.append(path)
         return None
 
@@ -145,6 +147,23 @@ class Slices:
                 for number, line in zip(_numbers(part), part.text.split("\n"), strict=False)
             }
         return self._kept[whole]
+
+
+def unread_note(file: NodeVersion | None) -> str | None:
+    """What of a file is not in the graph: all that it says, or the lines that do not parse. None where nothing is."""
+    if file is None or "record" in file.props:
+        return None
+    path = path_of(file)
+    if not file.props.get("language"):
+        why = "it is in no language that is read" if language_of(path) is None else "`weft graph health` says why"
+        return f"of {path} the name and hash are known, not what it holds: {why}"
+    broken = file.props.get("broken")
+    spans = spans_of({"spans": broken}) if broken else ()
+    if not spans:
+        return None
+    lines = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in spans[:BROKEN_TOLD])
+    more = f" and {len(spans) - BROKEN_TOLD:,} more" if len(spans) > BROKEN_TOLD else ""
+    return f"lines of {path} that do not parse: {lines}{more}; what stands there or after them may be told wrongly"
 
 
 def _numbers(node: NodeVersion) -> list[int]:

@@ -1,10 +1,9 @@
-"""Communities of a workspace's files: found after a full rebuild, kept as nodes, listed, and answered from.
+"""Communities of a workspace's files: found after the first indexing and after a full rebuild, kept as nodes.
 
 A community is a node of kind Community; its files belong to it by edges (BELONGS_TO, one a file, in a slot of the
 file's own: a later run moves the file, and what stood before stays to be asked for). No walk goes through them. Files
 of different guards are never in one community, and a community has the guard of its files: who may not see these
-does not see it. Sensitive files are in none, nor
-files in no language that weft reads.
+does not see it. Sensitive files are in none, nor files in no language that weft reads.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class CommunitiesFound(Struct, frozen=True, kw_only=True):
 def find_communities(loom: Loom) -> CommunitiesFound:
     """Finds the communities of this project's code as it is indexed now, and keeps what is new about them.
 
-    Where nothing changed nothing is written. Call it when a full rebuild is done.
+    Where nothing changed nothing is written.
     """
     project = loom.settings.project
     files = loom.store.find(loom.viewer, NOW, Find(kinds=("File",), projects=(project,)), limit=MAX_FILES).nodes

@@ -21,7 +21,7 @@ from weft.operations.workspaces import workspace_of
 from weft.types import NodeVersion, When
 
 FILES_SHOWN: Final = 8
-TO_DO: Final = "`weft graph rebuild --mode full` finds them"
+TO_DO: Final = "they are found when a workspace is indexed first, and by a rebuild in mode full"
 SLICE: Final = 500
 # Of a community its label and its line say the most: fewer of them, rather than labels alone.
 PRIORITIES: Final[Priorities] = {
@@ -71,7 +71,8 @@ class CommunitiesListed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def community_list(loom: Loom, given: CommunityList) -> CommunitiesListed:
     """Lists the communities of this workspace's files, largest first: what works together, by calls and imports.
 
-    They are found after every full rebuild. For what they tell of a question there is `weft graph query --mode global`.
+    They are found by the first indexing and by every full rebuild. For what they tell of a question there is
+    `weft graph query --mode global`.
     """
     loom = workspace_of(loom)
     when = loom.store.pin(loom.viewer, read_when(loom, as_of=given.as_of, known_at=given.known_at))

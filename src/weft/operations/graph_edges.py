@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -10,6 +11,7 @@ from weft.errors import Invalid
 from weft.loom import Loom
 from weft.operations.bounds import OUTPUT_CHARACTERS, size
 from weft.operations.finding import AsOf, KnownAt
+from weft.operations.freshness import freshness_note
 from weft.operations.moments import as_of_note, read_when
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
@@ -19,6 +21,7 @@ RELATIONS: Final = ("CONTAINS", "IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IM
 DEFAULT_LIMIT: Final = 200
 MOST: Final = 10_000
 FOR_THE_REST: Final = 200  # characters of an answer beside its rows
+OUTSIDE: Final = "import:"  # how the id of what is not part of the workspace begins
 
 
 class GraphEdges(Struct, frozen=True, kw_only=True):
@@ -77,12 +80,21 @@ def graph_edges(loom: Loom, given: GraphEdges) -> EdgesListed:
             break
         edges += [] if shown is None else [shown]
     more = ", and more" if last is not None else ""
+    stale = freshness_note(loom, _files(edges)) if given.as_of is None and given.known_at is None else None
     return EdgesListed(
         summary=f"{len(edges):,} relations{more}",
         edges=tuple(edges),
         next=last,
-        notes=as_of_note(loom, given.as_of),
+        notes=tuple(filter(None, (stale, *as_of_note(loom, given.as_of)))),
     )
+
+
+def _files(edges: Sequence[EdgeShown]) -> Iterator[str]:
+    """The files that relations go from and lead to, as far as they are files of the workspace."""
+    for edge in edges:
+        for end in (edge.src, edge.dst):
+            if not end.startswith(OUTSIDE):
+                yield end.partition("::")[0]
 
 
 def _is_symbol(node_id: str) -> bool:

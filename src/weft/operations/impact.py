@@ -95,7 +95,7 @@ def impact_analyze(loom: Loom, given: ImpactAnalyze) -> ImpactAnalyzed:
     found = reach(loom, when, starts, DEPENDANTS, "in", depth=given.depth, former=changed.former)
     code, tests = found.code, found.tests
     files = list(dict.fromkeys(path_of(each.node) for each in found.steps if path_of(each.node)))
-    stale = freshness_note(loom, dict.fromkeys(path_of(node) for node in starts))
+    stale = freshness_note(loom, dict.fromkeys((*(path_of(node) for node in starts), *files)))
     radius = BlastRadius(symbols=len(code), files=len(files), tests=len(tests))
     analyzed = ImpactAnalyzed(
         summary=_summary(starts, radius, found),

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from weft.errors import Busy, Invalid, NotFound, StoreError
+from weft.kinds import COMMUNITY
 from weft.loom import Loom
 from weft.operations.embedding_later import embed_later, embed_until
 from weft.operations.index_turn import Stopped, index_in_turn
@@ -40,7 +41,7 @@ class Rebuild(Struct, frozen=True, kw_only=True):
     """Input of `graph_rebuild`."""
 
     mode: Annotated[
-        Mode, Meta(description="incremental reads what changed; full reads every file again and finds communities")
+        Mode, Meta(description="incremental reads what changed; full reads every file again and finds communities anew")
     ] = "incremental"
     path: (
         Annotated[str, Meta(min_length=1, max_length=4096, description="a file or folder of the workspace; else all")]
@@ -131,13 +132,18 @@ def _run(loom: Loom, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
         own = replace(loom, progress=progress)
         done = index_in_turn(own, closing, paths=(job.path,) if job.path else None, full=job.mode == "full")
         notes = tuple(note for note in done.notes if UNREAD not in note or not _reads_documents(own))
-        if job.mode == "full" and not job.path:
+        if not job.path and (job.mode == "full" or (done.files and not _has_communities(own))):
             from weft.operations.communities import find_communities
 
             progress("finding communities", 0, 0)
             notes = (*notes, *find_communities(replace(own, tally=None)).notes)
         running.done(counts_of(done), notes)
     return running.job, done
+
+
+def _has_communities(loom: Loom) -> bool:
+    find = Find(kinds=(COMMUNITY,), projects=(loom.settings.project,))
+    return bool(loom.store.find(loom.viewer, NOW, find, limit=1).nodes)
 
 
 def _reads_documents(loom: Loom) -> bool:

@@ -17,6 +17,8 @@ from weft.instants import to_iso
 from weft.loom import Loom
 from weft.operations.asking import Asking, History, Hit, asks_of_then, flagged, notes_of, read_ask, show_hits
 from weft.operations.bounds import bounded
+from weft.operations.code_slices import CODE_KINDS, path_of
+from weft.operations.freshness import freshness_note
 from weft.operations.narrowing import Fields, narrowed
 from weft.operations.receipts import keep_receipt
 from weft.operations.registry import Operation
@@ -83,6 +85,14 @@ def recall(loom: Loom, given: Recall) -> Recalled:
     )
 
 
+def _stale(loom: Loom, answer: Answer) -> tuple[str, ...]:
+    """A note that names files of source code among the hits that changed since they were indexed."""
+    found = (candidate.node for candidate in answer.ranked or ())
+    own = [node for node in found if node.kind in CODE_KINDS and node.guard.project == loom.settings.project]
+    note = freshness_note(loom, map(path_of, own)) if own else None
+    return () if note is None else (note,)
+
+
 def _kept(loom: Loom, given: Recall, answer: Answer, recalled: Recalled) -> Recalled:
     """The answer with its receipt; where none can be kept, the answer all the same, and why."""
     if answer.degraded:
@@ -98,6 +108,8 @@ def shown(loom: Loom, given: Recall, answer: Answer) -> Recalled:
     """What the pipeline found, as it is told."""
     hits, unserved = show_hits(loom, answer, explain=given.explain)
     notes = (*notes_of(loom, answer, hits, then=asks_of_then(given)), *unserved)
+    if not asks_of_then(given):
+        notes += _stale(loom, answer)
     context = context_of(loom, answer, {hit.node.id: hit.node.citation for hit in hits}, given.max_tokens)
     notes += context.notes
     written = ""

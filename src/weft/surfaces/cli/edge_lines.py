@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weft.operations.registry import Operation
 
 PAGE = 500  # as many as mostly fit into one answer
+MOST_NOTES = 5
 
 
 def edges_lines(answer: EdgesListed) -> None:
@@ -49,14 +50,21 @@ def commit_lines(answer: CommitIndexed) -> None:
 
 
 def print_edges(memory: Memory, operation: Operation, given: dict[str, Any], *, as_json: bool) -> None:
-    """All of them, page by page; with a limit, so many. As JSON, one object of src, rel and dst a line."""
+    """All of them, page by page; with a limit, so many. As JSON, one object of src, rel and dst a line.
+
+    Notes go to the error output: what is printed may be read by a program.
+    """
     left: int | None = given.get("limit")
     after: int | None = given.get("after", 0)
+    notes: dict[str, None] = {}
     while after is not None and left != 0:
         asked = {**given, "limit": PAGE if left is None else min(left, PAGE), "after": after}
         page: Any = memory.run(operation, asked, surface="cli")
         after, left = page.next, None if left is None else left - len(page.edges)
+        notes |= dict.fromkeys(page.notes)
         _print(page if left == 0 else msgspec.structs.replace(page, next=None), as_json=as_json)
+    for note in list(notes)[:MOST_NOTES]:
+        click.echo(dim(f"note: {flat(note)}"), err=True)
 
 
 def _print(page: Any, *, as_json: bool) -> None:

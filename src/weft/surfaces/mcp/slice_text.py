@@ -25,7 +25,8 @@ def pack(answer: ContextPack) -> Rendered:
 def slice_(answer: SliceShown) -> Rendered:
     """The lines of a symbol, then what it is joined to."""
     head = f"{answer.citation}{_to(answer.start_line, answer.end_line)}"
-    blocks = [f"{head}\n{quoted_code(answer.code)}" if answer.code else f"{head} {said(answer.signature, 500)}"]
+    code = f"{head}\n{quoted_code(answer.code)}" if answer.code else ""
+    blocks = [code or facts(head, said(answer.signature, 500) if answer.signature else "")]
     beside = [
         *_refs("called by", answer.callers),
         *_refs("calls", answer.callees),
