@@ -105,6 +105,7 @@ def each():
         "def go(r: int, s: Row | int = 1):\n q = s\n q.run().run().run()",
         "def go(r: object):\n if isinstance(r, Row): r.run()",
         "def go(t: Table):\n if isinstance(t, Row): t.run()",
+        "def go(r):\n if isinstance(r, Row): r.run()\n r = r.field[0]",
         "def go(r):\n match r:\n  case Row(): r.run()",
         "def go(x):\n match x:\n  case [1, Row() as r]: r.run()",
         "def go(r: Row | None): (r or Row()).run()",

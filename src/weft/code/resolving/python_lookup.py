@@ -82,7 +82,7 @@ class Lookup:
                 elif values == (OUTSIDE,) and head in _MADE:
                     values, steps = _MADE[head], steps[1:]
         found = self._steps(values, steps)
-        if not found and owner != FILE and (tested := file.bindings(owner, f"{head}?")):
+        if values and not found and owner != FILE and (tested := file.bindings(owner, f"{head}?")):
             # what is declared does not have it: what the code asks of it does
             return self._steps(distinct(v for each in tested for v in self.bound(file, each)), steps)
         return found
