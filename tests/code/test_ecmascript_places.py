@@ -35,6 +35,25 @@ def test_a_name_that_a_block_hides_is_itself_again_behind_it(tmp_path: Path) -> 
     }
 
 
+def test_a_getter_gives_what_it_returns(tmp_path: Path) -> None:
+    files = {
+        "a.js": """
+            class Bell { ring() {} }
+            class Boat {
+              get bell() { return new Bell(); }
+              set bell(other) {}
+              horn() { this.bell.ring(); }
+            }
+            class Ferry extends Boat { both() { this.bell.ring(); } }
+            """,
+    }
+    assert calls(tmp_path, files, "a.js") == {
+        ("Boat::bell", "a.js::Bell"),
+        ("Boat::horn", "a.js::Bell::ring"),
+        ("Ferry::both", "a.js::Bell::ring"),
+    }
+
+
 def test_instanceof_tells_a_type_inside_its_block_alone(tmp_path: Path) -> None:
     files = {
         "a.ts": """

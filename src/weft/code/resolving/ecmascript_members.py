@@ -150,9 +150,11 @@ class Members:
     def _own_member(self, names: Names, value: Value, place: int, name: str) -> Value | None:
         receiver = value if value.kind == "of" else None
         got = names.bindings.get((place, f"get {name}"))
+        found = names.members.get(place, {}).get(name)
+        if got is not None and not got.declared and found is not None:  # what it gives is what it returns
+            return self.called(Value("def", value.path, found).having(receiver))
         if got is not None:
             return self._meaning.bound(value.path, place, got, receiver)
-        found = names.members.get(place, {}).get(name)
         if found is not None:
             return Value("def", value.path, found).having(receiver)
         bound = names.bindings.get((place, name))
