@@ -6,10 +6,12 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 from weft.errors import Invalid, TooLarge
-from weft.log.canonical import MAX_DEPTH, canonical, check_text, decode
+from weft.log.canonical import MAX_DEPTH, canonical, canonical_struct, check_text, decode
+from weft.log.kinds import code, graph
 
 
 def nested(depth: int) -> Any:
@@ -110,3 +112,31 @@ def test_check_text_names_its_field() -> None:
         check_text("\x00", field="title")
     with pytest.raises(Invalid, match="title holds a lone surrogate at character 2"):
         check_text("ab\udc80", field="title")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        code.Linked(
+            id="a", path="é\u2028\U00010000", joined=(code.Joined("k", "CALLS", '\x7f\x1f"\\/', 3),), project=None
+        ),
+        code.Linked(id="backslash, not NUL: \\u0000", path=""),
+        graph.Asserted(edges=(graph.EdgeAssertion(src="a", rel="R", dst="b", weight=1e-7, props={"é": 1.0}),)),
+    ],
+    ids=["plain", "what looks like NUL", "floats and keys beyond ASCII"],
+)
+def test_a_struct_is_written_as_its_fields_are(payload: msgspec.Struct) -> None:
+    assert canonical_struct(payload) == canonical(msgspec.to_builtins(payload))
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        (code.Linked(id="a\x00", path=""), "payload.id holds a NUL character"),
+        (code.Linked(id="", path="a\ud800"), "payload.path holds a lone surrogate"),
+        (code.Linked(id="", path="", unresolved=2**53), "payload.unresolved is an integer beyond"),
+    ],
+)
+def test_a_struct_is_refused_as_its_fields_are(payload: msgspec.Struct, told: str) -> None:
+    with pytest.raises(Invalid, match=told):
+        canonical_struct(payload)

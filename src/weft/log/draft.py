@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from weft.commits import LexedText, LockedView
 from weft.errors import Conflict, Invalid, TooLarge
-from weft.log.canonical import canonical
+from weft.log.canonical import canonical_struct
 from weft.log.chain import (
     SALT_BYTES,
     header_hash,
@@ -98,7 +98,7 @@ def _prepare_one(draft: Draft) -> Prepared:
 
 def encoded(payload: Struct) -> bytes:
     """The canonical bytes of a payload. Raises Invalid for what JSON cannot carry, TooLarge for too much of it."""
-    raw = canonical(msgspec.to_builtins(payload))
+    raw = canonical_struct(payload)
     if len(raw) > MAX_PAYLOAD_BYTES:
         raise TooLarge(
             f"the payload is {len(raw):,} bytes; the limit is {MAX_PAYLOAD_BYTES:,}",
