@@ -12,6 +12,7 @@ import sys
 import unicodedata
 import zlib
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -34,6 +35,7 @@ MAX_TERM_CHARACTERS = 64
 MAX_COUNT = 255  # a stem's occurrences in one field, as packed
 MAX_CACHED_WORDS = 200_000
 SHORT_CHARACTERS = 120
+FEWER = 6  # times as many stems in a text as in one of its fields: then those of the field are looked for among them
 MAX_QUERY_TERMS = 32
 MAX_MATCHES = 3_000  # texts that a question's terms may match together
 
@@ -146,13 +148,8 @@ class _Runs(dict[str, str]):
     def field(self, text: str) -> _Field:
         """What is kept of one field of a text."""
         words = self.stems(text)
-        counts = Counter(words.split(" ") if words else ())
-        hashed = dict(zip(map(self.hashes.__getitem__, counts), counts.values(), strict=True))
-        if len(hashed) < len(counts):  # two stems with one CRC-32 count as one
-            hashed = {}
-            for stem, count in counts.items():
-                hashed[self.hashes[stem]] = hashed.get(self.hashes[stem], 0) + count
-        return _Field(words, hashed, counts.total())
+        each = words.split(" ") if words else []
+        return _Field(words, Counter(map(self.hashes.__getitem__, each)), len(each))
 
 
 class _Hashes(dict[str, int]):
@@ -217,6 +214,11 @@ def _pack(fields: Sequence[_Field]) -> bytes:
 
 def _packed_counts(counts: Mapping[int, int], order: Sequence[int]) -> bytes:
     try:
+        if len(counts) * FEWER < len(order):
+            packed = bytearray(len(order))
+            for key, count in counts.items():
+                packed[bisect_left(order, key)] = count
+            return bytes(packed)
         return bytes(map(counts.get, order, repeat(0)))
     except ValueError:  # more than a byte holds
         return bytes([min(counts.get(key, 0), MAX_COUNT) for key in order])

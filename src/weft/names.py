@@ -78,12 +78,13 @@ def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
     found: dict[str, float] = {}
     lead = body[:LEAD_CHARACTERS]
 
-    def add(written: str, weight: float, *, at_least: int = 1, at_most: int = MAX_NAME_WORDS) -> None:
-        key = alias_key(written)
+    def add(written: str, weight: float, *, at_least: int = 1, at_most: int = MAX_NAME_WORDS, key: str = "") -> None:
+        key = key or alias_key(written)
         if at_least <= len(key.split()) <= at_most:
             found.setdefault(key, weight)
 
-    add(name, 1.0)
+    whole = alias_key(name)
+    add(name, 1.0, key=whole)
     bare = _PARENTHESES.sub("", name) if "(" in name else name
     if bare != name:
         add(bare, 0.9)
@@ -94,7 +95,7 @@ def aliases(name: str, body: str) -> tuple[tuple[str, float], ...]:
     if any(word in lead for word in _KNOWN_WORDS):
         for other in _KNOWN_AS.finditer(lead):
             add(other.group(1), 0.5, at_least=2)
-    parts = alias_key(bare).split()
+    parts = (whole if bare == name else alias_key(bare)).split()
     if 3 <= len(parts) <= 4 and not _FUNCTION_WORDS.intersection(parts):
         add(f"{parts[0]} {parts[-1]}", UNIQUE_ONLY)
     return tuple(found.items())[:MAX_ALIASES]

@@ -74,6 +74,11 @@ _HISSING: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _TAG_LINE: Final = re.compile(
     r"^\s*(?:[@\\:]\w|Args:|Arguments:|Parameters\b|Returns?:|Raises:|Examples?:|>>>|---|===|```)"
 )
+_BRACKETS: Final = re.compile(r"[()\[\]{}]")
+_NESTING: Final = re.compile(r"[()\[\]{}<>]")
+_STEP: Final = re.compile(r"\.|::")
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+_TYPE_OR_VALUE: Final = re.compile(r"[:=]")
 _MARKUP: Final = re.compile(r"</?\w+[^<>]{0,80}>|\{@\w+\s+([^{}]{0,80})\}|:\w+:(?=`)|``?")
 
 
@@ -87,6 +92,8 @@ def purpose_of(symbol: Symbol, calls: Sequence[str] = ()) -> str:
 
 def _first_sentence(doc: str) -> str:
     """The first sentence of what its author says, without markup; a paragraph's lines count as one."""
+    if not doc:
+        return ""
     lines: list[str] = []
     for line in doc.splitlines():
         if _TAG_LINE.match(line) or (lines and not line.strip()):
@@ -148,8 +155,7 @@ def parameter_names(signature: str) -> list[str]:
     names = []
     for part in _at_commas(inside):
         # `name: type = value`, `type name`, `mut name: T`, `...name`: the word before a colon, else the last one.
-        head = re.split(r"[:=]", part, maxsplit=1)[0] if re.search(r"[:=]", part) else part
-        words = re.findall(r"[^\W\d]\w*", head)
+        words = _NAME.findall(_TYPE_OR_VALUE.split(part, maxsplit=1)[0])
         if words and words[-1] not in ("self", "cls", "this", "mut"):
             names.append(words[-1])
     return names
@@ -157,15 +163,19 @@ def parameter_names(signature: str) -> list[str]:
 
 def _outer_brackets(signature: str) -> str:
     start = signature.find("(")
+    if start < 0:
+        return ""
     depth = 0
-    for at in range(max(start, 0), len(signature)):
-        depth += (signature[at] in "([{") - (signature[at] in ")]}")
+    for found in _BRACKETS.finditer(signature, start):
+        depth += 1 if found[0] in "([{" else -1
         if depth == 0:
-            return signature[start + 1 : at] if start >= 0 else ""
+            return signature[start + 1 : found.start()]
     return ""
 
 
 def _at_commas(text: str) -> list[str]:
+    if not _NESTING.search(text):
+        return text.split(",")
     parts, depth, begin = [], 0, 0
     for at, character in enumerate(text):
         depth += (character in "([{<") - (character in ")]}>" and text[at - 1 : at] not in ("-", "="))
@@ -179,8 +189,8 @@ def _called(calls: Sequence[str], own: str) -> list[str]:
     """The last names of the first few calls, each once, without the function's own."""
     named: dict[str, None] = {}
     for chain in calls:
-        last = re.split(r"\.|::", chain.removesuffix("()").removesuffix("[]"))[-1]
-        if re.fullmatch(r"[^\W\d]\w*", last) and last != own:
+        last = _STEP.split(chain.removesuffix("()").removesuffix("[]"))[-1]
+        if _NAME.fullmatch(last) and last != own:
             named[last] = None
         if len(named) == MAX_CALLS_NAMED:
             break
