@@ -40,11 +40,12 @@ from weft.operations.stamping import TaskClosed
 from weft.queries import Which
 from weft.types import MAX_IDS_PER_READ, NOW, NodeVersion
 
-NODES_PER_COMMIT: Final = 300  # as many as leave others their turn after some 50 ms
+NODES_PER_COMMIT: Final = 360  # as many as leave others their turn after some 50 ms
 BYTES_PER_COMMIT: Final = 1_500_000
 FILES_PER_COMMIT: Final = 64
-RELATIONS_PER_COMMIT: Final = 1_400
+RELATIONS_PER_COMMIT: Final = 1_700
 LINKED_AT_ONCE: Final = 60  # files whose links go into the one commit of a small change
+SETTLED_AT_ONCE: Final = 200  # files: noting them waits for the disk, as a commit does
 
 Item = TypeVar("Item")
 
@@ -61,6 +62,7 @@ class CodeWriting:
         self._project = loom.settings.project
         self._works: list[Work] = []
         self._weight = (0, 0)
+        self._linked: list[Resolved] = []  # written, and not yet noted
         self._linking = Linking(self._loom, facts, root, outcome)
         self._noting = Noting(facts, rights, self._linking)
         self.brings_back = False  # deleted files that are there
@@ -295,6 +297,7 @@ class CodeWriting:
                     batch, relations = [], 0
                     self._loom.progress("linking", number, len(todo))
         self._write_links(batch)
+        self._settle()
         self._loom.progress("linking", len(todo), len(todo))
 
     def _write_links(self, batch: Sequence[Resolved]) -> None:
@@ -306,6 +309,7 @@ class CodeWriting:
         except TaskClosed:
             raise
         except (Invalid, Forbidden, Conflict, NotFound) as problem:
+            self._settle()
             self._linking.forget()
             if len(batch) == 1:
                 self._write_some_links(batch[0], problem)
@@ -314,7 +318,15 @@ class CodeWriting:
             self._write_links(batch[:middle])
             self._write_links(batch[middle:])
             return
-        self._linking.settle(batch)
+        self._linked += batch
+        if len(self._linked) >= SETTLED_AT_ONCE:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Notes links that are written. Until then they are looked up in the graph: it may come later than each."""
+        linked, self._linked = self._linked, []
+        if linked:
+            self._linking.settle(linked)
 
     def _write_some_links(self, resolved: Resolved, problem: WeftError) -> None:
         """Links that lead to what the caller may not see, or what is not there, are left out."""
