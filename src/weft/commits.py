@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -111,10 +111,13 @@ class Batch(Struct, frozen=True, kw_only=True):
 class LockedView(Protocol):
     """Reads inside the write lock, unguarded: what sealing and folding need, by key, never by search."""
 
-    def expect(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
+    def expect(
+        self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]
+    ) -> Collection[tuple[str, str, str]]:
         """What is about to be asked for: ids of nodes, edges by (src, rel, dst), hashes of texts. Replaces what was.
 
-        A store may read it all at once. It changes no answer; what is written afterwards ends it.
+        A store may read it all at once. It changes no answer; what is written afterwards ends it. Returns those of the
+        edges of which it knows by now that there never was a version, of however little; the others may have any.
         """
         ...
 

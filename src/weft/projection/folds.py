@@ -261,19 +261,34 @@ def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
     for gone in payload.ended:
         yield EndNode(id=gone, at=begin, until=until)
     about = {"language": payload.language, "sha256": payload.sha256, "line": 1, "end_line": payload.end_line}
-    file_node = graph.NodeAssertion(
+    yield PutNode(
         id=payload.id,
         kind="File",
         name=payload.path,
+        summary="",
         text=payload.text,
         props={**place, **about, "spans": [list(span) for span in payload.spans], **_read_by(payload)},
         focus=payload.focus,
-        valid_to=payload.until,
-        **asdict(guard),
+        slot=payload.id,
+        guard=guard,
+        valid_from=begin,
+        valid_to=until,
     )
-    yield _put_node(event, file_node)
     for symbol in payload.symbols:
-        yield _put_node(event, _symbol_node(payload, symbol, place, guard))
+        node_id = _symbol_id(payload.id, symbol.key)
+        yield PutNode(
+            id=node_id,
+            kind=symbol.kind,
+            name=symbol.name or symbol.key,
+            summary=payload.path,
+            text=symbol.text,
+            props=_about_symbol(payload, symbol, place),
+            focus=payload.focus,
+            slot=node_id,
+            guard=guard,
+            valid_from=begin,
+            valid_to=until,
+        )
     for symbol in payload.symbols:  # a class may come after its members
         around = _symbol_id(payload.id, symbol.parent) if symbol.parent else payload.id
         yield _plain_edge(around, "CONTAINS", _symbol_id(payload.id, symbol.key), guard, begin, until=until)
@@ -288,26 +303,18 @@ def _read_by(payload: code.Indexed) -> dict[str, Any]:
     return told | ({"broken": [list(span) for span in payload.broken]} if payload.broken else {})
 
 
-def _symbol_node(
-    payload: code.Indexed, symbol: code.SymbolText, place: Mapping[str, Any], guard: Guard
-) -> graph.NodeAssertion:
+def _about_symbol(payload: code.Indexed, symbol: code.SymbolText, place: Mapping[str, Any]) -> dict[str, Any]:
     props = {**place, "part_of": payload.id, "line": symbol.line, "end_line": symbol.end_line}
-    props |= {"spans": [list(span) for span in symbol.spans]} if symbol.spans else {}
-    props |= {"sort": symbol.sort, "signature": symbol.signature} if symbol.sort else {}
-    props |= {"calls": list(symbol.calls)} if symbol.calls else {}
-    # What it is for stands in its text, or follows from its name: searched once more, it would only blur the answer.
-    props |= {"told": symbol.summary} if symbol.summary else {}
-    return graph.NodeAssertion(
-        id=_symbol_id(payload.id, symbol.key),
-        kind=symbol.kind,
-        name=symbol.name or symbol.key,
-        summary=payload.path,
-        text=symbol.text,
-        props=props,
-        focus=payload.focus,
-        valid_to=payload.until,
-        **asdict(guard),
-    )
+    if symbol.spans:
+        props["spans"] = [list(span) for span in symbol.spans]
+    if symbol.sort:
+        props["sort"], props["signature"] = symbol.sort, symbol.signature
+    if symbol.calls:
+        props["calls"] = list(symbol.calls)
+    if symbol.summary:
+        # It stands in its text, or follows from its name: searched once more, it would only blur the answer.
+        props["told"] = symbol.summary
+    return props
 
 
 def _linked(event: Event, payload: code.Linked) -> Iterator[Move]:
@@ -318,8 +325,10 @@ def _linked(event: Event, payload: code.Linked) -> Iterator[Move]:
     for over in payload.parted:
         src = _symbol_id(payload.id, over.key) if over.key else payload.id
         yield EndEdge(src=src, rel=over.relation, dst=over.target, at=begin, until=until)
+    src, of = payload.id, ""
     for new in payload.joined:
-        src = _symbol_id(payload.id, new.key) if new.key else payload.id
+        if new.key != of:  # they come by where they begin
+            src, of = _symbol_id(payload.id, new.key) if new.key else payload.id, new.key
         where = {"line": new.line} if new.line else {}
         yield _plain_edge(src, new.relation, new.target, guard, begin, where, until=until)
 

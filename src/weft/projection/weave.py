@@ -7,14 +7,13 @@ run this same code.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
 from weft.commits import Changes, LexedText, LockedView, Retirement
 from weft.errors import Conflict, Forbidden, Invalid, NotFound
-from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
 from weft.kinds import ERASED
 from weft.lexical import content_hash, lex
 from weft.projection import timeline
@@ -26,6 +25,7 @@ from weft.types import EdgeVersion, Event, Identity, Interval, NodeVersion, Tx, 
 
 MAX_ID_CHARACTERS = 2048
 MAX_WEIGHT = 1_000_000.0
+_EDGES = (PutEdge, EndEdge)
 LexedTexts = dict[bytes, LexedText]
 Version = TypeVar("Version", NodeVersion, EdgeVersion)
 
@@ -53,19 +53,21 @@ def weave(
     weaver = _Weaver(view, tx.id, lexed or {}, viewer)
     weaver.keeps_identities = viewer is not None and spans_commits(tx, events)
     weaver.uses = None if sentry is None else sentry.own
-    moves = [(event, move) for event in events for move in moves_of(event)]
-    weaver.expect([move for _, move in moves])
-    for event, move in moves:
-        if sentry is not None:
-            sentry.judge(move, weaver.stood)
-        weaver.apply(event, move)
+    moves = [(event, tuple(moves_of(event))) for event in events]
+    weaver.expect([move for _, some in moves for move in some])
+    for event, some in moves:
+        for move in some:
+            if sentry is not None:
+                sentry.judge(move, weaver.stood)
+            weaver.apply(event, move)
     return weaver.changes(replace(tx, counts=weaver.counted(tx.counts)))
 
 
 class _Slots(Generic[Version]):
     """Live rows of one sort (nodes or edges) by slot, with the rows made and retired in this commit laid over.
 
-    Only rows that hold after some moment are read: a slot with a long past costs no more than a young one.
+    Only rows that hold after some moment are read: a slot with a long past costs no more than a young one. One of which
+    no such moment is kept is known as a whole.
     """
 
     def __init__(self, load: Callable[[str, int], Sequence[Version]], next_row: int) -> None:
@@ -78,17 +80,18 @@ class _Slots(Generic[Version]):
 
     def live(self, slot: str, after: int) -> list[Version]:
         """Rows of the slot that hold at some moment later than `after`, and maybe earlier ones, in order."""
-        if after < self._loaded_after.get(slot, MAX_INSTANT_US + 1):
-            rows = [row for row in self._load(slot, after) if row.row not in self.retired]
-            rows += [row for row in self._live.get(slot, ()) if row.row in self.made]
-            rows.sort(key=lambda each: each.interval.valid_from)
-            self._live[slot], self._loaded_after[slot] = rows, after
-        return self._live[slot]
+        known = self._live.get(slot)
+        if known is not None and (slot not in self._loaded_after or self._loaded_after[slot] <= after):
+            return known
+        rows = [row for row in self._load(slot, after) if row.row not in self.retired]
+        rows += [row for row in known or () if row.row in self.made]
+        rows.sort(key=lambda each: each.interval.valid_from)
+        self._live[slot], self._loaded_after[slot] = rows, after
+        return rows
 
-    def begin_empty(self, slot: str) -> None:
-        """The caller knows that nothing stands in this slot."""
-        self._live.setdefault(slot, [])
-        self._loaded_after.setdefault(slot, MIN_INSTANT_US)
+    def of_new(self, slot: str) -> list[Version]:
+        """Rows of a slot of which the caller knows that nothing stood in it before this commit."""
+        return self._live.setdefault(slot, [])
 
     def insert(self, row: Version) -> None:
         """Adds a row that was made with the next free number."""
@@ -130,10 +133,11 @@ class _Weaver:
         self._identities: dict[str, Identity | None] = {}
         self._changed: dict[str, Identity] = {}
         self._fresh: set[str] = set()  # nodes that this commit brings: nothing stands about them yet
+        self._new_edges: Collection[tuple[str, str, str]] = ()  # those of which nothing stood before it
         self._texts: LexedTexts = {}
         self._hashes: dict[int, bytes] = {}  # of the texts of moves, by the moves' identities
         self._slots_of: dict[str, set[str]] = {}
-        self._edge_slots_of: dict[tuple[str, str, str], set[str]] = {}
+        self._shared_slots_of: dict[tuple[str, str, str], set[str]] = {}  # of edges that this commit brings
         self._last_ends: tuple[int, int | None, int, int | None] = (0, 0, 0, 0)
         self._last_interval = Interval(valid_from=0, valid_to=0, asserted_from=0, asserted_to=0)
         self.keeps_identities = False
@@ -145,21 +149,21 @@ class _Weaver:
         ids: dict[str, None] = {}
         edges: list[tuple[str, str, str]] = []
         for move in moves:
-            if isinstance(move, PutEdge | EndEdge):
+            if isinstance(move, _EDGES):
                 ids[move.src] = ids[move.dst] = None
                 edges.append((move.src, move.rel, move.dst))
             else:
                 ids[move.id] = None
                 if isinstance(move, PutNode):
                     self._hashes[id(move)] = content_hash(move.name, move.summary, move.text)
-        self._view.expect(list(ids), edges, list(self._hashes.values()))
+        self._new_edges = self._view.expect(list(ids), edges, list(self._hashes.values()))
 
     def apply(self, event: Event, move: Move) -> None:
         match move:
-            case PutNode():
-                self._put_node(event, move)
             case PutEdge():
                 self._put_edge(event, move)
+            case PutNode():
+                self._put_node(event, move)
             case EndNode():
                 self._end_node(event, move)
             case EndEdge():
@@ -210,10 +214,10 @@ class _Weaver:
             )
         self._set_identity(Identity(id=move.id, kind=move.kind, guard=move.guard))
         if move.slot == move.id and move.id in self._fresh:
-            self._nodes.begin_empty(move.slot)
+            live = self._nodes.of_new(move.slot)
         else:
             self._check_node_slot(move.slot)
-        live = self._nodes.live(move.slot, move.valid_from)
+            live = self._nodes.live(move.slot, move.valid_from)
         takeover = timeline.take(live, move.valid_from, move.valid_to)
         self._nodes.cut(takeover.cuts, event, self._tx)
         if not takeover.taken:
@@ -234,7 +238,7 @@ class _Weaver:
                     slot=move.slot,
                     guard=move.guard,
                     recorded_guard=move.guard,
-                    interval=self._interval(span, move),
+                    interval=self._interval(move, *span),
                     recorded_at=event.known_at,
                     born=event.pos,
                     tx=self._tx,
@@ -258,22 +262,25 @@ class _Weaver:
         name = (src, move.rel, dst)
         _check_edge(move)
         for end in (src, dst):
-            if self._identity(end) is None:
+            known = self._identities[end] if end in self._identities else self._identity(end)
+            if known is None:
                 told = f"the edge {_label(move)} names {end!r}, which does not exist"
                 raise NotFound(told, hint="assert the node first")
-        if (src in self._fresh or dst in self._fresh) and slot == SEPARATOR.join(name):
-            self._edges.begin_empty(slot)
+        own = slot == f"{src}{SEPARATOR}{move.rel}{SEPARATOR}{dst}"
+        if own and (name in self._new_edges or src in self._fresh or dst in self._fresh):
+            live = self._edges.of_new(slot)
         else:
             self._check_edge_slot(slot)
-        live = self._edges.live(slot, move.valid_from)
-        taken: tuple[timeline.Span, ...] = (timeline.Span(move.valid_from, move.valid_to),)
-        if live:
+            live = self._edges.live(slot, move.valid_from)
+        if not live:
+            taken: Sequence[Interval] = (self._interval(move, move.valid_from, move.valid_to),)
+        else:
             takeover = timeline.take(live, move.valid_from, move.valid_to)
             self._edges.cut(takeover.cuts, event, self._tx)
-            taken = takeover.taken
-        if taken:
-            self._edge_slots_of.setdefault(name, set()).add(slot)
-        for span in taken:
+            taken = [self._interval(move, *span) for span in takeover.taken]
+        if taken and not own:
+            self._shared_slots_of.setdefault(name, set()).add(slot)
+        for interval in taken:
             self._edges.insert(
                 EdgeVersion(
                     row=self._edges.next_row,
@@ -284,7 +291,7 @@ class _Weaver:
                     weight=move.weight,
                     slot=slot,
                     guard=move.guard,
-                    interval=self._interval(span, move),
+                    interval=interval,
                     recorded_at=event.known_at,
                     born=event.pos,
                     tx=self._tx,
@@ -307,7 +314,7 @@ class _Weaver:
 
     def _end_edge(self, event: Event, move: EndEdge) -> None:
         name = (move.src, move.rel, move.dst)
-        standing = {row.slot for row in self._view.live_edge_versions(*name)} | self._edge_slots_of.get(name, set())
+        standing = {row.slot for row in self._view.live_edge_versions(*name)} | self._shared_slots_of.get(name, set())
         for slot in sorted(standing | {edge_slot(*name)}):
             self._check_edge_slot(slot)
             own = [row for row in self._edges.live(slot, move.at) if (row.src, row.rel, row.dst) == name]
@@ -321,13 +328,13 @@ class _Weaver:
         if self._others and (change := self._view.toucher_of_edges(slot, self._others)):
             raise _pending(slot, change)
 
-    def _interval(self, span: timeline.Span, move: PutNode | PutEdge) -> Interval:
+    def _interval(self, move: PutNode | PutEdge, start: int, end: int | None) -> Interval:
         """When a version holds. Versions of one event mostly share theirs."""
-        ends = (span.start, span.end, move.valid_from, move.valid_to)
+        ends = (start, end, move.valid_from, move.valid_to)
         if ends != self._last_ends:
             self._last_ends = ends
             self._last_interval = Interval(
-                valid_from=span.start, valid_to=span.end, asserted_from=move.valid_from, asserted_to=move.valid_to
+                valid_from=start, valid_to=end, asserted_from=move.valid_from, asserted_to=move.valid_to
             )
         return self._last_interval
 

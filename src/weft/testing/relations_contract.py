@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.commits import Batch, Changes, LockedView
 from weft.testing.case import StoreCase
 from weft.testing.clock import day
 from weft.testing.scribe import Scribe, closed, deleted, edge, edge_ended, ended, node
@@ -17,8 +18,43 @@ def joined(scribe: Scribe, *rels: str, viewer: Viewer = OPERATOR, when: When = N
     return [f"{each.src} {each.rel} {each.dst}" for each in found]
 
 
+def never(scribe: Scribe, *edges: tuple[str, str, str]) -> set[tuple[str, str, str]]:
+    """Those of these edges that a plan is told there never were."""
+    found: set[tuple[str, str, str]] = set()
+
+    def look(view: LockedView) -> Batch:
+        ends = sorted({end for src, _, dst in edges for end in (src, dst)})
+        found.update(view.expect(ends, edges, [bytes([each]) for each in range(8)]))
+        return Batch(commit=None, events=(), changes=Changes())
+
+    scribe.store.commit(OPERATOR.account, look)
+    return found
+
+
 class RelationsContract(StoreCase):
     """relations."""
+
+    def test_an_edge_that_ended_or_is_not_complete_is_none_that_never_was(self, scribe: Scribe) -> None:
+        scribe.write(*(node(each) for each in "abc"))
+        scribe.write(edge("a", "CALLS", "b"), edge("b", "CALLS", "a", slot="turns"))
+        scribe.one(edge_ended("a", "CALLS", "b"))
+        scribe.open_change(edge("c", "CALLS", "a"))
+        there = {("a", "CALLS", "b"), ("b", "CALLS", "a"), ("c", "CALLS", "a")}
+        others = {("a", "CALLS", "c"), ("a", "LIKES", "b"), ("c", "CALLS", "b"), ("b", "CALLS", "nobody")}
+        assert never(scribe, *there, *others) <= others
+
+    def test_many_edges_told_at_once_and_again_have_one_version_each_that_holds(self, scribe: Scribe) -> None:
+        scribe.write(*(node(each) for each in "abcdef"))
+        told = [edge("a", "CALLS", each) for each in "bcdef"]
+        scribe.write(*told, *told, edge("b", "CALLS", "a", at=day(9)), edge("b", "CALLS", "a", at=day(3)))
+        scribe.one(edge_ended("a", "CALLS", "c"))
+        scribe.one(edge("a", "CALLS", "d", weight=2.0))
+        scribe.write(*told)
+        later = joined(scribe, when=When(valid_at=day(10)))
+        assert sorted(later) == [*(f"a CALLS {each}" for each in "bcdef"), "b CALLS a"]
+        before = scribe.digest()
+        scribe.rebuild()
+        assert scribe.digest() == before
 
     def test_relations_come_by_row_and_are_paged(self, scribe: Scribe) -> None:
         scribe.write(*(node(each) for each in "abc"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -229,7 +229,9 @@ class Account:
     def next_rows(self) -> tuple[int, int]:
         return len(self.graph.nodes) + 1, len(self.graph.edges) + 1
 
-    def expect(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
+    def expect(
+        self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]
+    ) -> Collection[tuple[str, str, str]]:
         self._nodes_expected = {node: [] for node in nodes}
         self._edges_expected = {edge: [] for edge in edges}
         for row in self.graph.nodes.values() if nodes else ():
@@ -238,6 +240,7 @@ class Account:
         for edge in self.graph.edges.values() if edges else ():
             if (name := (edge.src, edge.rel, edge.dst)) in self._edges_expected:
                 self._edges_expected[name].append(edge)
+        return {edge for edge in edges if not self._edges_expected[edge]}
 
     def has_text(self, content_hash: bytes) -> bool:
         return content_hash in self.graph.texts

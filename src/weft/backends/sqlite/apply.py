@@ -69,6 +69,8 @@ class GraphWriter:
         self._expected = expected or Expected(db, prefix)
         self._words = Words(db, prefix)
         self._wards: dict[Guard, int] = {}
+        self._last_guard: Guard | None = None
+        self._last_ward = 0
         self._node_keys: dict[str, int] = {}
         self._text_ids: dict[bytes, int] = {}
         self._node_wards: dict[int, int | None] = {}  # None: deleted or a record, so not counted
@@ -93,6 +95,12 @@ class GraphWriter:
         self._words.settle((*scrubbed, *changes.texts), self._text_ids)
 
     def _ward(self, guard: Guard) -> int:
+        if guard is self._last_guard:  # a guard's hash takes as long as the rest of a row, and most rows share one
+            return self._last_ward
+        self._last_guard, self._last_ward = guard, self._ward_of(guard)
+        return self._last_ward
+
+    def _ward_of(self, guard: Guard) -> int:
         known = self._wards.get(guard)
         if known is not None:
             return known
@@ -240,7 +248,7 @@ class GraphWriter:
         keys = self._new_edges(edges)
         values = []
         for edge in edges:
-            key = keys.pop(edge.row, None) or self._edge_key(edge)
+            key = keys.get(edge.row) or self._edge_key(edge)
             interval = edge.interval
             alone = f"{edge.src}\x1f{edge.rel}\x1f{edge.dst}"
             values.append(
@@ -269,13 +277,22 @@ class GraphWriter:
     def _new_edges(self, edges: Sequence[EdgeVersion]) -> dict[int, int]:
         """Writes the edges that there never were, all at once. Returns their keys by the first version of each."""
         new: dict[tuple[str, str, str], EdgeVersion] = {}
-        for edge in edges:
+        never = self._expected.new_edges
+        for edge in edges if never else ():
             name = (edge.src, edge.rel, edge.dst)
-            if name in self._expected.new_edges:
+            if name in never:
                 new.setdefault(name, edge)
         first_key = self._next("edge", "key") if new else 0
+        known = self._node_keys
         values = [
-            (key, self._node_key(src), rel, self._node_key(dst), self._ward(edge.guard), self._pos)
+            (
+                key,
+                known.get(src) or self._node_key(src),
+                rel,
+                known.get(dst) or self._node_key(dst),
+                self._ward(edge.guard),
+                self._pos,
+            )
             for key, ((src, rel, dst), edge) in enumerate(new.items(), start=first_key)
         ]
         self._db.executemany(f"INSERT INTO {self._p}edge VALUES (?,?,?,?,?,?)", values)

@@ -56,15 +56,18 @@ class Expected:
 
     def _read_edges(self, edges: Sequence[tuple[str, str, str]]) -> None:
         """Which of these there never were: one of their ends is new, or no row tells of them."""
-        named: dict[tuple[int, str, int], tuple[str, str, str]] = {}
-        for edge in edges:
+        keys, read = self.keys, self.identities
+        self.new_edges = {edge for edge in edges if edge[0] in read and edge[2] in read}
+        begins: dict[tuple[int, str], list[tuple[int, tuple[str, str, str]]]] = {}  # by start and relation: the ends
+        for edge in self.new_edges:
             src, rel, dst = edge
-            if src not in self.identities or dst not in self.identities:
-                continue
-            start, end = self.keys.get(src), self.keys.get(dst)
-            if start is not None and end is not None:
-                named[start[0], rel, end[0]] = edge
-            self.new_edges.add(edge)
+            if src in keys and dst in keys:
+                begins.setdefault((keys[src][0], rel), []).append((keys[dst][0], edge))
+        # Most have a start that none of this relation goes out from yet.
+        several = [begin for begin, ends in begins.items() if len(ends) > 1]
+        query = f"SELECT src, rel FROM {self._p}edge WHERE src = ? AND rel = ? LIMIT 1"
+        unused = set(several).difference(self._db.executemany(query, several))
+        named = {(*begin, end): edge for begin, ends in begins.items() if begin not in unused for end, edge in ends}
         query = f"SELECT src, rel, dst FROM {self._p}edge WHERE src = ? AND rel = ? AND dst = ?"
         for row in self._db.executemany(query, list(named)):
             self.new_edges.discard(named[row])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 import orjson
@@ -24,9 +24,12 @@ class SqliteView:
         self._db, self._account, self._genesis, self._p = db, account, genesis, prefix
         self.expected = Expected(db, prefix)
 
-    def expect(self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]) -> None:
+    def expect(
+        self, nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], texts: Sequence[bytes]
+    ) -> Collection[tuple[str, str, str]]:
         self.expected = Expected(self._db, self._p)
         self.expected.read(nodes, edges, texts)
+        return self.expected.new_edges
 
     def head(self) -> Head:
         return read_head(self._db, self._genesis)
@@ -87,8 +90,6 @@ class SqliteView:
             parts, which = [slot], "v.slot = ?"
         else:
             parts, which = slot.split(SEPARATOR), "a.id = ? AND e.rel = ? AND b.id = ? AND v.slot IS NULL"
-            if tuple(parts) in self.expected.new_edges:
-                return ()
         query = f"{rows.select_edges(self._p)} WHERE {which} AND {_LIVE_AFTER} ORDER BY v.valid_from"
         return tuple(map(rows.edge_of, self._db.execute(query, (*parts, after))))
 

@@ -111,10 +111,13 @@ class Words:
     def _index(self, stems: dict[int, tuple[str, ...]]) -> None:
         """Puts every text past the watermark into FTS5."""
         (watermark,) = one(self._db, f"SELECT indexed_text FROM {self._p}text_state")
-        query = f"SELECT id, name, summary, body FROM {self._p}text WHERE id > ? ORDER BY id"
+        waiting = [text for (text,) in self._db.execute(f"SELECT id FROM {self._p}text WHERE id > ?", (watermark,))]
+        query = f"SELECT name, summary, body FROM {self._p}text WHERE id = ?"
         values = []
-        for text, *fields in self._db.execute(query, (watermark,)):
-            known = stems.get(text) or tuple(" ".join(lexical.stems(field)) for field in fields)
+        for text in sorted(waiting):
+            known = stems.get(text)
+            if known is None:
+                known = tuple(" ".join(lexical.stems(field)) for field in one(self._db, query, (text,)))
             values.append((text, *map(_index_form, known)))
         if values:
             self._db.executemany(
