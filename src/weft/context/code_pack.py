@@ -144,7 +144,7 @@ def pack_text(pack: ContextPack) -> str:
         line
         for found in of_files.values()
         for at, each in enumerate(found)
-        for line in _slice_lines(each, roomy=roomy, below=at > 0)
+        for line in _slice_lines(each, roomy=roomy, below=at > 0, placed=each.citation in pack.summary)
     ]
     blocks = ["\n".join(rows)] if rows else []
     sections = {
@@ -158,8 +158,9 @@ def pack_text(pack: ContextPack) -> str:
     return "\n\n".join(blocks)
 
 
-def _slice_lines(slice_: CodeSlice, *, roomy: bool, below: bool) -> Iterator[str]:
-    yield row_line(slice_, roomy=roomy, below=below)
+def _slice_lines(slice_: CodeSlice, *, roomy: bool, below: bool, placed: bool) -> Iterator[str]:
+    if line := head_line(slice_) if placed else row_line(slice_, roomy=roomy, below=below):
+        yield line
     for told, refs, more in beside_of(slice_):
         if refs:
             yield f"{'  ' if below else ''}{refs_line(slice_, told, refs, more)}"
@@ -174,6 +175,14 @@ def row_line(slice_: CodeSlice, *, roomy: bool, below: bool) -> str:
     place = f"  :{slice_.citation.rpartition(':')[2]}" if below else slice_.citation
     named = "(file)" if slice_.kind == "File" else quoted(head) if slice_.signature else shown_name(slice_.symbol_name)
     return f"{place} {named}{f' {quoted(said)}' if said else ''}"
+
+
+def head_line(slice_: CodeSlice) -> str:
+    """A symbol whose place and name the summary says already: its head and what it is for; empty where it has none."""
+    head = quoted(short_form(slice_, SHORT_SIGNATURE_CHARACTERS)) if slice_.signature else ""
+    said = quoted(cut(slice_.summary, SHORT_SUMMARY_CHARACTERS)) if slice_.summary else ""
+    told = " ".join(filter(None, (head, said)))
+    return f"  {told}" if told else ""
 
 
 def beside_of(slice_: CodeSlice) -> tuple[tuple[str, Sequence[SymbolRef], int], ...]:

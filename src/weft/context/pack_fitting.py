@@ -19,6 +19,7 @@ from weft.context.code_pack import (
     ContextPack,
     beside_of,
     dependency_line,
+    head_line,
     known_line,
     quoted_code,
     refs_line,
@@ -126,6 +127,8 @@ def _cost(pack: ContextPack, piece: Piece, first: Mapping[str, int], *, roomy: b
     """What a piece costs, if the `first` of each file is told, which bears its path."""
     sort, at = piece
     match sort:
+        case "row" if pack.core_symbols[at].citation in pack.summary:
+            text = head_line(pack.core_symbols[at])
         case "row":
             text = row_line(pack.core_symbols[at], roomy=roomy, below=first[pack.core_symbols[at].file] < at)
         case "body":

@@ -137,8 +137,8 @@ def _core(seeds: Seeds, budget_tokens: int) -> list[NodeVersion]:
 
 def _summary(core: Sequence[NodeVersion], budget_tokens: int) -> str:
     files = list(dict.fromkeys(map(path_of, core)))
-    if budget_tokens <= SHORT_TOKENS:  # the whole path and the other files stand right below
-        return f"Start in {shown_name('/'.join(files[0].split('/')[-2:]))} at {shown_name(core[0].name)}."
+    if budget_tokens <= SHORT_TOKENS:  # the other files stand right below
+        return f"Start at {_lines_of(core[0])} {shown_name(core[0].name)}"
     others = f"; also {', '.join(_apart(files[1:4], files))}" if len(files) > 1 else ""
     return f"Start in {shown_name(files[0])} at {shown_name(core[0].name)}{others}."
 
