@@ -11,7 +11,7 @@ Result = dict[str, Any]
 RESULTS = ("code-python", "code-typescript", "code-oracle-go-java", "code-rust-oracle")
 JAVASCRIPT = frozenset({"express", "fastify", "commander", "hapi", "pino", "koa"})
 # Measured without ever reading which edges differ; other results say so themselves.
-UNSEEN = frozenset({"werkzeug", "paramiko", "tanstack-query", "redux-toolkit", "redux", "pino", "koa"})
+UNSEEN = frozenset({"sqlparse", "click", "mako", "tanstack-query", "redux-toolkit", "redux", "pino", "koa"})
 COLUMNS = ("language, judge", "package", "edges of ours", "calls: precision / recall", "imports: precision / recall")
 
 
@@ -36,7 +36,25 @@ def judged_table(results: Mapping[str, Result]) -> str:
         shown = row.judge if row.judge != judge else ""
         told.append((shown, package, f"{row.edges:,}", _pair(row.calls), _pair(row.imports)))
         judge = row.judge
-    return table("", COLUMNS, told).lstrip("\n")
+    tables = (table("", COLUMNS, told), _together(results.get("code-python", {})))
+    return "\n".join(each.lstrip("\n") for each in tables if each)
+
+
+def _together(result: Result) -> str:
+    """What two judges of Python say together."""
+    columns = ("Python, both judges", "calls of ours", "either has", "denied by both", "of what both have, we have")
+    rows = [
+        (
+            package,
+            f"{found['jedi']['ours']:,}",
+            f"{both['either'] * 100:.1f}",
+            both["denied"],
+            f"{both['both'] * 100:.1f}",
+        )
+        for package, found in result.get("packages", {}).items()
+        if (both := found.get("together"))
+    ]
+    return table("", columns, rows)
 
 
 def _pair(shares: tuple[float | None, float | None]) -> str:

@@ -5,6 +5,7 @@ benchmarks/results.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 TARGET = ROOT / "docs" / "benchmarks.md"
 CODE = ROOT / "docs" / "code.md"
+MOST_CHARACTERS = 1_500
 BEGINS, ENDS = "<!-- judged: made by `make reference` -->\n", "<!-- end of judged -->\n"
 
 INTRO = """# Benchmarks
@@ -61,6 +63,11 @@ def figure(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def shortened(told: str, name: str) -> str:
+    """Figures of very many things stay where they are."""
+    return told if len(told) <= MOST_CHARACTERS else f"in the newest `benchmarks/results/…-{name}.json`"
+
+
 def page() -> str:
     """The whole page."""
     results = newest()
@@ -70,7 +77,7 @@ def page() -> str:
             continue
         parts.append(f"\n## {name}\n\n{result['date']}, {result['machine']}\n\n| what | figures |\n|---|---|\n")
         rows = ((key, value) for key, value in result.items() if key not in ("name", "date", "machine"))
-        parts.extend(f"| {key} | {figure(value)} |\n" for key, value in rows)
+        parts.extend(f"| {key} | {shortened(figure(value), name)} |\n" for key, value in rows)
     return "".join(parts)
 
 
@@ -82,5 +89,8 @@ def code_page() -> str:
 
 if __name__ == "__main__":
     for target, text in ((TARGET, page()), (CODE, code_page())):
-        target.write_text(text, encoding="utf-8")
-        print(f"wrote {target.relative_to(ROOT)}")
+        if "--check" not in sys.argv:
+            target.write_text(text, encoding="utf-8")
+            print(f"wrote {target.relative_to(ROOT)}")
+        elif target.read_text(encoding="utf-8") != text:
+            sys.exit(f"{target.relative_to(ROOT)} is out of date: run `make reference`")

@@ -175,6 +175,12 @@ def test_the_reference_is_what_the_code_says() -> None:
         assert kept == text, f"docs/reference/{name} is out of date: run `make reference`"
 
 
+def test_figures_in_documents_are_those_of_the_results() -> None:
+    program = REPOSITORY / "docs" / "generate_benchmarks.py"
+    done = subprocess.run([sys.executable, str(program), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_index_is_what_the_code_says() -> None:
     assert read_index_file() == generator().index(), "the index of operations is out of date: run `make reference`"
 
