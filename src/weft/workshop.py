@@ -66,6 +66,7 @@ class Workshop:
         self._later: OrderedDict[Hashable, Callable[[], bool]] = OrderedDict()
         self._has_later = threading.Event()
         self._idler: threading.Thread | None = None
+        self._reader: Any = None
 
     @property
     def serves(self) -> bool:
@@ -166,6 +167,15 @@ class Workshop:
             if more:
                 self.when_quiet(key, work)
 
+    def reader(self, make: Callable[[], Any]) -> Any:
+        """What reads source code in this process, made if there is none. Its `end` is called when the process ends."""
+        with self._lock:
+            if self._reader is None:
+                self._reader = make()
+                if self.closing.is_set():
+                    self._reader.end()
+            return self._reader
+
     def watcher(self, place: Hashable) -> Any:
         """The watcher of a place, if there is one."""
         with self._lock:
@@ -190,8 +200,11 @@ class Workshop:
             self.closing.set()
             watchers, worker, idler = tuple(self._watchers.values()), self._worker, self._idler
             self._has_later.set()  # wakes it, if it waits
+            reader = self._reader
         for each in watchers:
             each.stop()
+        if reader is not None:
+            reader.end()
         if worker is not None:
             with contextlib.suppress(queue.Full):  # then it has work, and sees for itself
                 self._jobs.put_nowait(None)  # wakes it, if it waits

@@ -101,19 +101,19 @@ def is_running(pid: int) -> bool:
 
 
 def test_a_process_that_dies_over_a_file_costs_that_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_workers, "TASK_S", 1.0)
+    monkeypatch.setattr(code_workers, "TASK_S", 4.0)
     tasks = [Dying(items=("a", "b")), Dying(items=("c", "bad", "d")), Dying(items=("slow",)), Dying(items=("e",))]
     workers = [Worker(), Worker()]
-    pool: Workers[tuple[str, int]] = Workers(pickle.loads, lambda task: (f"lost {task.items[0]}", 0))
+    pool: Workers[tuple[str, int]] = Workers(pickle.loads, lambda task, why: (f"lost {task.items[0]}: {why}", 0))
     answers = dict(pool.run(tasks, workers))
-    assert set(answers) == {"a", "b", "c", "d", "e", "lost bad", "lost slow"}
+    assert set(answers) == {"a", "b", "c", "d", "e", "lost bad: died", "lost slow: time"}
     assert os.getpid() not in answers.values()
 
 
 def test_who_stops_listening_ends_the_processes() -> None:
     workers = [Worker(), Worker()]
     pids = [each._process.pid for each in workers]
-    pool: Workers[tuple[str, int]] = Workers(pickle.loads, lambda task: ("", 0))
+    pool: Workers[tuple[str, int]] = Workers(pickle.loads, lambda task, why: ("", 0))
     answers = pool.run([Dying(items=(str(number),)) for number in range(1_000)], workers)
     next(answers)
     answers.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from weft.code.languages import Language, grammar_of
-from weft.errors import TooLarge
+from weft.errors import Invalid, TooLarge
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,6 +21,7 @@ MAX_DEPTH: Final = 1_000
 # Text that is no code takes some grammars quadratic time and more (quotes alone; in JavaScript `a: b a: b …`). Code of
 # the largest size takes less than a second: what takes longer than this is not parsed.
 MAX_PARSE_MS: Final = 10_000
+TOO_LONG: Final = "takes too long to parse"
 MAX_BROKEN: Final = 20  # places of errors that are told
 
 _LINE_END = re.compile(r"\r\n?")
@@ -35,7 +36,7 @@ class Parsed:
     __slots__ = ("language", "raw", "root", "text")
 
     def __init__(self, language: Language, text: str) -> None:
-        """Raises TooLarge past MAX_SOURCE_BYTES."""
+        """Raises TooLarge past MAX_SOURCE_BYTES, Invalid for what takes too long."""
         self.language = language
         self.text = (_LINE_END.sub("\n", text) if "\r" in text else text).removeprefix("\ufeff")
         self.raw = self.text.encode(errors="replace")
@@ -88,8 +89,8 @@ class Parsed:
         return tuple(found)
 
 
-def _parsed(language: Language, raw: bytes) -> Node | None:
-    """The root of the tree; None if it takes too long."""
+def _parsed(language: Language, raw: bytes) -> Node:
+    """The root of the tree. Raises Invalid if it takes too long."""
     from tree_sitter import Parser
 
     with warnings.catch_warnings():  # the callback that is to replace this limit does not work with bytes
@@ -97,5 +98,5 @@ def _parsed(language: Language, raw: bytes) -> Node | None:
         parser = Parser(grammar_of(language)[0], timeout_micros=MAX_PARSE_MS * 1_000)
     try:
         return parser.parse(raw).root_node
-    except ValueError:
-        return None
+    except ValueError as problem:
+        raise Invalid(TOO_LONG, hint="leave the file out: the setting ignore") from problem

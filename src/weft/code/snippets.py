@@ -11,7 +11,7 @@ from msgspec import Struct
 from weft.code.languages import LANGUAGES
 from weft.code.parsing import MAX_SOURCE_BYTES, Parsed
 from weft.code.symbols import SymbolKind, symbols_of
-from weft.errors import TooLarge
+from weft.errors import Invalid
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,14 +46,19 @@ class Snippet(Struct, frozen=True, kw_only=True):
     docstring: str
 
 
+def may_define(text: str) -> bool:
+    """Whether a text may be Python that defines something: a look that costs next to nothing."""
+    return len(text) <= MAX_SOURCE_BYTES and _DEFINITION.search(text) is not None
+
+
 def python_snippet(text: str) -> Snippet | None:
     """What a text defines, if all of it is Python without an error and holds a function or a class; else None."""
-    if len(text) > MAX_SOURCE_BYTES or not _DEFINITION.search(text):
+    if not may_define(text):
         return None
     try:
         parsed = Parsed(_PYTHON, textwrap.dedent(text).strip("\r\n"))  # a method may be quoted with its indentation
         symbols = symbols_of(parsed).symbols if _is_code(parsed.root) else ()
-    except TooLarge:
+    except Invalid:
         return None
     if not symbols:
         return None

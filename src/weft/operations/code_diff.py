@@ -14,11 +14,11 @@ from msgspec import Meta, Struct
 
 from weft import git
 from weft.code.languages import language_of
-from weft.code.symbols import read_source
 from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
 from weft.operations.bounds import bounded_lists
+from weft.operations.code_reader import reader_of
 from weft.operations.code_records import SYMBOL_KINDS, file_id
 from weft.operations.freshness import freshness_note
 from weft.operations.moments import looks_like_sha, looks_like_tx, names_commit, of_project
@@ -209,7 +209,7 @@ def _symbols_then(loom: Loom, blobs: Mapping[str, str], prefix: str, notes: list
     for blob, raw in git.blobs_of(loom.settings.root, tuple(by_blob)):
         for path in by_blob[blob]:
             try:
-                read = read_source(loom.screen.redact(raw.decode("utf-8-sig")), path)
+                read = reader_of(loom).source(loom.screen.redact(raw.decode("utf-8-sig")), path)
             except (UnicodeDecodeError, WeftError) as problem:
                 notes.append(f"{path} could not be read as it was: {problem}")
                 continue

@@ -26,7 +26,8 @@ from weft.log.kinds import code, graph, transaction
 from weft.loom import Loom
 from weft.operations.code_linking import beginnings
 from weft.operations.code_links import LINK_RELATIONS, MAX_TEXT_BYTES, Resolved, link_drafts
-from weft.operations.code_reading import CodeRead, FileState, read_bytes
+from weft.operations.code_reader import reader_of
+from weft.operations.code_reading import CodeRead, FileState
 from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index, is_version
 from weft.operations.committing import append_stamped
 from weft.operations.facts_kept import WAIT_S, facts_kept
@@ -171,10 +172,11 @@ class _History:
                 self.skipped.add(Skipped(path=path, reason=f"larger than {MAX_SOURCE_BYTES:,} bytes"))
             else:
                 by_blob.setdefault(entry.blob, []).append(path)
+        reader = reader_of(self._loom)
         for number, (blob, raw) in enumerate(git.blobs_of(self._loom.settings.root, tuple(by_blob)), start=1):
             state = FileState(path="", size=len(raw), sha256=hashlib.sha256(raw).hexdigest(), blob=blob)
             for path in by_blob[blob]:
-                read = read_bytes(path, replace(state, path=path), raw, redacts=self._loom.screen.redacts)
+                read = reader.raw(replace(state, path=path), raw, redacts=self._loom.screen.redacts)
                 self._reads[path] = read
                 if read.problem:
                     self.skipped.add(Skipped(path=path, reason=read.problem))

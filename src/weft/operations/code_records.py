@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -12,14 +11,11 @@ from msgspec.structs import asdict, replace
 
 from weft.append import made_ready
 from weft.code.facts import FILE, READER_VERSION, FileFacts
-from weft.code.languages import language_of
-from weft.code.snippets import python_snippet
 from weft.code.summary import purpose_of
-from weft.code.symbols import MAX_SYMBOLS, SourceFile, Span, Symbol, read_source
-from weft.extract.records import Record
+from weft.code.symbols import MAX_SYMBOLS, SourceFile, Span, Symbol
 from weft.kinds import CHUNK_MARK
 from weft.log.draft import Draft
-from weft.log.kinds import code, memory
+from weft.log.kinds import code
 from weft.loom import Loom
 from weft.operations.conversations import LATEST
 from weft.queries import Which
@@ -85,37 +81,6 @@ def file_id(project: str | None, path: str) -> str:
 def symbol_prefix(project: str | None, path: str) -> str:
     """How the ids of a source file's symbols begin."""
     return f"{file_id(project, path)}::"
-
-
-def file_draft(loom: Loom, guard: Guard, record: Record) -> Draft | None:
-    """The event of a record with a path to source code; None where the graph says all of it already.
-
-    Raises TooLarge for a file that is too long, Invalid for one that is in no known language.
-    """
-    digest = hashlib.sha256(record.text.encode()).hexdigest()
-    source = Source(path=record.path, sha256=digest, at=record.at, record=record.id)
-    language = language_of(record.path)
-    known = next(iter(loom.store.nodes(loom.viewer, LATEST, [file_id(guard.project, record.path)])), None)
-    if known is not None and language is not None and is_version(known, guard, source, language.name):
-        return None
-    return index(loom, guard, replace(source, read=read_source(record.text, record.path)), known).draft
-
-
-def snippet_draft(node_id: str, guard: Guard, record: Record) -> Draft | None:
-    """The event of a record whose text is a piece of Python that defines something; None where it is not."""
-    snippet = python_snippet(record.text)
-    if snippet is None:
-        return None
-    payload = memory.Remembered(
-        id=node_id,
-        node_kind=snippet.kind,
-        name=snippet.name,
-        summary=snippet.docstring,
-        text=record.text,
-        props={"record": record.id},
-        **asdict(guard),
-    )
-    return Draft(kind="memory.remembered", payload=payload, occurred_at=record.at)
 
 
 def index(

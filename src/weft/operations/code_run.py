@@ -16,10 +16,11 @@ from weft.errors import WeftError
 from weft.log.kinds import transaction
 from weft.loom import Loom
 from weft.operations.code_linking import Outcome
+from weft.operations.code_reader import reader_of
 from weft.operations.code_reading import CodeRead, mark_of
 from weft.operations.code_records import Source, file_id, is_version
 from weft.operations.code_worker import ToRead
-from weft.operations.code_workers import read_files, read_here
+from weft.operations.code_workers import read_files
 from weft.operations.code_writing import CodeWriting
 from weft.operations.fewer_collections import fewer_collections
 from weft.operations.file_versions import Seen, look_up, name_problem
@@ -109,7 +110,8 @@ class CodeRun:
             self.skipped.add(each)
         todo = dict(self._look(found))
         if len(todo) + len(gone) <= SMALL_FILES:
-            for read in read_here(os.fspath(self._root), self._to_read(todo), redacts=self._loom.screen.redacts):
+            reader, redacts = reader_of(self._loom), self._loom.screen.redacts
+            for read in reader.files(os.fspath(self._root), self._to_read(todo), redacts=redacts):
                 self._take(read, todo[read.path], walked=found.walked(read.path))
             self._writing.write_at_once(gone)
             self._writing.link()

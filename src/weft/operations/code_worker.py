@@ -18,8 +18,14 @@ import msgspec
 from msgspec import Struct
 
 from weft.code.facts_file import FactsFile
+from weft.code.snippets import python_snippet
+from weft.code.symbols import read_source
+from weft.errors import Invalid
 from weft.operations.code_links import Resolved, Workspace
-from weft.operations.code_reading import CodeRead, read_code, read_new
+from weft.operations.code_reading import CodeRead, FileState, read_bytes, read_code, read_new
+from weft.operations.file_faults import faults_told
+from weft.operations.process_limits import OUT_OF_MEMORY, Limits, limit_memory, limit_time
+from weft.screen import Screen
 from weft.types import Guard
 
 LENGTH_BYTES: Final = 4
@@ -42,7 +48,45 @@ class Reading(Struct, frozen=True, kw_only=True):
     items: tuple[ToRead, ...]
 
     def run(self) -> bytes:
-        return pickle.dumps([read_one(self.root, each, redacts=self.redacts) for each in self.items], 5)
+        return pickle.dumps([self._read(each) for each in self.items], 5)
+
+    def _read(self, item: ToRead) -> CodeRead:
+        begin_file(alone=len(self.items) == 1)
+        return read_one(self.root, item, redacts=self.redacts)
+
+
+class ReadingBytes(Struct, frozen=True, kw_only=True):
+    """The task to read what the bytes of source files say."""
+
+    redacts: bool
+    items: tuple[tuple[FileState, bytes], ...]
+
+    def run(self) -> bytes:
+        return pickle.dumps([self._read(*each) for each in self.items], 5)
+
+    def _read(self, state: FileState, raw: bytes) -> CodeRead:
+        begin_file(alone=len(self.items) == 1)
+        return read_bytes(state.path, state, raw, redacts=self.redacts)
+
+
+class ReadingText(Struct, frozen=True, kw_only=True):
+    """The task to read texts, each as the source file at a path; without one, as a piece of Python.
+
+    Of one that cannot be read the answer is Invalid, or TooLarge.
+    """
+
+    items: tuple[tuple[str, str], ...]
+
+    def run(self) -> bytes:
+        return pickle.dumps([self._read(*each) for each in self.items], 5)
+
+    def _read(self, path: str, text: str) -> object:
+        begin_file(alone=len(self.items) == 1)
+        try:
+            with faults_told(Screen(redacts=True, keys=None)):
+                return read_source(text, path) if path else python_snippet(text)
+        except Invalid as problem:
+            return problem.message, problem.hint, type(problem)
 
 
 class Resolving(Struct, frozen=True, kw_only=True):
@@ -62,6 +106,7 @@ class Resolving(Struct, frozen=True, kw_only=True):
 
 
 _workspaces: dict[str, Workspace] = {}
+_limits: list[Limits] = []  # of this process, if it has any
 resolved_from = msgspec.msgpack.Decoder(list[Resolved]).decode
 
 
@@ -72,15 +117,27 @@ def read_one(root: str, item: ToRead, *, redacts: bool) -> CodeRead:
     return read_code(root, item.path, redacts=redacts, known=item.known)
 
 
-def main() -> None:
-    """Works until its input ends."""
+def begin_file(*, alone: bool) -> None:
+    """Gives the next file its time, in a process that has limits."""
+    for limits in _limits:
+        limit_time(limits.alone_s if alone else limits.among_s)
+
+
+def main(limits: str = "") -> None:
+    """Works until its input ends, within limits if there are any (as JSON)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is interrupted at a terminal ends it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not come between answers
     gc.disable()
+    if limits:
+        _limits.append(msgspec.json.decode(limits, type=Limits))
+        limit_memory(_limits[0])
     done = 0
     while (raw := _message(sys.stdin.buffer)) is not None:
-        answer = pickle.loads(raw).run()  # noqa: S301 - from our own parent, by a pipe that nobody else has
+        try:
+            answer = pickle.loads(raw).run()  # noqa: S301 - from our own parent, by a pipe that nobody else has
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
         answers.write(len(answer).to_bytes(LENGTH_BYTES, "big") + answer)
         answers.flush()
         done += 1

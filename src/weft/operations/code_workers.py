@@ -1,7 +1,7 @@
 """Reads and resolves many source files in processes beside this one.
 
-A process that dies over a file, or takes too long over it, costs that file: it is named, and another process goes on.
-Where none can be started, the work is done here.
+Those that read have limits of memory and time. A process that dies over a file, or takes too much for it, costs that
+file: it is named, and another process goes on. One that is killed from outside costs nothing but time.
 """
 
 from __future__ import annotations
@@ -15,50 +15,91 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from weft.code.facts_file import FactsFile
+from weft.code.languages import language_of
+from weft.code.parsing import TOO_LONG
 from weft.operations.code_links import Resolved, Workspace
 from weft.operations.code_reading import CodeRead, hashed_only
-from weft.operations.code_worker import LENGTH_BYTES, Reading, Resolving, ToRead, read_one, resolved_from
+from weft.operations.code_worker import (
+    LENGTH_BYTES,
+    Reading,
+    ReadingBytes,
+    ReadingText,
+    Resolving,
+    ToRead,
+    read_one,
+    resolved_from,
+)
+from weft.operations.file_faults import TOO_MUCH_MEMORY
+from weft.operations.process_limits import Limits, Why, why_ended
 
 MAX_WORKERS: Final = 8
 FILES_PER_TASK: Final = 8
 FEW: Final = 40  # files that are resolved here: starting a process takes as long
-TASK_S: Final = 60.0  # for a few files: one that takes longer is given up
+TASK_S: Final = 60.0  # for a few files, however busy the machine is: one that takes longer is given up
+END_S: Final = 5.0  # for a process to be over that has ended
+LOOK_S: Final = 0.005
+RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024  # bytes that the system counts a process's memory in
+LIMITS: Final = Limits()
+SMALL_BYTES: Final = 8_192  # text that is no code and as long as this takes half a second and 120 MB at worst
+TRIES: Final = 3  # with a file whose process was killed: by the system, it may be, as there was no more memory
 READ_BYTES: Final = 1 << 20
 WAITING_ANSWERS: Final = 8  # that are held while the writer is busy
 _MAIN: Final = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from weft.operations.code_worker import main
-main()
+main(*sys.argv[2:])
 """
-DIED: Final = (
-    "is a file that weft's reader dies of, or takes too long over, a fault of weft's; please report it with the file"
-)
+LOST: Final[Mapping[Why, str]] = {
+    "time": TOO_LONG,
+    "memory": TOO_MUCH_MEMORY,
+    "killed": TOO_MUCH_MEMORY,
+    "died": "is a file that weft's reader dies of, a fault of weft's; please report it with the file",
+}
+NO_PROCESS: Final = "cannot be read now: no process can be started for it"
 
 Answer = TypeVar("Answer")
-Task = Reading | Resolving
+Task = Reading | ReadingBytes | ReadingText | Resolving
 
 
 class Lost(Exception):
-    """A process ended, or was ended, before it answered."""
+    """A process ended, or was ended, before it answered, and why."""
+
+    def __init__(self, why: Why) -> None:
+        super().__init__(LOST[why])
+        self.why = why
 
 
 class Worker:
     """One process."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
         """Raises OSError where none can be started."""
         command = [sys.executable, "-c", _MAIN, json.dumps([each for each in sys.path if isinstance(each, str)])]
+        command += [] if limits is None else [msgspec.json.encode(limits).decode()]
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
+        self.end = weakref.finalize(self, _end, self._process)  # whatever it does; with this object at the latest
+        self._limits, self.answered = limits, 0
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
+    def kill(self) -> None:
+        """Ends it, whatever it does; `end` closes its pipes, too."""
+        self._process.kill()
 
     def ask(self, task: Task) -> bytes:
         """Its answer. Raises Lost if there is none."""
@@ -69,9 +110,23 @@ class Worker:
             self._process.stdin.flush()
             until_s = time.monotonic() + TASK_S
             size = int.from_bytes(self._read(LENGTH_BYTES, until_s), "big")
-            return self._read(size, until_s)
+            answer = self._read(size, until_s)
         except (OSError, ValueError) as problem:
-            raise Lost(str(problem)) from problem
+            raise Lost(self._why()) from problem
+        self.answered += 1
+        return answer
+
+    def _why(self) -> Why:
+        """Why there is no answer, of a process that ends."""
+        until_s = time.monotonic() + END_S
+        with suppress(OSError, AttributeError):  # somebody else's word for it, or no Unix
+            while time.monotonic() < until_s:
+                pid, status, used = os.wait4(self._process.pid, os.WNOHANG)
+                if pid:
+                    self._process.returncode = code = os.waitstatus_to_exitcode(status)
+                    return why_ended(code, peak_bytes=used.ru_maxrss * RSS_UNIT, limits=self._limits)
+                time.sleep(LOOK_S)
+        return "died"
 
     def _read(self, size: int, until_s: float) -> bytes:
         assert self._process.stdout is not None
@@ -80,28 +135,67 @@ class Worker:
         while left:
             ready, _, _ = select.select([handle], [], [], max(0.0, until_s - time.monotonic()))
             piece = os.read(handle, min(left, READ_BYTES)) if ready else b""
+            if not ready:
+                raise Lost("time")
             if not piece:
-                raise Lost("took too long" if not ready else "ended")
+                raise Lost(self._why())
             pieces.append(piece)
             left -= len(piece)
         return b"".join(pieces)
 
-    def end(self) -> None:
-        """Ends it, whatever it does."""
-        self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-        self._process.wait()
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if pipe is not None:
+                pipe.close()
+    process.wait()
+
+
+class Hand:
+    """The process that a thread has: another one when it is lost."""
+
+    def __init__(self, worker: Worker, limits: Limits | None = None) -> None:
+        self.worker, self._limits = worker, limits
+        self._over = False
+
+    def stop(self) -> None:
+        """Ends the process for good. Any thread may: who waits for an answer gets Lost, and closes its pipes."""
+        self._over = True
+        self.worker.kill()
+
+    def ask(self, task: Task) -> bytes:
+        """The answer to a task. Raises Lost where it, or a part of it, is at fault; OSError where none can be started.
+
+        A process may end for what it did before, or because somebody ended it: then another is asked.
+        """
+        tried = 0
+        while True:
+            worn, tried = self.worker.answered > 0, tried + 1
+            try:
+                return self.worker.ask(task)
+            except Lost as lost:
+                self.worker.end()
+                if self._over:
+                    raise
+                self.worker = Worker(self._limits)
+                again = tried < TRIES if lost.why == "killed" else worn and lost.why != "time"
+                if len(task.items) > 1 or not again:
+                    raise
 
 
 class Workers(Generic[Answer]):
     """As many processes as there are processors, for tasks of one sort, each handed out when a process is free."""
 
-    def __init__(self, decode: Callable[[bytes], Sequence[Answer]], lost: Callable[[Task], Answer]) -> None:
-        """`lost` is the answer for a task of one file that a process died over."""
-        self._decode, self._lost = decode, lost
+    def __init__(
+        self,
+        decode: Callable[[bytes], Sequence[Answer]],
+        lost: Callable[[Task, Why], Answer],
+        limits: Limits | None = None,
+    ) -> None:
+        """`lost` is the answer for a task of one file that a process died over; processes have these `limits`."""
+        self._decode, self._lost, self._limits = decode, lost, limits
         self._answers: queue.Queue[Sequence[Answer] | BaseException | None] = queue.Queue(WAITING_ANSWERS)
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -131,7 +225,7 @@ class Workers(Generic[Answer]):
                     thread.join(0.01)
 
     def _serve(self, worker: Worker, left: Iterator[Task]) -> None:
-        hand = _Hand(worker)
+        hand = Hand(worker, self._limits)
         try:
             while not self._over.is_set():
                 with self._lock:
@@ -145,35 +239,46 @@ class Workers(Generic[Answer]):
             hand.worker.end()
             self._answers.put(None)
 
-    def _answered(self, hand: _Hand, task: Task) -> Sequence[Answer]:
+    def _answered(self, hand: Hand, task: Task) -> Sequence[Answer]:
         """The answers to a task; where the process dies over it, file by file, to find the one at fault."""
         try:
-            return self._decode(hand.worker.ask(task))
-        except Lost:
-            hand.renew()
-        if len(task.items) == 1:
-            return [self._lost(task)]
+            return self._decode(hand.ask(task))
+        except Lost as lost:
+            if len(task.items) == 1:
+                return [self._lost(task, lost.why)]
         return [each for one in _singly(task) for each in self._answered(hand, one)]
 
 
-def read_here(root: str, items: Sequence[ToRead], *, redacts: bool) -> Iterator[CodeRead]:
-    """Reads files in this process."""
-    for item in items:
-        yield read_one(root, item, redacts=redacts)
-
-
 def read_files(root: str, items: Sequence[ToRead], *, redacts: bool) -> Generator[CodeRead, None, None]:
-    """Reads files, in processes where that is of use, in whatever order."""
+    """Reads many files, in processes, in whatever order."""
     tasks = [
         Reading(root=root, redacts=redacts, items=tuple(items[start : start + FILES_PER_TASK]))
         for start in range(0, len(items), FILES_PER_TASK)
     ]
 
-    def lost(task: Task) -> CodeRead:
+    def lost(task: Task, why: Why) -> CodeRead:
         assert isinstance(task, Reading)
-        return hashed_only(root, task.items[0].path, problem=DIED)
+        return hashed_only(root, task.items[0].path, problem=LOST[why])
 
-    yield from _spread(tasks, pickle.loads, lost, lambda: read_here(root, items, redacts=redacts))
+    def here() -> Iterator[CodeRead]:
+        for item in items:
+            yield (
+                read_one(root, item, redacts=redacts)
+                if is_small(root, item.path)
+                else CodeRead(path=item.path, gone=NO_PROCESS)
+            )
+
+    yield from _spread(tasks, pickle.loads, lost, here, LIMITS)
+
+
+def is_small(root: str, path: str) -> bool:
+    """Whether a file takes little to read, whatever is in it."""
+    if language_of(path) is None:
+        return True
+    try:
+        return os.lstat(os.path.join(root, path)).st_size <= SMALL_BYTES  # noqa: PTH118 - a name need not be UTF-8
+    except (OSError, ValueError):
+        return True  # there is nothing to be read
 
 
 def resolve_files(workspace: Workspace, facts: FactsFile, paths: Sequence[str]) -> Generator[Resolved, None, None]:
@@ -187,11 +292,11 @@ def resolve_files(workspace: Workspace, facts: FactsFile, paths: Sequence[str]) 
     def here() -> Iterator[Resolved]:
         return (found for path in paths if (found := workspace.resolved(path)) is not None)
 
-    def lost(task: Task) -> Resolved:
+    def lost(task: Task, why: Why) -> Resolved:
         assert isinstance(task, Resolving)
-        return Resolved(path=task.items[0], problem=DIED)
+        return Resolved(path=task.items[0], problem=LOST[why])
 
-    if facts.path is None or len(paths) <= FEW:
+    if facts.path is None or len(paths) <= FEW or worker_count() == 1:
         yield from here()
     else:
         yield from _spread(tasks, resolved_from, lost, here)
@@ -200,29 +305,16 @@ def resolve_files(workspace: Workspace, facts: FactsFile, paths: Sequence[str]) 
 def _spread(
     tasks: Sequence[Task],
     decode: Callable[[bytes], Sequence[Answer]],
-    lost: Callable[[Task], Answer],
+    lost: Callable[[Task, Why], Answer],
     here: Callable[[], Iterator[Answer]],
+    limits: Limits | None = None,
 ) -> Generator[Answer, None, None]:
-    if worker_count() == 1:
-        yield from here()
-        return
     try:
-        workers = [Worker() for _ in range(min(worker_count(), len(tasks)))]
+        workers = [Worker(limits) for _ in range(min(worker_count(), len(tasks)))]
     except OSError:  # no room for more processes
         yield from here()
         return
-    yield from Workers(decode, lost).run(tasks, workers)
-
-
-class _Hand:
-    """The process that a thread has."""
-
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
-
-    def renew(self) -> None:
-        self.worker.end()
-        self.worker = Worker()
+    yield from Workers(decode, lost, limits).run(tasks, workers)
 
 
 def _singly(task: Task) -> Iterator[Task]:
@@ -231,7 +323,7 @@ def _singly(task: Task) -> Iterator[Task]:
 
 
 def worker_count() -> int:
-    """How many processes are of use; one means that none is."""
+    """How many processes are of use at once."""
     try:
         processors = len(os.sched_getaffinity(0))
     except AttributeError:

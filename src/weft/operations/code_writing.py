@@ -27,8 +27,10 @@ from weft.operations.code_links import (
     Resolved,
     link_drafts,
 )
-from weft.operations.code_reading import CodeRead, read_code
+from weft.operations.code_reader import reader_of
+from weft.operations.code_reading import CodeRead
 from weft.operations.code_records import SYMBOL_KINDS, Source, file_id, index, is_version, keys_renamed
+from weft.operations.code_worker import ToRead
 from weft.operations.code_workers import resolve_files
 from weft.operations.committing import MAX_DECISIONS, append_stamped
 from weft.operations.deleted_parts import has_ended
@@ -79,7 +81,8 @@ class CodeWriting:
         if read.indexing is not None and last is None:
             return Work(read=read, guard=guard, seen=seen, indexing=read.indexing, walked=walked)
         if read.indexing is not None:  # it came meanwhile, by somebody else
-            read = read_code(str(self._root), read.path, redacts=self._loom.screen.redacts)
+            items, redacts = [ToRead(path=read.path)], self._loom.screen.redacts
+            (read,) = reader_of(self._loom).files(str(self._root), items, redacts=redacts)
             if read.state is None:
                 raise Invalid(read.gone)
             state = read.state

@@ -12,6 +12,7 @@ from weft.errors import Invalid, WeftError
 from weft.screen import Screen
 
 MAX_FAULT_CHARACTERS: Final = 200  # of what an unforeseen error says
+TOO_MUCH_MEMORY: Final = "takes too much memory to parse"
 
 
 @contextmanager
@@ -23,6 +24,8 @@ def faults_told(screen: Screen) -> Iterator[None]:
         raise
     except RecursionError as problem:
         raise Invalid("is nested too deeply to be read") from problem
+    except MemoryError as problem:
+        raise Invalid(TOO_MUCH_MEMORY) from problem
     except Exception as fault:
         frame = extract_tb(fault.__traceback__)[-1]
         what = screen.redact(" ".join(f"{type(fault).__name__} {fault}".split()))[:MAX_FAULT_CHARACTERS]

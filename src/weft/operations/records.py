@@ -22,12 +22,12 @@ from weft.instants import MIN_INSTANT_US, to_iso
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
 from weft.loom import Loom
-from weft.operations.code_records import file_draft, snippet_draft
 from weft.operations.committing import append_stamped
 from weft.operations.conversations import LATEST, conversation_id
 from weft.operations.deletions import revive
 from weft.operations.record_files import BadLine, count_lines, read_lines
 from weft.operations.rights import write_guard
+from weft.operations.source_records import file_draft, snippet_draft
 from weft.operations.stamping import TaskClosed
 from weft.operations.turn_records import KnownTurns, Written, write_session, write_turns
 from weft.queries import Which
@@ -198,7 +198,7 @@ class _Ingestion:
 
     def _write_plain(self, records: Sequence[Record]) -> Written:
         """Records that are one node each: all of them in one commit."""
-        drafts = [_draft(self._guard, record) for record in records]
+        drafts = [_draft(self._loom, self._guard, record) for record in records]
         nodes = self._loom.store.nodes(self._loom.viewer, LATEST, [_node_of(draft) for draft in drafts])
         standing = {node.id: node for node in nodes}
         absent = tuple(node_id for draft in drafts if (node_id := _node_of(draft)) not in standing)
@@ -247,10 +247,10 @@ def record_id(project: str | None, record: str) -> str:
     return f"record:{record}" if project is None else f"{project}/record:{record}"
 
 
-def _draft(guard: Guard, record: Record) -> Draft:
+def _draft(loom: Loom, guard: Guard, record: Record) -> Draft:
     """The event of a record that is one node."""
     node_id = record_id(guard.project, record.id)
-    if record.shape == "snippet" and (snippet := snippet_draft(node_id, guard, record)) is not None:
+    if record.shape == "snippet" and (snippet := snippet_draft(loom, node_id, guard, record)) is not None:
         return snippet
     name, kind = (record.title, "Document") if record.shape == "passage" else ("", "Memory")
     payload = memory.Remembered(

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from weft.errors import WeftError
 from weft.loom import Loom
+from weft.operations.code_reader import reader_of
 from weft.operations.embedding_later import embed_later
 from weft.operations.index_turn import Stopped, index_in_turn
 from weft.operations.jobs import in_words
@@ -153,6 +154,7 @@ class Watcher:
             return
         if self._source is None:
             self._source, self._whole = self._watching(), True
+            reader_of(self._loom).warm()
             self._index()  # what happened while nobody watched
             embed_later(self._loom)
         try:
