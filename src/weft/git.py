@@ -59,6 +59,12 @@ def _command(root: Path, *arguments: str) -> list[str] | None:
     return ["git", "-C", str(root), *which, *NOTHING_RUN, *arguments]
 
 
+def common_directory(root: Path) -> Path | None:
+    """Where the repository of a worktree is kept; None without one."""
+    said = _ask(root, "rev-parse", "--git-common-dir")
+    return None if said is None else (root / said).resolve()
+
+
 def _ask(root: Path, *arguments: str, empty: bool = False) -> str | None:
     """What git prints, without blanks around it; None where it fails or prints nothing (but where that may be)."""
     done = _bytes(root, *arguments, timeout_s=TIMEOUT_S)

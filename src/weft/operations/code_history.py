@@ -35,12 +35,13 @@ from weft.operations.file_faults import faults_told
 from weft.operations.file_versions import name_problem
 from weft.operations.ignoring import read_patterns
 from weft.operations.moments import OUT_OF_GIT, of_project
+from weft.operations.project_roots import claim_code
 from weft.operations.registry import Operation
 from weft.operations.rights import Rights, rights_asked
 from weft.operations.skipped_files import SkippedFiles
 from weft.operations.stamping import TaskClosed
 from weft.operations.walking import Skipped
-from weft.operations.workspaces import workspace_of
+from weft.operations.workspaces import told_root, workspace_of
 from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, Tx, When
 
 MAX_FILES: Final = 100_000
@@ -84,6 +85,7 @@ def graph_index_commit(loom: Loom, given: IndexCommit) -> CommitIndexed:
     any order. Then `as_of` with that commit asks of the code as it was.
     """
     loom = workspace_of(loom)
+    claim_code(loom.settings, told_root(loom))
     with facts_kept(loom, wait_s=WAIT_S) as facts:  # one indexing of a workspace at a time
         done = index_commit(loom, given.commit)
         with facts.writing():  # what holds now may be another, and what is noted of its links not what stands

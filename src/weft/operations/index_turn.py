@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from weft.errors import Busy, ReadOnly
 from weft.loom import Loom
+from weft.operations.project_roots import claim_code
+from weft.operations.workspaces import told_root
 
 if TYPE_CHECKING:
     from weft.operations.code_indexing import CodeIndexed
@@ -29,11 +31,13 @@ def index_in_turn(
 ) -> CodeIndexed:
     """Indexes when no other process or thread does. Raises Stopped when `stop` is set, between two files at the latest.
 
-    What another indexing did meanwhile costs nothing more. Raises Busy if that does not end, ReadOnly where nothing can
+    The directory takes its project's name first: raises Forbidden where that is another's. What another indexing did
+    meanwhile costs nothing more. Raises Busy if that does not end, ReadOnly where nothing can
     be kept.
     """
     from weft.operations.code_indexing import index_workspace
 
+    claim_code(loom.settings, told_root(loom))
     tell = loom.progress
 
     def progress(what: str, done: int, total: int) -> None:

@@ -11,6 +11,7 @@ all clones and worktrees are one; without a remote, by its path.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,81 @@ def claim(settings: Settings) -> bool:
     except OSError:  # of a store that may only be read
         return False
     return True
+
+
+def is_anothers(settings: Settings) -> bool:
+    """Whether the project's code is that of another directory, one that is still there as far as can be told.
+
+    A repository that was moved is the same in its new place; so is another worktree of it. Raises as `claim`.
+    """
+    root = _naming(settings)
+    if root is None or settings.store.startswith("memory:"):
+        return False
+    bound = _read(_place(settings)).get(settings.account, {}).get(settings.project, [])
+    return bool(bound) and _is_other(root, bound)
+
+
+def claim_code(settings: Settings, shown: str) -> None:
+    """Takes the project's name for the directory whose code is to be indexed, also from directories that are gone.
+
+    Raises Forbidden where it is another's. `shown` is what the caller is told of the directory. One that cannot be kept
+    is not: a store that may only be read takes no code either.
+    """
+    root = _naming(settings)
+    if root is None or settings.store.startswith("memory:"):
+        return
+    place, known_as = _place(settings), _known_as(root)
+    bound = _read(place).get(settings.account, {}).get(settings.project, [])
+    if known_as[0] in bound:
+        return
+    if bound and _is_other(root, bound):
+        raise anothers(settings, shown)
+    if not place.parent.is_dir():
+        return
+    with contextlib.suppress(OSError), _changing(place) as names:
+        bound = names.setdefault(settings.account, {}).setdefault(settings.project, [])
+        if bound and _is_other(root, bound):
+            raise anothers(settings, shown)
+        bound[:] = [each for each in bound if not _is_gone(each)]
+        for each in known_as:  # its path too: a remote may change
+            _add(bound, each)
+
+
+def anothers(settings: Settings, shown: str) -> Forbidden:
+    """The error that says that the project's code is another directory's."""
+    return Forbidden(
+        f"the project {settings.project} is another directory's: its code is not shown in {shown}, nor that of {shown} "
+        "indexed with it",
+        hint="give this one a name of its own, `weft init NAME`; or `weft init` in it, if it is the same project",
+    )
+
+
+def _is_other(root: Path, bound: list[str]) -> bool:
+    here = root.resolve()
+    if str(here) in bound or any(each in bound for each in (*_known_as(root), *_worktree_of(here))):
+        return False
+    return not all(map(_is_gone, bound))
+
+
+def _worktree_of(here: Path) -> tuple[str, ...]:
+    """The directory of the repository that another is a worktree of."""
+    if not (here / ".git").is_file():
+        return ()
+    found = git.common_directory(here)
+    return () if found is None or found.name != ".git" else (str(found.parent),)
+
+
+def _is_gone(identity: str) -> bool:
+    """Whether a directory that is known by its path is not there any more."""
+    if not identity.startswith("/") or "#" in identity:
+        return False
+    try:
+        os.lstat(identity)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def settle(settings: Settings) -> None:

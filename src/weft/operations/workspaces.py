@@ -14,7 +14,7 @@ from weft.config import Effective, Settings, find_root, load_settings, project_n
 from weft.errors import Forbidden, Invalid, NotFound, StoreError
 from weft.loom import Loom
 from weft.operations.paths import read_path
-from weft.operations.project_roots import claim
+from weft.operations.project_roots import anothers, claim, is_anothers
 from weft.operations.registry import Operation
 from weft.types import NOW, Find
 from weft.workshop import Workspace
@@ -53,9 +53,19 @@ class WorkspaceSet(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def workspace_of(loom: Loom) -> Loom:
-    """The loom that code tools work with: this one, or one whose root and project are those that its caller chose."""
+    """The loom that code tools work with: this one, or one whose root and project are those that its caller chose.
+
+    Raises Forbidden where the project is known to be that of another directory: what was indexed is its code.
+    """
     chosen = loom.workshop.chosen(caller_of(loom))
-    return loom if chosen is None else replace(loom, settings=settings_in(loom.settings, chosen))
+    here = loom if chosen is None else replace(loom, settings=settings_in(loom.settings, chosen))
+    key = "own", place_of(here)
+    if key not in loom.workshop.kept:
+        if is_anothers(here.settings):
+            raise anothers(here.settings, told_root(here))
+        if loom.workshop.serves:
+            loom.workshop.kept[key] = True
+    return here
 
 
 def source_dir_of(loom: Loom) -> str:
