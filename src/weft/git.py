@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 TIMEOUT_S = 5.0
 TREE_TIMEOUT_S: Final = 60.0  # of a commit with very many files
+MAX_RANK: Final = 1_000_000  # as many microseconds as a second has
 LINK: Final = b"120000"  # the mode of a symbolic link
 NOTHING_RUN: Final = ("-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
 
@@ -36,6 +37,15 @@ def commit_time_us(root: Path, name: str) -> int | None:
     written = None if commit is None else _ask(root, "rev-list", "--max-count=1", "--timestamp", commit)
     made = "" if written is None else written.partition(" ")[0]
     return int(made) * 1_000_000 if made.isdigit() else None
+
+
+def rank_in_second(root: Path, commit: str) -> int:
+    """How many ancestors of a commit, by its hash, were made in the same second: fewer than any of its descendants."""
+    written = _ask(root, "show", "--no-patch", "--format=%ct", commit)
+    if written is None or not written.isdigit():
+        return 0
+    count = _ask(root, "rev-list", "--count", f"--min-age={written}", f"--max-age={written}", commit)
+    return min(int(count), MAX_RANK) - 1 if count and count.isdigit() and count != "0" else 0
 
 
 def origin_of(root: Path) -> tuple[Path, str] | None:

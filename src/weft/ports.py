@@ -27,6 +27,7 @@ from weft.types import (
     Diff,
     Direction,
     EdgeVersion,
+    Ends,
     Event,
     Find,
     Found,
@@ -182,12 +183,14 @@ class Store(VectorStore, Protocol):
         rels: Sequence[str],
         *,
         projects: tuple[str | None, ...] | None = None,
+        ends: Ends = "held",
         after: int = 0,
         limit: int,
     ) -> tuple[EdgeVersion, ...]:
-        """All edges of some relations whose ends both hold too, by row, from those past a row on.
+        """All edges of some relations that hold, by row, from those past a row on.
 
-        Both ends and the edge pass the guards. With `projects`, edges from nodes of these projects.
+        What they join holds too, unless any `ends` will do: then it need not, as in `edges`. Both ends and the edge
+        pass the guards. With `projects`, edges from nodes of these projects.
         """
         ...
 

@@ -17,6 +17,7 @@ Scope = Literal["public", "shared", "admin"]
 Audience = Literal["internal", "public"]
 Direction = Literal["out", "in", "both"]
 Way = Literal["out", "in"]
+Ends = Literal["held", "any"]  # whether what edges join has to hold as well
 
 SCOPES: Final[tuple[Scope, ...]] = ("public", "shared", "admin")
 

@@ -21,7 +21,8 @@ from weft.operations.bounds import bounded_lists
 from weft.operations.code_reader import reader_of
 from weft.operations.code_records import SYMBOL_KINDS, file_id
 from weft.operations.freshness import freshness_note
-from weft.operations.moments import looks_like_sha, looks_like_tx, names_commit, of_project
+from weft.operations.looks import of_project
+from weft.operations.moments import looks_like_sha, looks_like_tx, names_commit
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
 from weft.queries import Which

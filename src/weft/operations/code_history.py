@@ -6,9 +6,8 @@ Commits may be indexed in any order. What the graph says of other times is left 
 from __future__ import annotations
 
 import hashlib
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -28,13 +27,14 @@ from weft.operations.code_linking import beginnings
 from weft.operations.code_links import LINK_RELATIONS, MAX_TEXT_BYTES, Resolved, link_drafts
 from weft.operations.code_reader import reader_of
 from weft.operations.code_reading import CodeRead, FileState
-from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, file_id, index, is_version
+from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, Then, file_id, index, is_version
+from weft.operations.code_run import LOOKED
 from weft.operations.committing import append_stamped
 from weft.operations.facts_kept import WAIT_S, facts_kept
 from weft.operations.file_faults import faults_told
 from weft.operations.file_versions import name_problem
 from weft.operations.ignoring import read_patterns
-from weft.operations.moments import OUT_OF_GIT, of_project
+from weft.operations.looks import OUT_OF_GIT, Place, place_of
 from weft.operations.project_roots import claim_code
 from weft.operations.registry import Operation
 from weft.operations.rights import Rights, rights_asked
@@ -42,15 +42,13 @@ from weft.operations.skipped_files import SkippedFiles
 from weft.operations.stamping import TaskClosed
 from weft.operations.walking import Skipped
 from weft.operations.workspaces import told_root, workspace_of
-from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, Tx, When
+from weft.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, When
 
 MAX_FILES: Final = 100_000
 MAX_SYMBOLS: Final = 10_000
 MAX_VERSIONS: Final = 1_000  # of one file that are looked through
 FILES_PER_COMMIT: Final = 24
 PAGE: Final = 5_000
-MAX_TRANSACTIONS: Final = 5_000
-LOOKS: Final = ("full_rebuild", "incremental", "file_change")  # transactions that follow a look at the disk
 REASON: Final = "not in this commit"
 
 
@@ -90,6 +88,7 @@ def graph_index_commit(loom: Loom, given: IndexCommit) -> CommitIndexed:
         done = index_commit(loom, given.commit)
         with facts.writing():  # what holds now may be another, and what is noted of its links not what stands
             facts.unsettle(facts.sources())
+            facts.set_note(LOOKED, "")
         return done
 
 
@@ -104,14 +103,14 @@ def index_commit(loom: Loom, name: str) -> CommitIndexed:
     if commit is None or at is None or tree is None:
         raise NotFound(f"git does not know a commit {name[:80]!r} here", hint="`git log` lists them")
     began_s = time.monotonic()
-    run = _History(loom, commit, at, tree)
+    run = _History(loom, commit, place_of(loom, commit, at), tree)
     run.read()
     run.write()
     return CommitIndexed(
-        summary=f"commit {commit[:12]} of {to_iso(at)[:10]}: {run.files:,} files and {run.symbols:,} symbols written,"
-        f" {run.unchanged:,} files unchanged, {run.joined:,} relations",
+        summary=f"commit {commit[:12]} of {to_iso(run.at)[:10]}: {run.files:,} files and {run.symbols:,} symbols"
+        f" written, {run.unchanged:,} files unchanged, {run.joined:,} relations",
         commit=commit,
-        at=to_iso(at),
+        at=to_iso(run.at),
         files=run.files,
         symbols=run.symbols,
         unchanged=run.unchanged,
@@ -121,7 +120,7 @@ def index_commit(loom: Loom, name: str) -> CommitIndexed:
         skipped=run.skipped.told,
         reasons=run.skipped.reasons,
         duration_ms=round((time.monotonic() - began_s) * 1000),
-        notes=tuple(run.skipped.notes),
+        notes=(*run.notes, *run.skipped.notes),
     )
 
 
@@ -146,17 +145,18 @@ class _CommitSources(Sources):
 class _History:
     """One commit on its way into the graph."""
 
-    def __init__(self, loom: Loom, commit: str, at: int, tree: Sequence[git.Entry]) -> None:
-        self._loom, self._commit, self._at = loom, commit, at
-        self._when = When(valid_at=at)
+    def __init__(self, loom: Loom, commit: str, place: Place, tree: Sequence[git.Entry]) -> None:
+        self._loom, self._commit, self._place, self.at = loom, commit, place, place.at
+        self._when = When(valid_at=place.at)
         self._project = loom.settings.project
         self._rights: Rights = rights_asked(loom, scope=None, agents=())
         patterns = read_patterns("", loom.settings.ignore)
         shown = [each for each in tree if not any(part.startswith(".") for part in each.path.split("/"))]
-        kept = [each for each in shown if not patterns.verdict(each.path, folder=False)][:MAX_FILES]
-        self._tree = {each.path: each for each in kept}
+        kept = [each for each in shown if not patterns.verdict(each.path, folder=False)]
+        self._tree = {each.path: each for each in kept[:MAX_FILES]}
+        more = f"{len(kept) - MAX_FILES:,} files of the commit beyond the first {MAX_FILES:,} were not read"
+        self.notes = (*place.notes, more) if len(kept) > MAX_FILES else place.notes
         self._reads: dict[str, CodeRead] = {}
-        self._ahead = self._looked_at_next()
         self.skipped = SkippedFiles()
         self.files = self.symbols = self.unchanged = self.ended = self.joined = self.parted = 0
 
@@ -193,30 +193,33 @@ class _History:
         until: dict[str, str | None] = {}
         guards: dict[str, Guard] = {}
         batch: list[tuple[str, Indexing]] = []
+        same: set[str] = set()  # told anew all the same: so that it is known that this commit was looked at
         for number, (path, read) in enumerate(self._reads.items(), start=1):
             node = held.get(path)
             guards[path] = self._rights.of(node)
             until[path] = self._next(path)
             made = self._indexing(path, read, guards[path], until[path])
             keys[path] = made.keys
-            if node is None or not self._says(node, read, guards[path]):
+            stands = node is not None and self._says(node, read, guards[path])
+            self.unchanged += stands
+            if not stands or (number == 1 and not self._place.known):
                 batch.append((path, made))
-            else:
-                self.unchanged += 1
+                same.update([path] if stands else [])
             if len(batch) == FILES_PER_COMMIT or number == len(self._reads):
-                written = self._append_some([(path, [made.draft]) for path, made in batch])
-                self.files += len(written)
-                self.symbols += sum(made.symbols for path, made in batch if path in written)
+                written = self._append_some([(path, list(made.drafts)) for path, made in batch])
+                self.files += len(written - same)
+                self.symbols += sum(made.symbols for path, made in batch if path in written - same)
                 batch = []
                 self._loom.progress("indexing", number, len(self._reads))
-        self._end(held)
-        self._link(keys, until, guards)
+        gone = self._end(held)
+        self._link(keys, until | gone, guards | {path: held[path].guard for path in gone})
 
     def _indexing(self, path: str, read: CodeRead, guard: Guard, until: str | None) -> Indexing:
         assert read.state is not None
         state = read.state
         source = Source(path=path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
-        return index(self._loom, guard, source, None, standing=self._standing(path), until=until)
+        then = Then(at=self.at, until=until, standing=self._standing(path))
+        return index(self._loom, guard, source, None, then=then)
 
     def _says(self, node: NodeVersion, read: CodeRead, guard: Guard) -> bool:
         """Whether a file's node says what the commit has of it, as it is read today."""
@@ -242,30 +245,13 @@ class _History:
         """From when on it is known what a file says, or that it is gone."""
         versions = self._loom.store.history(self._loom.viewer, file_id(self._project, path), limit=MAX_VERSIONS)
         told = [each.interval.valid_from for each in versions if each.retired_at is None]
-        later = [each for each in told if each > self._at]
-        if self._ahead is not None:
-            later.append(self._ahead)  # the workspace was looked at then: what holds from there on is known
+        later = [each for each in (*told, self._place.until) if each is not None and each > self.at]
         return to_iso(min(later)) if later else None
-
-    def _looked_at_next(self) -> int | None:
-        """When the workspace was next looked at after the commit, as far as the latest transactions tell."""
-        commits: dict[str, int | None] = {}
-        looks: list[tuple[int, Tx]] = []
-        for tx in self._loom.store.transactions(self._loom.viewer, limit=MAX_TRANSACTIONS):
-            at: int | None = tx.at
-            if tx.kind == OUT_OF_GIT and tx.git_commit is not None:
-                if tx.git_commit not in commits:
-                    commits[tx.git_commit] = git.commit_time_us(self._loom.settings.root, tx.git_commit)
-                at = commits[tx.git_commit]  # None for a commit of another repository
-            if at is not None and at > self._at and tx.kind in (*LOOKS, OUT_OF_GIT):
-                looks.append((at, tx))
-        looks.sort(key=lambda each: each[0])
-        return next((at for at, tx in looks if of_project(self._loom, tx)), None)
 
     def _append(self, drafts: Sequence[Draft], paths: Sequence[str]) -> None:
         if drafts:
             noted = transaction.Noted(tx_kind=OUT_OF_GIT, git_commit=self._commit, files=tuple(paths))
-            told = [replace(draft, occurred_at=self._at) for draft in drafts]
+            told = [replace(draft, occurred_at=self.at) for draft in drafts]
             append_stamped(self._loom, [Draft(kind="tx.noted", payload=noted), *told])
 
     def _append_some(self, works: Sequence[tuple[str, list[Draft]]]) -> set[str]:
@@ -282,29 +268,33 @@ class _History:
         middle = len(works) // 2
         return self._append_some(works[:middle]) | self._append_some(works[middle:])
 
-    def _end(self, held: Mapping[str, NodeVersion]) -> None:
-        """Ends the source files that the commit does not have, for the time up to their next version."""
+    def _end(self, held: Mapping[str, NodeVersion]) -> dict[str, str | None]:
+        """Ends the source files that the commit does not have, for the time up to their next version: these, by path,
+        and until when.
+        """
+        gone: dict[str, str | None] = {}
         for path, node in held.items():
             if path in self._tree or language_of(path) is None:
                 continue
-            if self._ahead is None and os.path.lexists(self._loom.settings.root / path):
-                continue  # it holds today, and is not in git
-            nodes = (*self._standing(path), node.id)
-            ending = graph.Ended(nodes=nodes, until=self._next(path), reason=REASON)
+            nodes, gone[path] = (*self._standing(path), node.id), self._next(path)
+            ending = graph.Ended(nodes=nodes, until=gone[path], reason=REASON)
             self._append([Draft(kind="graph.ended", payload=ending)], [path])
             self.ended += 1
+        return gone
 
     # Links
 
     def _link(
         self, keys: Mapping[str, Mapping[str, str]], until: Mapping[str, str | None], guards: Mapping[str, Guard]
     ) -> None:
-        standing = self._links_held()
+        standing = self._links_held(until)
         sources = _CommitSources(self._loom, self._reads, self._tree)
         modules: dict[str, str] = {}
         batch: list[tuple[str, list[Draft]]] = []
-        for number, path in enumerate(sources.paths, start=1):
-            resolved = self._resolved(sources, path, keys)
+        there = set(sources.paths)
+        paths = (*sources.paths, *(path for path in until if path not in there))  # what refers to nothing any more, too
+        for number, path in enumerate(paths, start=1):
+            resolved = self._resolved(sources, path, keys) if path in there else Resolved(path=path)
             missing = self._missing({each: name for each, name in resolved.modules.items() if each not in modules})
             drafts = link_drafts(path, guards[path], standing.get(path, ()), resolved, missing, until=until[path])
             modules.update(resolved.modules)
@@ -314,10 +304,10 @@ class _History:
                 self.parted += len(draft.payload.parted)
             if drafts:
                 batch.append((path, drafts))
-            if len(batch) == FILES_PER_COMMIT or number == len(sources.paths):
+            if len(batch) == FILES_PER_COMMIT or number == len(paths):
                 self._append_some(batch)
                 batch = []
-                self._loom.progress("linking", number, len(sources.paths))
+                self._loom.progress("linking", number, len(paths))
 
     def _resolved(self, sources: Sources, path: str, keys: Mapping[str, Mapping[str, str]]) -> Resolved:
         """What a file refers to, by nodes."""
@@ -353,9 +343,11 @@ class _History:
         }
         return {each: name for each, name in modules.items() if each not in there}
 
-    def _links_held(self) -> dict[str, list[LinkKept]]:
-        """The relations that hold at the commit's time, by the path of the file that they start in."""
-        paths = {file_id(self._project, path): path for path in self._reads}
+    def _links_held(self, files: Iterable[str]) -> dict[str, list[LinkKept]]:
+        """The relations that hold at the commit's time, by the path of the file that they start in: of symbols that do
+        not hold then as well, for they would be back with them.
+        """
+        paths = {file_id(self._project, path): path for path in files}
         found: dict[str, list[LinkKept]] = {}
         for edge in self._edges():
             file = next((each for each in beginnings(edge.src) if each in paths), None)
@@ -369,7 +361,13 @@ class _History:
     def _edges(self) -> Iterator[EdgeVersion]:
         after = 0
         while page := self._loom.store.relations(
-            self._loom.viewer, self._when, LINK_RELATIONS, projects=(self._project,), after=after, limit=PAGE
+            self._loom.viewer,
+            self._when,
+            LINK_RELATIONS,
+            projects=(self._project,),
+            ends="any",
+            after=after,
+            limit=PAGE,
         ):
             yield from page
             after = page[-1].row

@@ -161,28 +161,25 @@ class Linking:
         return [link if own == guard else replace(link, line=NO_LINE) for link, own in found]
 
     def _links_of(self, node_id: str) -> list[tuple[LinkKept, Guard]]:
+        """Those of what is gone by now as well: they would be back with it."""
         symbols = pages(self._loom, Which(id_prefix=f"{node_id}::", kinds=SYMBOL_KINDS))
         ids = [node_id, *(each.id for each in symbols if each.props.get("part_of") == node_id)]
-        found = []
-        for start in range(0, len(ids), MAX_IDS_PER_READ):
-            steps = self._loom.store.neighbours(
-                self._loom.viewer,
-                NOW,
-                ids[start : start + MAX_IDS_PER_READ],
-                rels=LINK_RELATIONS,
-                direction="out",
-                limit=MAX_EDGES_OF_NODE,
+        return [
+            _link(node_id, edge)
+            for each in ids
+            for rel in LINK_RELATIONS
+            for edge in self._loom.store.edges(
+                self._loom.viewer, NOW, each, rel=rel, direction="out", before=None, limit=MAX_EDGES_OF_NODE
             )
-            found += [_link(node_id, step.edge) for step in steps]
-        return found
+        ]
 
     def _links_of_all(self) -> dict[str, list[tuple[LinkKept, Guard]]]:
-        """The links of every file whose note may be wrong."""
+        """The same of every file whose note may be wrong."""
         files = {self._id(path) for path in self._doubted}
         found: dict[str, list[tuple[LinkKept, Guard]]] = {}
         when, after = self._loom.store.pin(self._loom.viewer, NOW), 0
         while page := self._loom.store.relations(
-            self._loom.viewer, when, LINK_RELATIONS, projects=(self._project,), after=after, limit=PAGE
+            self._loom.viewer, when, LINK_RELATIONS, projects=(self._project,), ends="any", after=after, limit=PAGE
         ):
             for edge in page:
                 file = next((each for each in beginnings(edge.src) if each in files), None)

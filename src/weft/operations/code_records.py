@@ -19,7 +19,7 @@ from weft.log.kinds import code
 from weft.loom import Loom
 from weft.operations.conversations import LATEST
 from weft.queries import Which
-from weft.types import MAX_IDS_PER_READ, NOW, Find, Guard, NodeVersion
+from weft.types import MAX_IDS_PER_READ, NOW, Find, Guard, NodeVersion, When
 
 SYMBOL_KINDS: Final = ("Class", "Function", "Test")
 MAX_SIGNATURE_CHARACTERS: Final = 500
@@ -70,6 +70,17 @@ class Indexing(Struct, frozen=True, kw_only=True):
         return (self.draft, *self.parting)
 
 
+class Then(Struct, frozen=True, kw_only=True):
+    """A time in history that a version of a file is told of: from `at` until the next one begins that is known.
+
+    `standing` are the file's symbols that hold then.
+    """
+
+    at: int
+    until: str | None
+    standing: Mapping[str, NodeVersion]
+
+
 def file_id(project: str | None, path: str) -> str:
     """The id of the node of a file. The marks between a document and its parts are escaped in its path: so no part of
     one document has the id of another.
@@ -90,24 +101,22 @@ def index(
     known: NodeVersion | None,
     *,
     is_new: bool = False,
-    standing: Mapping[str, NodeVersion] | None = None,
-    until: str | None = None,
+    then: Then | None = None,
 ) -> Indexing:
-    """What to write so that the graph shows this version of the file. `known` is its node as it stands in the end.
-
-    Of a version out of history, `standing` are the symbols that hold at its time, `until` is when the next one begins.
+    """What to write so that the graph shows this version of the file, or did `then`. `known` is its node as it stands
+    in the end.
 
     Symbols that stand as they are, word for word and line for line, are left alone. Who knows that the file was never
     there says so (`is_new`), and saves looking for what is left of it.
     """
     if is_new:
         return index_new(guard, source)
-    late = standing is not None
-    standing = _standing(loom, guard, source.path) if standing is None else standing
+    standing = _standing(loom, guard, source.path) if then is None else then.standing
     symbols = () if source.read is None else source.read.symbols
     keys = _keys(symbols, _kinds_known(loom, file_id(guard.project, source.path), standing))
-    made = _indexing(guard, source, known, standing, keys, until)
-    return made if late else replace(made, parting=_parting(loom, guard, made.draft, standing))
+    made = _indexing(guard, source, known, standing, keys, None if then is None else then.until)
+    when = NOW if then is None else When(valid_at=then.at)
+    return replace(made, parting=_parting(loom, guard, made.draft, standing, when))
 
 
 def keys_renamed(loom: Loom, guard: Guard, source: Source) -> Mapping[str, str]:
@@ -207,7 +216,9 @@ def _around(node_id: str, text: code.SymbolText) -> str:
     return f"{node_id}::{text.parent}" if text.parent else node_id
 
 
-def _parting(loom: Loom, guard: Guard, draft: Draft, standing: Mapping[str, NodeVersion]) -> tuple[Draft, ...]:
+def _parting(
+    loom: Loom, guard: Guard, draft: Draft, standing: Mapping[str, NodeVersion], when: When
+) -> tuple[Draft, ...]:
     """The events that take symbols out of what they were part of, where that is something else now."""
     payload = draft.payload
     assert isinstance(payload, code.Indexed)
@@ -217,7 +228,7 @@ def _parting(loom: Loom, guard: Guard, draft: Draft, standing: Mapping[str, Node
     for start in range(0, len(ids), MAX_IDS_PER_READ):
         some = ids[start : start + MAX_IDS_PER_READ]
         steps = loom.store.neighbours(
-            loom.viewer, NOW, some, rels=("CONTAINS",), direction="in", limit=PARENTS_AT_MOST * len(some)
+            loom.viewer, when, some, rels=("CONTAINS",), direction="in", limit=PARENTS_AT_MOST * len(some)
         )
         for edge in (step.edge for step in steps):
             if edge.src != around[edge.dst] and f"{edge.src}::".startswith(f"{payload.id}::"):
@@ -225,7 +236,7 @@ def _parting(loom: Loom, guard: Guard, draft: Draft, standing: Mapping[str, Node
                 parted.append(code.Joined(key, "CONTAINS", edge.dst))
     if not parted:
         return ()
-    over = code.Linked(id=payload.id, path=payload.path, parted=tuple(parted), **asdict(guard))
+    over = code.Linked(id=payload.id, path=payload.path, parted=tuple(parted), until=payload.until, **asdict(guard))
     return (Draft(kind="code.linked", payload=over, occurred_at=draft.occurred_at),)
 
 

@@ -15,6 +15,7 @@ from weft.documents.forms import form_of
 from weft.errors import WeftError
 from weft.log.kinds import transaction
 from weft.loom import Loom
+from weft.operations.code_facts import Work
 from weft.operations.code_linking import Outcome
 from weft.operations.code_reader import reader_of
 from weft.operations.code_reading import CodeRead, mark_of
@@ -25,6 +26,7 @@ from weft.operations.code_writing import CodeWriting
 from weft.operations.fewer_collections import fewer_collections
 from weft.operations.file_versions import Seen, look_up, name_problem
 from weft.operations.known_files import files_known, sees_all
+from weft.operations.looks import is_disk_last
 from weft.operations.rights import Rights
 from weft.operations.skipped_files import SkippedFiles
 from weft.operations.walking import Skipped
@@ -38,6 +40,8 @@ MAX_NAMED: Final = 3  # of files in a note
 MAX_OTHERS: Final = 20_000  # files in no known language that are kept
 RESOLVED_BY: Final = "resolved by"
 ANCHOR: Final = "anchor"
+LOOKED: Final = "looked"  # at the disk, and nothing of a later time came out of git since
+LOOKED_AT_MOST: Final = 5  # files that are read to tell one of them anew
 WENT_THROUGH: Final = "went through"  # the files that the graph knows: so all of them are noted here, or have ended
 
 TxKind = Literal["full_rebuild", "incremental", "file_change"]
@@ -118,12 +122,31 @@ class CodeRun:
         else:
             with fewer_collections():
                 self._run_many(todo, found, gone)
+        self._look_told(whole=whole)
         head = self._loom.store.head(self._loom.viewer)
         with self._facts.writing():
+            if whole:
+                self._facts.set_note(LOOKED, "yes")
             self._facts.set_marks(self._marks)
             self._facts.set_note(ANCHOR, f"{head.pos}:{head.at}")
             if whole and found.whole:
                 self._facts.set_note(WENT_THROUGH, "yes")
+
+    def _look_told(self, *, whole: bool) -> None:
+        """Where no version of a file says so, it is told that the disk was looked at: what it says holds from here on,
+        whatever is read out of git of the time before.
+        """
+        outcome = self.outcome
+        if outcome.files or outcome.others:
+            return
+        wrote = outcome.ended or outcome.joined or outcome.parted
+        if wrote or (whole and not self._facts.note(LOOKED) and not is_disk_last(self._loom)):
+            some = list(self._facts.sources())[:LOOKED_AT_MOST]
+            seen = look_up(self._loom, [self._id(path) for path in some])
+            asked = [ToRead(path=path) for path in some]
+            reads = reader_of(self._loom).files(os.fspath(self._root), asked, redacts=self._loom.screen.redacts)
+            pairs = ((read, seen[self._id(read.path)]) for read in reads)
+            self._writing.look(Work(read=read, guard=self._rights.of(each.last), seen=each) for read, each in pairs)
 
     def nodes_of(self, paths: Sequence[str]) -> list[NodeVersion]:
         """The nodes that stand of these files, which are gone; what is known of others is forgotten."""

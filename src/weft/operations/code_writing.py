@@ -6,6 +6,7 @@ round, for its links are resolved before anything is written; what was not writt
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -68,6 +69,7 @@ class CodeWriting:
         self._linking = Linking(self._loom, facts, root, outcome)
         self._noting = Noting(facts, rights, self._linking)
         self.brings_back = False  # deleted files that are there
+        self._began_s, self._is_first = time.monotonic(), True
 
     # Taking files in
 
@@ -192,14 +194,29 @@ class CodeWriting:
         if not drafts:
             return
         written = [work for work in works if work.indexing is not None]
-        noted = replace(self._tx, files=tuple(dict.fromkeys((*(work.path for work in written), *more))))
+        files = tuple(dict.fromkeys((*(work.path for work in written), *more)))
+        took_ms = round((time.monotonic() - self._began_s) * 1000) if self._is_first else None
+        noted = replace(self._tx, files=files, duration_ms=took_ms)
         slots = tuple(self._id(work.path) for work in written)
         done = append_stamped(
             self._loom,
             [Draft(kind="tx.noted", payload=noted), *drafts],
             fence=None if fence is None or not slots else Fence(pos=fence, slots=slots),
         )
+        self._is_first = False
         self._outcome.note = self._outcome.note or done.note
+
+    def look(self, works: Iterable[Work]) -> None:
+        """Tells one of these files anew, as it stands: so that it is known that the disk was looked at."""
+        for work in works:
+            made, state = work.read.source, work.read.state
+            if state is None:
+                continue
+            source = Source(path=work.path, sha256=state.sha256, read=made, size=state.size, blob=state.blob)
+            if work.seen.known is not None and is_version(work.seen.known, work.guard, source, source.language):
+                anew = replace(work, indexing=index(self._loom, work.guard, source, work.seen.known))
+                self._append(anew.indexing.drafts if anew.indexing else (), [anew], fence=None)
+                return
 
     def _count(self, works: Iterable[Work]) -> None:
         for work in works:

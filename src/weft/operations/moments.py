@@ -9,11 +9,11 @@ from weft import git
 from weft.errors import Invalid, NotFound
 from weft.instants import parse_instant
 from weft.loom import Loom
+from weft.operations.looks import commit_began, first_look_ended, of_project
 from weft.types import Tx, When
 
 SHA_CHARACTERS = range(7, 65)
-OUT_OF_GIT: Final = "maintenance"  # the kind of transactions that tell of a commit what git has of it
-TRANSACTIONS_OF_COMMIT = 20
+TRANSACTIONS_OF_COMMIT: Final = 10_000
 _GIT_NAME = re.compile(r"[A-Za-z][\w./-]{0,200}(?:[~^]\d{0,4}){0,4}")
 
 
@@ -33,12 +33,20 @@ def _read(loom: Loom, written: str | None, field: str) -> int | None:
 
 
 def as_of_note(loom: Loom, as_of: str | None) -> tuple[str, ...]:
-    """What to say of an answer about code as of a commit that was never read: it is of the commit's time, no more."""
-    if as_of is None or not (looks_like_sha(as_of) or names_commit(loom, as_of)) or _of_commit(loom, as_of):
+    """What to say of an answer about code as of a commit that was not read out of git: whose files it is of."""
+    if as_of is None or not (looks_like_sha(as_of) or names_commit(loom, as_of)):
         return ()
-    return (
-        f"commit {as_of[:40]} was never indexed: this is what held at its time; `weft index --commit {as_of[:40]}`",
-    )
+    name, found = as_of[:40], _of_commit(loom, as_of)
+    if commit_began(loom, found) is not None:
+        return ()
+    if first_look_ended(loom, found) is not None:
+        return (
+            f"commit {name} was read from the working tree, which may have held changes that were not committed;"
+            f" `weft index --commit {name}` reads the commit itself",
+        )
+    if len(found) == TRANSACTIONS_OF_COMMIT:
+        return (f"of what was indexed at commit {name} only the last {len(found):,} changes were looked through",)
+    return (f"commit {name} was never indexed: this is what held at its time; `weft index --commit {name}`",)
 
 
 def looks_like_tx(written: str) -> bool:
@@ -69,35 +77,34 @@ def names_commit(loom: Loom, written: str) -> bool:
 
 def commit_time(loom: Loom, name: str) -> int:
     """When what belongs to a git commit landed here; if nothing does, when the commit was made."""
-    if found := _of_commit(loom, name):
-        return found[0].at
-    made = git.commit_time_us(loom.settings.root, name)
-    if made is None:
-        raise NotFound(f"git commit {name} is not known here", hint="give a moment instead, such as 2026-05-08")
-    return made
+    found = [tx for tx in _of_commit(loom, name) if of_project(loom, tx)]
+    return found[0].at if found else _made(loom, name)
 
 
 def valid_time(loom: Loom, name: str) -> int:
-    """Since when what belongs to a git commit holds: when it was read from the disk, or, read out of git, when the
-    commit was made.
+    """Since when what belongs to a git commit holds.
+
+    Read out of git, since it was made; else since it was first read from the disk, while it was checked out.
     """
     found = _of_commit(loom, name)
-    if any(tx.kind == OUT_OF_GIT for tx in found) and (made := git.commit_time_us(loom.settings.root, name)):
-        return made
-    return found[0].at if found else commit_time(loom, name)
+    began = commit_began(loom, found)
+    if began is None:
+        began = first_look_ended(loom, found)
+    return _made(loom, name) if began is None else began
 
 
-def _of_commit(loom: Loom, name: str) -> list[Tx]:
-    """The transactions that belong to a commit, in this project, the latest first."""
-    sha = name if looks_like_sha(name) else git.commit_of(loom.settings.root, name) or name
-    found = loom.store.transactions(loom.viewer, limit=TRANSACTIONS_OF_COMMIT, git_commit=sha)
-    return [tx for tx in found if of_project(loom, tx)]
+def _made(loom: Loom, name: str) -> int:
+    """When a commit was made, in order with others of the same second."""
+    commit, made = git.commit_of(loom.settings.root, name), git.commit_time_us(loom.settings.root, name)
+    if commit is None or made is None:
+        raise NotFound(f"git commit {name} is not known here", hint="give a moment instead, such as 2026-05-08")
+    return made + git.rank_in_second(loom.settings.root, commit)
 
 
-def of_project(loom: Loom, tx: Tx) -> bool:
-    """Whether a transaction is not another project's, as far as what it made first tells: it begins with a note."""
-    made = loom.store.asserted_by(loom.viewer, tx.opened_pos + 1, limit=1)
-    return not made or made[0].guard.project in (None, loom.settings.project)
+def _of_commit(loom: Loom, name: str) -> tuple[Tx, ...]:
+    """The transactions that belong to a commit, in any project, the latest first."""
+    sha = git.commit_of(loom.settings.root, name) or name
+    return loom.store.transactions(loom.viewer, limit=TRANSACTIONS_OF_COMMIT, git_commit=sha)
 
 
 def check_interval(valid_from: str | None, valid_to: str | None) -> tuple[int | None, int | None]:

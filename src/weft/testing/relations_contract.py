@@ -75,15 +75,18 @@ class RelationsContract(StoreCase):
         scribe.clock.step()
         scribe.write(edge_ended("b", "CALLS", "a"))
         assert joined(scribe) == ["a CALLS b", "b CALLS b"]
+        assert joined(scribe, ends="any") == ["a CALLS b", "a CALLS past", "b CALLS b"]
         scribe.write(ended("b"))
         assert joined(scribe) == []
+        assert joined(scribe, ends="any") == ["a CALLS b", "a CALLS past", "b CALLS b"]
         assert joined(scribe, when=When(known_at=then)) == ["a CALLS b", "b CALLS a", "b CALLS b"]
 
     def test_relations_are_of_the_project_of_their_source(self, scribe: Scribe) -> None:
         scribe.write(node("a", project="one"), node("b", project="two"), node("c"))
         scribe.write(edge("a", "CALLS", "b"), edge("b", "CALLS", "c"), edge("c", "CALLS", "a"))
         assert joined(scribe, projects=("one",)) == ["a CALLS b"]
-        assert joined(scribe, projects=("two", None)) == ["b CALLS c", "c CALLS a"]
+        for ends in ("held", "any"):
+            assert joined(scribe, projects=("two", None), ends=ends) == ["b CALLS c", "c CALLS a"]
 
     def test_relations_and_their_ends_pass_the_guards(self, scribe: Scribe) -> None:
         tagged: dict[str, Any] = {"agents": ("ann",)}
@@ -95,8 +98,9 @@ class RelationsContract(StoreCase):
         assert joined(scribe, viewer=PUBLIC) == ["t CALLS a", "t CALLS d"]
         assert joined(scribe, viewer=ANN) == ["t CALLS a", "t CALLS b", "t CALLS c"]
         assert joined(scribe, viewer=STRANGER) == []
+        assert joined(scribe, viewer=PUBLIC, ends="any") == ["t CALLS a", "t CALLS d"]
         scribe.write(deleted("a"))
-        assert joined(scribe, viewer=PUBLIC) == ["t CALLS d"]
+        assert joined(scribe, viewer=PUBLIC) == joined(scribe, viewer=PUBLIC, ends="any") == ["t CALLS d"]
 
     def test_relations_of_a_change_that_is_not_complete_are_not_told(self, scribe: Scribe) -> None:
         scribe.write(node("a"), node("b"))

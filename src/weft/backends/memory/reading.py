@@ -17,6 +17,7 @@ from weft.types import (
     Commit,
     Direction,
     EdgeVersion,
+    Ends,
     Event,
     Find,
     Found,
@@ -237,19 +238,19 @@ def relations(
     moment: Moment,
     rels: Sequence[str],
     projects: tuple[str | None, ...] | None,
+    ends: Ends,
     after: int,
     limit: int,
 ) -> tuple[EdgeVersion, ...]:
-    """Edges of some relations that hold between nodes that hold, by row."""
-    there = {row.id: row.guard.project for row in sight.nodes_at(moment)}
+    """Edges of some relations that hold, between nodes that hold or any, by row."""
+    there = {row.id for row in sight.nodes_at(moment)} if ends == "held" else None
     found = [
         edge
         for edge in sight.edges_at(moment)
         if edge.rel in rels
         and edge.row > after
-        and edge.src in there
-        and edge.dst in there
-        and (projects is None or there[edge.src] in projects)
+        and all(sight.finds(end) if there is None else end in there for end in (edge.src, edge.dst))
+        and (projects is None or sight.graph.identities[edge.src].guard.project in projects)
     ]
     return tuple(sorted(found, key=lambda edge: edge.row)[:limit])
 

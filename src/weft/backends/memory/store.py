@@ -29,6 +29,7 @@ from weft.types import (
     Diff,
     Direction,
     EdgeVersion,
+    Ends,
     Event,
     Find,
     Found,
@@ -181,11 +182,12 @@ class MemoryStore(VectorSpaces):
         rels: Sequence[str],
         *,
         projects: tuple[str | None, ...] | None = None,
+        ends: Ends = "held",
         after: int = 0,
         limit: int,
     ) -> tuple[EdgeVersion, ...]:
         with self._seeing(viewer, when) as (sight, moment):
-            return reading.relations(sight, moment, rels, projects, after, limit)
+            return reading.relations(sight, moment, rels, projects, ends, after, limit)
 
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._seeing(viewer, when) as (sight, moment):

@@ -21,6 +21,7 @@ from weft.types import (
     Census,
     Direction,
     EdgeVersion,
+    Ends,
     Event,
     KindStat,
     Neighbour,
@@ -227,14 +228,16 @@ def relations(
     moment: Moment,
     rels: Sequence[str],
     projects: tuple[str | None, ...] | None,
+    ends: Ends,
     after: int,
     limit: int,
 ) -> tuple[EdgeVersion, ...]:
-    """Edges of some relations that hold between nodes that hold, by row."""
+    """Edges of some relations that hold, between nodes that hold or any, by row."""
     seen = Sql(f"v.row > ? AND e.rel IN ({marks(rels)})", (after, *rels))
     seen &= guards.findable(viewer, projects, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
     seen &= guards.known(moment) & guards.holds(moment)
-    seen &= _stands("node_version", "node", "a", moment) & _stands("node_version", "node", "b", moment)
+    if ends == "held":
+        seen &= _stands("node_version", "node", "a", moment) & _stands("node_version", "node", "b", moment)
     query = f"{rows.select_edges()} WHERE {seen.text} ORDER BY v.row LIMIT ?"
     return tuple(rows.edge_of(row) for row in db.execute(query, (*seen.params, limit)))
 

@@ -41,6 +41,7 @@ from weft.types import (
     Diff,
     Direction,
     EdgeVersion,
+    Ends,
     Event,
     Find,
     Found,
@@ -214,13 +215,14 @@ class SqliteStore(VectorSpaces):
         rels: Sequence[str],
         *,
         projects: tuple[str | None, ...] | None = None,
+        ends: Ends = "held",
         after: int = 0,
         limit: int,
     ) -> tuple[EdgeVersion, ...]:
         with self._reading(viewer) as db:
             if db is None:
                 return ()
-            return reading.relations(db, viewer, self._moment(db, when), rels, projects, after, limit)
+            return reading.relations(db, viewer, self._moment(db, when), rels, projects, ends, after, limit)
 
     def backlinks(self, viewer: Viewer, when: When, ids: Sequence[str], *, most: int = 1000) -> Mapping[str, int]:
         with self._reading(viewer) as db:
