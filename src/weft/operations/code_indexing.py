@@ -21,15 +21,14 @@ from weft.governing import is_operator
 from weft.loom import Loom
 from weft.operations.code_records import file_id
 from weft.operations.code_run import MAX_OTHERS, CodeRun, TxKind, named, run_notes
-from weft.operations.deleted_parts import has_ended
-from weft.operations.deletions import pages
 from weft.operations.facts_kept import WAIT_S, facts_kept
 from weft.operations.rights import rights_asked
 from weft.operations.vectors_held import vectors_held
 from weft.operations.walking import Skipped
 from weft.operations.workspace_files import Found, find_files, is_gone
-from weft.queries import Which
+from weft.types import NOW, Find
 
+MAX_FILES: Final = 1_000_000  # that the graph knows of a workspace
 MAX_TOLD: Final = 100  # of files that do not parse
 
 
@@ -126,10 +125,11 @@ def _gone(loom: Loom, run: CodeRun, root: Path, found: Found, *, whole: bool) ->
     if not whole or run.went_through:
         return paths
     there, staying = {*found.files, *found.missing}, []
-    for node in pages(loom, Which(kinds=("File",), projects=(loom.settings.project,), deleted=False)):
+    held = Find(kinds=("File",), projects=(loom.settings.project,))
+    for node in loom.store.find(loom.viewer, NOW, held, limit=MAX_FILES).nodes:
         path = node.props.get("path")
         own = isinstance(path, str) and node.id == file_id(loom.settings.project, path)
-        if not own or path in there or "record" in node.props or has_ended(node):
+        if not own or path in there or "record" in node.props:
             continue
         if ends(str(path)):
             paths.append(str(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, ValidationError, convert
@@ -71,10 +71,7 @@ class Indexing(Struct, frozen=True, kw_only=True):
 
 
 class Then(Struct, frozen=True, kw_only=True):
-    """A time in history that a version of a file is told of: from `at` until the next one begins that is known.
-
-    `standing` are the file's symbols that hold then.
-    """
+    """When a version out of history held: up to the next that is known. `standing` are the symbols that hold then."""
 
     at: int
     until: str | None
@@ -103,8 +100,7 @@ def index(
     is_new: bool = False,
     then: Then | None = None,
 ) -> Indexing:
-    """What to write so that the graph shows this version of the file, or did `then`. `known` is its node as it stands
-    in the end.
+    """What to write so that the graph shows this version of the file, or did `then`. `known` is its latest node.
 
     Symbols that stand as they are, word for word and line for line, are left alone. Who knows that the file was never
     there says so (`is_new`), and saves looking for what is left of it.
@@ -114,9 +110,17 @@ def index(
     standing = _standing(loom, guard, source.path) if then is None else then.standing
     symbols = () if source.read is None else source.read.symbols
     keys = _keys(symbols, _kinds_known(loom, file_id(guard.project, source.path), standing))
-    made = _indexing(guard, source, known, standing, keys, None if then is None else then.until)
+    ahead = _ahead(loom, standing) if then is None and source.at is None else set()
+    left = {each: node for each, node in standing.items() if each not in ahead}
+    made = _indexing(guard, source, known, left, keys, None if then is None else then.until, ahead)
     when = NOW if then is None else When(valid_at=then.at)
     return replace(made, parting=_parting(loom, guard, made.draft, standing, when))
+
+
+def _ahead(loom: Loom, standing: Mapping[str, NodeVersion]) -> set[str]:
+    """Symbols that are told of a time to come: with a version of now, that is over."""
+    now = loom.store.pin(loom.viewer, NOW).valid_at or 0
+    return {each for each, node in standing.items() if node.interval.valid_from > now}
 
 
 def keys_renamed(loom: Loom, guard: Guard, source: Source) -> Mapping[str, str]:
@@ -158,11 +162,12 @@ def _indexing(
     standing: Mapping[str, NodeVersion],
     keys: list[str],
     until: str | None,
+    ahead: Collection[str] = (),
 ) -> Indexing:
     node_id = file_id(guard.project, source.path)
     symbols = () if source.read is None else source.read.symbols
     made = () if source.read is None else _symbol_texts(source.read, keys, sensitive=guard.sensitive)
-    gone = set(standing) - {f"{node_id}::{key}" for key in keys}
+    gone = (set(standing) - {f"{node_id}::{key}" for key in keys}).union(ahead, [node_id] if ahead else [])
     moved = _moved(node_id, made, standing)
     # What is told of a later time would hold again from then on: it is taken back, and told anew.
     later = known is not None and source.at is not None and known.interval.asserted_from > source.at

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from weft.append import Fence, Moved
 from weft.code.facts import READER_VERSION
 from weft.code.facts_file import FactsFile, OtherKnown
+from weft.code.symbols import MAX_SYMBOLS
 from weft.embedding import Embedding
 from weft.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge, WeftError
 from weft.log.draft import Draft
@@ -34,14 +35,12 @@ from weft.operations.code_records import SYMBOL_KINDS, Source, file_id, index, i
 from weft.operations.code_worker import ToRead
 from weft.operations.code_workers import resolve_files
 from weft.operations.committing import MAX_DECISIONS, append_stamped
-from weft.operations.deleted_parts import has_ended
-from weft.operations.deletions import pages, revive, slices
+from weft.operations.deletions import revive, slices
 from weft.operations.file_versions import Seen, look_up
 from weft.operations.gone_files import REASON
 from weft.operations.rights import Rights
 from weft.operations.stamping import TaskClosed
-from weft.queries import Which
-from weft.types import MAX_IDS_PER_READ, NOW, NodeVersion
+from weft.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion
 
 NODES_PER_COMMIT: Final = 360  # as many as leave others their turn after some 50 ms
 BYTES_PER_COMMIT: Final = 1_500_000
@@ -252,8 +251,9 @@ class CodeWriting:
     def _ending(self, node: NodeVersion) -> list[Draft]:
         """The events that end a file; the whole goes last."""
         path = str(node.props.get("path") or "")
-        symbols = pages(self._loom, Which(id_prefix=f"{node.id}::", kinds=SYMBOL_KINDS, deleted=False))
-        parts = [each.id for each in symbols if each.props.get("part_of") == node.id and not has_ended(each)]
+        below = Find(kinds=SYMBOL_KINDS, id_prefix=f"{node.id}::")
+        symbols = self._loom.store.find(self._loom.viewer, NOW, below, limit=MAX_SYMBOLS).nodes
+        parts = [each.id for each in symbols if each.props.get("part_of") == node.id]
         drafts = link_drafts(path, node.guard, self._linking.standing(path, node.guard), None, {})
         for some in slices((*parts, node.id)):
             drafts.append(Draft(kind="graph.ended", payload=graph.Ended(nodes=tuple(some), reason=REASON)))
