@@ -92,7 +92,23 @@ def test_very_many_links_are_counted_and_some_are_named(bench: Workbench, memory
     assert sum(done.reasons.values()) == 1_101
     assert len(done.skipped) == 100
     assert any("1,001 more" in note for note in done.notes)
-    assert len(health(memory).problems) == 20
+    found = health(memory)
+    assert len(found.problems) == 20
+    assert found.notes == ("and 1,081 more files of which no symbols were read, or not all",)
+
+
+def test_a_command_names_a_file_of_every_reason(bench: Workbench) -> None:
+    for number in range(40):
+        (bench.root / f"link{number:02}.py").symlink_to("sound.py")
+    (bench.root / "zero.py").write_bytes(b"x = '\xff'\n")
+    printed = bench.weft("index")
+    assert f"40 {WHERE_IT_LIES}: link00.py, link01.py, link02.py and 37 more" in printed
+    assert "zero.py: is not UTF-8 text" in printed
+
+
+def test_a_pipe_that_is_asked_for_by_name_is_told(bench: Workbench) -> None:
+    os.mkfifo(bench.root / "pipe.py")
+    assert "pipe.py: is not a file" in bench.weft("index", "pipe.py")
 
 
 def test_pipes_and_sockets_are_named_and_do_not_wait_to_be_indexed(bench: Workbench, memory: weft.Memory) -> None:

@@ -167,3 +167,17 @@ def test_documents_that_were_read_are_not_said_to_be_unread(bench: Workbench) ->
     told = bench.weft("index")
     assert "incremental rebuild done: 1 unchanged\n" in told
     assert "not read here" not in told
+
+
+def test_a_caller_whose_scopes_do_not_reach_the_code_is_told_so(bench: Workbench) -> None:
+    fill(bench, files=2)
+    bench.weft("index")
+    bearer = token_of(bench, "guest", scopes=("public",))
+    with served(bench) as server:
+        health = server.call("graph_health", bearer)
+        assert any("scopes" in hint for hint in health["hints"])
+        assert not any("graph_rebuild" in hint for hint in health["hints"])
+        status, body = server.send("graph_rebuild", bearer)
+        assert (status, body["error_code"]) == (403, "forbidden")
+        assert "scopes" in body["error"]
+        assert "operator" in body["hint"]

@@ -24,9 +24,10 @@ from weft.operations.facts_kept import facts_kept, facts_place
 from weft.operations.file_versions import name_problem
 from weft.operations.freshness import digest_of
 from weft.operations.jobs import Job, JobBook, JobShown, job_line, shown
-from weft.operations.known_files import files_known, sees_all
+from weft.operations.known_files import files_known, hidden_files, sees_all
 from weft.operations.linked_files import links_told
 from weft.operations.registry import Operation
+from weft.operations.skipped_files import some_of_each
 from weft.operations.vectors_held import vectors_held
 from weft.operations.walking import Skipped, walk
 from weft.operations.watching import WatcherState, watcher_of, watches
@@ -118,6 +119,7 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
     watcher = watcher_of(here)
     if watcher is not None and whole:
         pending = tuple(dict.fromkeys((*pending, *watcher.pending)))
+    problems = (*facts.problems, *passed_over)
     health = GraphHealth(
         summary="",
         workspace=told_root(here),
@@ -138,10 +140,16 @@ def graph_health(loom: Loom, given: GraphHealthInput) -> GraphHealth:
         watcher=_watcher(here, whole=whole),
         vectors_pending=_vectors(here) if whole else None,
         jobs=tuple(_job(here, job, whole=whole) for job in JobBook(here).of(here)[:MAX_JOBS]),
-        problems=(*facts.problems, *passed_over)[:MAX_PROBLEMS],
-        notes=facts.notes,
+        problems=some_of_each(problems, MAX_PROBLEMS),
+        notes=(*facts.notes, *_more(problems)),
     )
     return replace(health, summary=_summary(here, health), hints=tuple(_hints(here, health)))
+
+
+def _more(problems: tuple[Skipped, ...]) -> Iterator[str]:
+    """How many files there are beyond those that are named."""
+    if more := len(problems) - len(some_of_each(problems, MAX_PROBLEMS)):
+        yield f"and {more:,} more files of which no symbols were read, or not all"
 
 
 class _Counted(Struct, frozen=True, kw_only=True):
@@ -357,6 +365,8 @@ def _hints(loom: Loom, health: GraphHealth) -> Iterator[str]:
         yield "the workspace is not there: choose another with graph_set_workspace"
     elif running:
         yield "a rebuild is at work: ask again for how far it is"
+    elif not health.files and hidden_files(loom):
+        yield "its code is indexed for scopes that you do not hold: ask the operator for a token whose scopes reach it"
     elif not health.files:
         yield "nothing is indexed: call graph_rebuild, or run `weft index`"
     elif health.pending_changes and health.watcher.state in ("not_started", "idle"):

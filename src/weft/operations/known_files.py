@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -38,6 +38,15 @@ def sees_all(loom: Loom, seen: Collection[str], indexed: Collection[str] | None)
     unseen = [file_id(loom.settings.project, path) for path in indexed if path not in seen]
     looked_up = range(0, len(unseen), AT_ONCE)
     return not any(loom.store.nodes(everyone.viewer, NOW, unseen[start : start + AT_ONCE]) for start in looked_up)
+
+
+def hidden_files(loom: Loom) -> Literal["", "some", "all"]:
+    """Whether code of the project is indexed that this caller may not see for want of a scope."""
+    if loom.viewer.scopes >= set(SCOPES):
+        return ""
+    seen = len(files_known(loom))
+    there = len(files_known(replace(loom, viewer=replace(loom.viewer, scopes=frozenset(SCOPES)))))
+    return "" if there <= seen else "some" if seen else "all"
 
 
 def is_known(loom: Loom, path: str) -> bool:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.errors import Busy, Invalid, NotFound, StoreError
+from weft.errors import Busy, Forbidden, Invalid, NotFound, StoreError
 from weft.kinds import COMMUNITY
 from weft.loom import Loom
 from weft.operations.embedding_later import embed_later, embed_until
 from weft.operations.index_turn import Stopped, index_in_turn
 from weft.operations.jobs import Job, JobBook, JobShown, Mode, Running, job_line, shown
-from weft.operations.known_files import is_known
+from weft.operations.known_files import hidden_files, is_known
 from weft.operations.paths import read_path
 from weft.operations.registry import Operation
+from weft.operations.skipped_files import some_of_each
 from weft.operations.walking import Skipped
 from weft.operations.watching import counts_of, ensure_watched
 from weft.operations.workspaces import source_dir_of, told_root, workspace_of
@@ -74,19 +75,34 @@ def graph_rebuild(loom: Loom, given: Rebuild) -> GraphRebuilt:
     on where it was. One rebuild of a workspace runs at a time: asked for again meanwhile, the one that runs is told.
     """
     here = workspace_of(loom)
+    notes = _reach(here)
     path = _path(here, given.path, source_dir_of(loom))
     book = JobBook(here)
     if (job := _under_way(book.of(here), given.mode, path)) is not None and loom.workshop.serves:
-        return _told(here, job, notes=("it was asked for before: this is that job",))
+        return _told(here, job, notes=("it was asked for before: this is that job", *notes))
     job = book.begin(here, mode=given.mode, path=path)
     if not loom.workshop.serves:
         running, done = _run(here, book, job)
         told = _told(here, running, done)
-        return replace(told, notes=(*(each for each in told.notes if UNEMBEDDED not in each), *_embedded(here, done)))
+        return replace(
+            told, notes=(*notes, *(each for each in told.notes if UNEMBEDDED not in each), *_embedded(here, done))
+        )
     if not loom.workshop.submit(partial(_run_alone, here, book, job)):
         book.save(replace(job, state="failed", error="too many jobs wait", hint="try again later"))
         raise Busy("too many jobs wait in this server", hint="try again when some are done: graph_health tells")
-    return _told(here, job, notes=("graph_health tells how far it is",))
+    return _told(here, job, notes=("graph_health tells how far it is", *notes))
+
+
+def _reach(loom: Loom) -> tuple[str, ...]:
+    """That there are files which this caller's rebuild leaves as they are, if so. Raises Forbidden if it is all."""
+    hidden = hidden_files(loom)
+    if hidden == "all":
+        raise Forbidden(
+            f"the code of {loom.settings.project} is indexed for scopes that you do not hold: a rebuild of yours would "
+            "neither change nor show it",
+            hint="ask the operator for a token whose scopes reach it; graph_rebuild again changes nothing",
+        )
+    return () if not hidden else ("files that are indexed for scopes which you do not hold stay as they are",)
 
 
 def _embedded(loom: Loom, done: CodeIndexed) -> tuple[str, ...]:
@@ -192,7 +208,7 @@ def _told(loom: Loom, job: Job, done: CodeIndexed | None = None, *, notes: tuple
         job=shown(job),
         workspace=where,
         project=loom.settings.project,
-        skipped=() if done is None else done.skipped[:MAX_TOLD],
+        skipped=() if done is None else some_of_each(done.skipped, MAX_TOLD),
         reasons={} if done is None else done.reasons,
         notes=(*notes, *job.notes),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from weft.operations.walking import Skipped
 
 MAX_TOLD: Final = 100  # of files, and of reasons
+NAMED: Final = 3  # of one reason, before more of another
 
 
 class SkippedFiles:
@@ -48,3 +50,14 @@ class SkippedFiles:
         """That there were more than are named, if so."""
         more = self._reasons.total() - len(self._told)
         return (f"and {more:,} more were skipped",) if more else ()
+
+
+def some_of_each(skipped: Sequence[Skipped], limit: int) -> tuple[Skipped, ...]:
+    """The first, so many; but of every reason the first one, and the next two where there is room."""
+    counted: Counter[str] = Counter()
+    ranked = []
+    for at, each in enumerate(skipped):
+        counted[each.sort] += 1
+        ranked.append((min(counted[each.sort], NAMED + 1), at))
+    firsts = sum(rank == 1 for rank, _ in ranked)
+    return tuple(skipped[at] for at in sorted(at for _, at in sorted(ranked)[: max(limit, firsts)]))

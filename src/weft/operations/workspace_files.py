@@ -68,6 +68,8 @@ def find_files(loom: Loom, root: Path, given: Sequence[str] | None, *, known: Co
             files[path] = None
         if path and os.path.islink(root / path):  # noqa: PTH114 - False where nobody can tell
             links[path] = None
+        elif path and _is_odd(root, path):
+            skipped.append(Skipped(path=path, reason="is not a file"))
         below = f"{path}/" if path else ""
         missing.update(dict.fromkeys(each for each in known if each == path or each.startswith(below)))
     still = {path: None for path in files if not is_gone(root, path)}
@@ -88,6 +90,15 @@ def is_gone(root: Path, path: str) -> bool:
         return True
     except OSError:
         return False
+
+
+def _is_odd(root: Path, path: str) -> bool:
+    """Whether there is something at a path that is neither file nor folder: a pipe, a socket, a device."""
+    try:
+        mode = os.lstat(os.path.join(root, path)).st_mode  # noqa: PTH118
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _walk_all(loom: Loom, root: Path) -> Walked:
