@@ -17,6 +17,7 @@ TREE_TIMEOUT_S: Final = 60.0  # of a commit with very many files
 MAX_RANK: Final = 1_000_000  # as many microseconds as a second has
 LINK: Final = b"120000"  # the mode of a symbolic link
 NOTHING_RUN: Final = ("-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+SUBMODULE: Final = b"160000"
 
 
 def head_commit(root: Path) -> str | None:
@@ -41,10 +42,11 @@ def commit_time_us(root: Path, name: str) -> int | None:
 
 def rank_in_second(root: Path, commit: str) -> int:
     """How many ancestors of a commit, by its hash, were made in the same second: fewer than any of its descendants."""
-    written = _ask(root, "show", "--no-patch", "--format=%ct", commit)
-    if written is None or not written.isdigit():
+    made = commit_time_us(root, commit)
+    if made is None:
         return 0
-    count = _ask(root, "rev-list", "--count", f"--min-age={written}", f"--max-age={written}", commit)
+    second = made // 1_000_000
+    count = _ask(root, "rev-list", "--count", f"--min-age={second}", f"--max-age={second}", commit)
     return min(int(count), MAX_RANK) - 1 if count and count.isdigit() and count != "0" else 0
 
 
@@ -126,6 +128,17 @@ def tree_of(root: Path, name: str) -> tuple[Entry, ...] | None:
         if sort == b"blob" and mode != LINK:
             found.append(Entry(path.decode(errors="surrogateescape"), blob.decode(), int(size[0]) if size else 0))
     return tuple(found)
+
+
+def submodules_of(root: Path, name: str) -> tuple[str, ...]:
+    """The folders, at or below a directory, that are another repository's by a commit."""
+    commit = commit_of(root, name)
+    prefix = None if commit is None else _ask(root, "rev-parse", "--show-prefix", empty=True)
+    if commit is None or prefix is None:
+        return ()
+    listed = _bytes(root, "ls-tree", "-r", "-z", "--full-tree", f"{commit}:{prefix.rstrip('/')}") or b""
+    rows = (line.partition(b"\t") for line in listed.split(b"\0"))
+    return tuple(path.decode(errors="surrogateescape") for head, _, path in rows if head.startswith(SUBMODULE))
 
 
 def blobs_of(root: Path, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:

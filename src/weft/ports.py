@@ -270,10 +270,18 @@ class Store(VectorStore, Protocol):
 
     def transaction(self, viewer: Viewer, tx_id: str) -> Tx | None: ...
 
-    def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
+    def diff(
+        self,
+        viewer: Viewer,
+        *,
+        since_pos: int,
+        agent: str | None,
+        projects: tuple[str | None, ...] | None = None,
+        limit: int,
+    ) -> Diff:
         """What holds now, as known at `since_pos` against as known now.
 
-        With `agent`, only what that agent's changes touched.
+        With `agent`, only what that agent's changes touched; with `projects`, nodes of these and edges from them.
         """
         ...
 

@@ -6,6 +6,7 @@ weft knew then against what it knows now.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Final, NamedTuple
@@ -14,6 +15,8 @@ from msgspec import Meta, Struct
 
 from weft import git
 from weft.code.languages import language_of
+from weft.code.parsing import MAX_SOURCE_BYTES
+from weft.documents.forms import form_of
 from weft.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.instants import parse_instant, to_iso
 from weft.loom import Loom
@@ -21,18 +24,19 @@ from weft.operations.bounds import bounded_lists
 from weft.operations.code_reader import reader_of
 from weft.operations.code_records import SYMBOL_KINDS, file_id
 from weft.operations.freshness import freshness_note
+from weft.operations.ignoring import read_patterns
 from weft.operations.looks import of_project
 from weft.operations.moments import looks_like_sha, looks_like_tx, names_commit
 from weft.operations.registry import Operation
 from weft.operations.workspaces import workspace_of
 from weft.queries import Which
-from weft.types import MAX_IDS_PER_READ, NOW, SCOPES, Find, NodeVersion, Tx, Viewer
+from weft.types import MAX_IDS_PER_READ, NOW, SCOPES, Find, NodeVersion, Viewer, When
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
 MOST_FILES: Final = 1_000_000
 MOST_READ: Final = 400  # files of a commit that are read symbol by symbol; the rest is told as files
 MOST_SYMBOLS: Final = 10_000  # of one file
-MOST_CHANGES: Final = 5_000
+MOST_CHANGES: Final = 100_000
 MOST_TRANSACTIONS: Final = 50
 LOOKED_THROUGH: Final = 1_000  # of the latest transactions, for an agent's last
 
@@ -78,6 +82,7 @@ class _Found(NamedTuple):
     removed: list[NodeDelta]
     modified: list[NodeDelta]
     notes: list[str]
+    quiet: str = "nothing changed"
 
 
 def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
@@ -102,7 +107,7 @@ def diff_since(loom: Loom, given: DiffSince) -> CodeChanged:
         found.notes.append("there is more than the limit shows: raise limit")
     counts = [len(side) for side in sides]
     changed = CodeChanged(
-        summary=f"{_counted(sides)} since {found.since}" if any(counts) else f"nothing changed since {found.since}",
+        summary=f"{_counted(sides) if any(counts) else found.quiet} since {found.since}",
         since=found.since,
         added=added,
         removed=removed,
@@ -144,7 +149,7 @@ def _since_commit(loom: Loom, written: str) -> _Found | None:
     tree = git.tree_of(root, written)
     if tree is None:
         return None
-    then = {entry.path: entry.blob for entry in tree}
+    then = {entry.path: entry for entry in tree}
     prefix = f"{loom.settings.project}/" if loom.settings.project else ""
     files = loom.store.find(
         loom.viewer, NOW, Find(kinds=("File",), projects=(loom.settings.project,)), limit=MOST_FILES
@@ -153,17 +158,18 @@ def _since_commit(loom: Loom, written: str) -> _Found | None:
     found = _Found(f"commit {written[:12]}", 0, [], [], [], [])
     if not now:
         found.notes.append("nothing is indexed here yet: `weft index`")
-    changed = [path for path, node in now.items() if path in then and node.props.get("blob") not in (None, then[path])]
-    gone = _gone(loom, [path for path in then if path not in now and language_of(path) is not None], found.notes)
-    came = [path for path in now if path not in then]
+    changed = _changed(loom, then, now)
+    gone = _gone(loom, [path for path in then if path not in now and _is_kept(loom, path)], found.notes)
+    came = _came(loom, written, [path for path in now if path not in then], found.notes)
     if (note := freshness_note(loom, now)) is not None:
         found.notes.append(note)
-    old = dict(_symbols_then(loom, {path: then[path] for path in (*changed, *gone)[:MOST_READ]}, prefix, found.notes))
+    blobs = {path: then[path].blob for path in (*changed, *gone)[:MOST_READ]}
+    old = dict(_symbols_then(loom, blobs, prefix, found.notes))
     for path in came:
         found.added.append(_of_node(now[path]))
         found.added.extend(_of_node(node) for node in _symbols_now(loom, now[path]))
     for path in gone:
-        found.removed.append(NodeDelta(id=f"{prefix}{path}", type="File", path=path))
+        found.removed.append(NodeDelta(id=file_id(loom.settings.project, path), type="File", path=path))
         found.removed.extend(delta for delta, _ in old.get(path, {}).values())
     for path in changed:
         found.modified.append(_of_node(now[path]))
@@ -174,20 +180,54 @@ def _since_commit(loom: Loom, written: str) -> _Found | None:
     return found
 
 
+def _is_kept(loom: Loom, path: str) -> bool:
+    """Whether a file of a commit would be in the index as a file: no document, nothing hidden or passed over."""
+    if language_of(path) is not None:
+        return True
+    hidden = any(part.startswith(".") for part in path.split("/"))
+    ignored = read_patterns("", loom.settings.ignore).verdict(path, folder=False)
+    return form_of(path) is None and not hidden and not ignored
+
+
+def _changed(loom: Loom, then: Mapping[str, git.Entry], now: Mapping[str, NodeVersion]) -> list[str]:
+    """The files whose content is another now. Git may write other line ends to the disk than it keeps, and may name
+    contents by another hash than is kept here: so where names differ, the words are compared.
+    """
+    unlike = [
+        path
+        for path, node in now.items()
+        if path in then and node.props.get("blob") and node.props["blob"] != then[path].blob
+    ]
+    by_blob: dict[str, list[str]] = {}
+    for path in unlike:
+        if then[path].size <= MAX_SOURCE_BYTES:
+            by_blob.setdefault(then[path].blob, []).append(path)
+    same: set[str] = set()
+    for blob, raw in git.blobs_of(loom.settings.root, tuple(by_blob)):
+        plain = raw.replace(b"\r\n", b"\n")
+        hashes = {hashlib.sha256(each).hexdigest() for each in (raw, plain, plain.replace(b"\n", b"\r\n"))}
+        same.update(path for path in by_blob[blob] if now[path].props.get("sha256") in hashes)
+    return [path for path in unlike if path not in same]
+
+
+def _came(loom: Loom, written: str, paths: list[str], notes: list[str]) -> list[str]:
+    """Of the files that a commit does not have, those that are new: not what is in its submodules."""
+    others = tuple(f"{folder}/" for folder in git.submodules_of(loom.settings.root, written)) if paths else ()
+    inside = [path for path in paths if path.startswith(others)] if others else []
+    if inside:
+        notes.append(f"{len(inside):,} files in submodules are not compared: {inside[0]}")
+    return [path for path in paths if not (others and path.startswith(others))]
+
+
 def _gone(loom: Loom, paths: list[str], notes: list[str]) -> list[str]:
     """Of the commit's files that are not in the index, those that are gone: not what is on the disk and passed over.
 
     Git has no guards: what is hidden from the viewer here is left out, and what never was here is told to those alone
     who would see it.
     """
-    root = loom.settings.root
-    there = [path for path in paths if os.path.lexists(root / path)]
-    if there:
-        notes.append(f"{len(there):,} source files of the commit are on the disk and not indexed: {there[0]}")
-    left = [path for path in paths if path not in set(there)]
-    if not left:
+    if not paths:
         return []
-    ids = {path: file_id(loom.settings.project, path) for path in left}
+    ids = {path: file_id(loom.settings.project, path) for path in paths}
     which = Which(ids=tuple(ids.values()))
     anyone = Viewer(account=loom.viewer.account, scopes=frozenset(SCOPES), sensitive=True)
     known, seen = (
@@ -195,7 +235,11 @@ def _gone(loom: Loom, paths: list[str], notes: list[str]) -> list[str]:
         for viewer in (anyone, loom.viewer)
     )
     sees_new = loom.viewer.audience == "internal" and "admin" in loom.viewer.scopes
-    return [path for path, node in ids.items() if node in seen or (sees_new and node not in known)]
+    shown = [path for path, node in ids.items() if node in seen or (sees_new and node not in known)]
+    there = {path for path in shown if os.path.lexists(loom.settings.root / path)}
+    if named := [path for path in shown if path in there and language_of(path) is not None]:
+        notes.append(f"{len(named):,} source files of the commit are on the disk and not indexed: {named[0]}")
+    return [path for path in shown if path not in there]
 
 
 Old = Mapping[str, tuple[NodeDelta, str]]
@@ -242,7 +286,13 @@ def _compare(old: Old, nodes: Iterable[NodeVersion], found: _Found) -> None:
     now = {node.id: node for node in nodes}
     found.added.extend(_of_node(node) for each, node in now.items() if each not in old)
     found.removed.extend(delta for each, (delta, _) in old.items() if each not in now)
-    found.modified.extend(_of_node(node) for each, node in now.items() if each in old and old[each][1] != node.text)
+    found.modified.extend(
+        _of_node(node) for each, node in now.items() if each in old and _plain(old[each][1]) != _plain(node.text)
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 # ---- since what weft knew
@@ -250,58 +300,68 @@ def _compare(old: Old, nodes: Iterable[NodeVersion], found: _Found) -> None:
 
 def _since_known(loom: Loom, written: str) -> _Found:
     """What was known at a moment, after a transaction, or at an agent's last change, against what is known now."""
-    pos, label = _position(loom, written)
-    diff = loom.store.diff(loom.viewer, since_pos=pos, agent=None, limit=MOST_CHANGES)
+    pos, at, label = _position(loom, written)
+    own = (loom.settings.project,)
+    diff = loom.store.diff(loom.viewer, since_pos=pos, agent=None, projects=own, limit=MOST_CHANGES)
     notes = [f"more than {MOST_CHANGES:,} changes: the rest is not told"] if diff.truncated else []
-    wanted = [[(kind, node) for kind, node in side if kind in CODE_KINDS] for side in (diff.added, diff.modified)]
-    there = _nodes(loom, [node for side in wanted for _, node in side])
-    sides = [[_of_node(there[node]) for _, node in side if node in there] for side in wanted]
+    wanted = [[node for kind, node in side if kind in CODE_KINDS] for side in (diff.added, diff.modified)]
+    there = _nodes(loom, NOW, [node for side in wanted for node in side])
+    then = _nodes(loom, When(known_at=at), wanted[1])
+    added = [_of_node(there[node]) for node in wanted[0] if node in there]
+    # What was told anew of other times may say the same of now.
+    modified = [_of_node(there[node]) for node in wanted[1] if node in there and not _same(then.get(node), there[node])]
     prefix = f"{loom.settings.project}/" if loom.settings.project else ""
     gone = [(kind, node) for kind, node in diff.removed if kind in CODE_KINDS and node.startswith(prefix)]
     removed = [_by_id(kind, node, prefix) for kind, node in gone]
-    return _Found(label, pos, sides[0], removed, sides[1], notes)
+    quiet = "no file or symbol is among the changes" if diff.truncated else "nothing changed"
+    return _Found(label, pos, added, removed, modified, notes, quiet)
 
 
-def _position(loom: Loom, written: str) -> tuple[int, str]:
+def _same(one: NodeVersion | None, other: NodeVersion) -> bool:
+    """Whether two versions say the same."""
+    said = (other.name, other.text, other.props, other.guard)
+    return one is not None and (one.name, one.text, one.props, one.guard) == said
+
+
+def _position(loom: Loom, written: str) -> tuple[int, int, str]:
+    """The last position that was known then, when that was, and what to call it."""
     if looks_like_tx(written):
         tx = loom.store.transaction(loom.viewer, written)
         if tx is None:
             raise NotFound(f"there is no transaction {written!r}", hint="`weft diff` lists transactions")
-        return tx.closed_pos or tx.opened_pos, f"{written} ({to_iso(tx.at)})"
+        return tx.closed_pos or tx.opened_pos, tx.at, f"{written} ({to_iso(tx.at)})"
     if looks_like_sha(written):
         known = [
             tx for tx in loom.store.transactions(loom.viewer, limit=20, git_commit=written) if of_project(loom, tx)
         ]
         if not known:
             raise NotFound(f"git commit {written} is not known here", hint="give a moment instead, such as 2026-05-08")
-        return known[0].closed_pos or known[0].opened_pos, f"commit {written[:12]}"
+        return known[0].closed_pos or known[0].opened_pos, known[0].at, f"commit {written[:12]}"
     if written[:1].isdigit():
         at = parse_instant(written, field="since")
-        return loom.store.position_at(loom.viewer, at), to_iso(at)
-    own = next((tx for tx in _transactions(loom, LOOKED_THROUGH) if tx.agent == written), None)
+        return loom.store.position_at(loom.viewer, at), at, to_iso(at)
+    own = next((tx for tx in loom.store.transactions(loom.viewer, limit=LOOKED_THROUGH) if tx.agent == written), None)
     if own is None:
         raise NotFound(
-            f"no agent {written[:60]!r} changed anything lately", hint="give a git commit, a moment or a Tx id instead"
+            f"{written[:60]!r} is neither a commit that git knows here nor an agent that changed anything lately",
+            hint="give a git commit, a moment such as 2026-05-08, a Tx id or an agent's name",
         )
-    return own.closed_pos or own.opened_pos, f"the last change of {written} ({to_iso(own.at)})"
-
-
-def _transactions(loom: Loom, limit: int) -> tuple[Tx, ...]:
-    return loom.store.transactions(loom.viewer, limit=limit)
+    return own.closed_pos or own.opened_pos, own.at, f"the last change of {written} ({to_iso(own.at)})"
 
 
 def _later(loom: Loom, pos: int) -> tuple[str, ...]:
     """The latest transactions past a position; none for who may not know of them."""
     try:
-        return tuple(tx.id for tx in _transactions(loom, MOST_TRANSACTIONS) if tx.opened_pos > pos) if pos else ()
+        latest = loom.store.transactions(loom.viewer, limit=MOST_TRANSACTIONS) if pos else ()
+        return tuple(tx.id for tx in latest if tx.opened_pos > pos)
     except Forbidden:
         return ()
 
 
-def _nodes(loom: Loom, ids: list[str]) -> dict[str, NodeVersion]:
+def _nodes(loom: Loom, when: When, ids: list[str]) -> dict[str, NodeVersion]:
     found: dict[str, NodeVersion] = {}
     for start in range(0, len(ids), MAX_IDS_PER_READ):
-        nodes = loom.store.nodes(loom.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
+        nodes = loom.store.nodes(loom.viewer, when, ids[start : start + MAX_IDS_PER_READ])
         found.update((node.id, node) for node in nodes)
     own = loom.settings.project
     return {each: node for each, node in found.items() if node.guard.project == own}

@@ -153,9 +153,8 @@ class _History:
         patterns = read_patterns("", loom.settings.ignore)
         shown = [each for each in tree if not any(part.startswith(".") for part in each.path.split("/"))]
         kept = [each for each in shown if not patterns.verdict(each.path, folder=False)]
-        self._tree = {each.path: each for each in kept[:MAX_FILES]}
-        more = f"{len(kept) - MAX_FILES:,} files of the commit beyond the first {MAX_FILES:,} were not read"
-        self.notes = (*place.notes, more) if len(kept) > MAX_FILES else place.notes
+        self._tree = {each.path: each for each in kept}
+        self.notes = place.notes
         self._reads: dict[str, CodeRead] = {}
         self.skipped = SkippedFiles()
         self.files = self.symbols = self.unchanged = self.ended = self.joined = self.parted = 0
@@ -165,9 +164,10 @@ class _History:
     def read(self) -> None:
         """Reads the source files of the commit."""
         by_blob: dict[str, list[str]] = {}
-        for path, entry in self._tree.items():
-            if language_of(path) is None:
-                continue
+        sources = [entry for path, entry in self._tree.items() if language_of(path) is not None]
+        if len(sources) > MAX_FILES:
+            self.notes += (f"only the first {MAX_FILES:,} source files of the commit were read, of {len(sources):,}",)
+        for path, entry in ((entry.path, entry) for entry in sources[:MAX_FILES]):
             if (problem := name_problem(self._loom, path)) is not None:
                 self.skipped.add(problem)
             elif entry.size > MAX_SOURCE_BYTES:
@@ -189,6 +189,8 @@ class _History:
     def write(self) -> None:
         """Writes the versions that are not told yet, ends what is not in the commit, joins what refers to what."""
         held = self._held()
+        if not self._reads and not self._place.known:
+            append_stamped(self._loom, [self._noted(())])
         keys: dict[str, Mapping[str, str]] = {}
         until: dict[str, str | None] = {}
         guards: dict[str, Guard] = {}
@@ -250,9 +252,11 @@ class _History:
 
     def _append(self, drafts: Sequence[Draft], paths: Sequence[str]) -> None:
         if drafts:
-            noted = transaction.Noted(tx_kind=OUT_OF_GIT, git_commit=self._commit, files=tuple(paths))
-            told = [replace(draft, occurred_at=self.at) for draft in drafts]
-            append_stamped(self._loom, [Draft(kind="tx.noted", payload=noted), *told])
+            append_stamped(self._loom, [self._noted(paths), *(replace(each, occurred_at=self.at) for each in drafts)])
+
+    def _noted(self, paths: Sequence[str]) -> Draft:
+        noted = transaction.Noted(tx_kind=OUT_OF_GIT, git_commit=self._commit, files=tuple(paths))
+        return Draft(kind="tx.noted", payload=noted)
 
     def _append_some(self, works: Sequence[tuple[str, list[Draft]]]) -> set[str]:
         """Writes files together; where that is refused, by halves, until those at fault are alone. Those written."""

@@ -12,7 +12,7 @@ from weft import git
 from weft.code.facts_file import FactsFile, OtherKnown, SourceKnown, is_current
 from weft.code.languages import language_of
 from weft.documents.forms import form_of
-from weft.errors import WeftError
+from weft.errors import Forbidden, WeftError
 from weft.log.kinds import transaction
 from weft.loom import Loom
 from weft.operations.code_facts import Work
@@ -140,13 +140,19 @@ class CodeRun:
         if outcome.files or outcome.others:
             return
         wrote = outcome.ended or outcome.joined or outcome.parted
-        if wrote or (whole and not self._facts.note(LOOKED) and not is_disk_last(self._loom)):
+        if wrote or (whole and not self._facts.note(LOOKED) and not self._is_disk_last()):
             some = list(self._facts.sources())[:LOOKED_AT_MOST]
             seen = look_up(self._loom, [self._id(path) for path in some])
             asked = [ToRead(path=path) for path in some]
             reads = reader_of(self._loom).files(os.fspath(self._root), asked, redacts=self._loom.screen.redacts)
             pairs = ((read, seen[self._id(read.path)]) for read in reads)
             self._writing.look(Work(read=read, guard=self._rights.of(each.last), seen=each) for read, each in pairs)
+
+    def _is_disk_last(self) -> bool:
+        try:
+            return is_disk_last(self._loom)
+        except Forbidden:  # who may not list transactions reads no commits out of git either
+            return True
 
     def nodes_of(self, paths: Sequence[str]) -> list[NodeVersion]:
         """The nodes that stand of these files, which are gone; what is known of others is forgotten."""

@@ -87,8 +87,7 @@ def is_disk_last(loom: Loom) -> bool:
 
 def commit_began(loom: Loom, found: Sequence[Tx]) -> int | None:
     """From when on a commit holds that was read out of git, of transactions that belong to it; None if it was not."""
-    own = (made for tx in found if tx.kind == OUT_OF_GIT and (made := first_made(loom, tx)) is not None)
-    return next((made.interval.asserted_from for made in own if made.guard.project == loom.settings.project), None)
+    return next((at for at, _ in _commits(loom, found).values()), None)
 
 
 def first_look_ended(loom: Loom, found: Sequence[Tx]) -> int | None:
@@ -108,9 +107,16 @@ def first_look_ended(loom: Loom, found: Sequence[Tx]) -> int | None:
 def _commits(loom: Loom, latest: Sequence[Tx]) -> dict[str, tuple[int, int]]:
     """The commits that were read out of git: from when on each holds, and when it landed here."""
     found: dict[str, tuple[int, int]] = {}
+    bare: dict[str, int] = {}  # those without a file of code, of which there is no more than a note
     for tx in latest:
         if tx.kind == OUT_OF_GIT and tx.git_commit is not None and tx.git_commit not in found:
             made = first_made(loom, tx)
             if made is not None and made.guard.project == loom.settings.project:
                 found[tx.git_commit] = made.interval.asserted_from, tx.at
+            elif not tx.files:
+                bare[tx.git_commit] = tx.at
+    for commit, landed in bare.items():
+        at = git.commit_time_us(loom.settings.root, commit)
+        if at is not None and commit not in found:
+            found[commit] = at + git.rank_in_second(loom.settings.root, commit), landed
     return found

@@ -29,7 +29,15 @@ def _read(loom: Loom, written: str | None, field: str) -> int | None:
         return tx_time(loom, written)
     if looks_like_sha(written) or names_commit(loom, written):
         return valid_time(loom, written) if field == "as_of" else commit_time(loom, written)
-    return parse_instant(written, field=field)
+    try:
+        return parse_instant(written, field=field)
+    except Invalid as problem:
+        if written[:1].isdigit():
+            raise
+        raise Invalid(
+            f"{field} is neither a moment in time nor a commit that git knows here: {written[:60]!r}",
+            hint="write 2026-05-08 or 2026-05-08T09:30:00Z, a commit, a branch, a tag or a Tx id",
+        ) from problem
 
 
 def as_of_note(loom: Loom, as_of: str | None) -> tuple[str, ...]:

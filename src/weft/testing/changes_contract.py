@@ -217,6 +217,13 @@ class ChangesContract(StoreCase):
         assert changed(scribe, 2, agent="ann").removed == (("Note", "b"),)
         assert changed(scribe, 2, agent="bob").removed == ()
 
+    def test_diff_by_project(self, scribe: Scribe) -> None:
+        scribe.write(*(node(f"a{number}", project="one") for number in range(5)), node("b", project="two"), node("c"))
+        scribe.write(edge("b", "CALLS", "a0"), edge("a0", "CALLS", "b"))
+        found = changed(scribe, 0, projects=("two", None), limit=2)
+        assert [each for _, each in found.added] == ["b", "c"]
+        assert (found.edges_added, found.truncated) == ((("b", "CALLS", "a0"),), False)
+
     def test_diff_is_limited(self, scribe: Scribe) -> None:
         scribe.write(*(node(f"n{n}") for n in range(5)))
         answer = changed(scribe, 0, limit=3)

@@ -27,7 +27,14 @@ def _same_commit(written: str | None, asked: str) -> bool:
     return written is not None and len(asked) >= 7 and written.startswith(asked)
 
 
-def diff(sight: Sight, now: Moment, since_pos: int, agent: str | None, limit: int) -> Diff:
+def diff(
+    sight: Sight,
+    now: Moment,
+    since_pos: int,
+    agent: str | None,
+    projects: tuple[str | None, ...] | None,
+    limit: int,
+) -> Diff:
     """Of what is visible: how it stood at a position, and how it stands now."""
     graph = sight.graph
     since_pos = sight.account.whole_commits(since_pos)
@@ -57,8 +64,12 @@ def diff(sight: Sight, now: Moment, since_pos: int, agent: str | None, limit: in
     for edge in graph.edges.values():
         if sight.sees_edge(edge) and {edge.src, edge.dst} <= visible:
             by_edge.setdefault((edge.src, edge.rel, edge.dst), []).append(edge)
-    nodes = {key: sides(rows) for key, rows in by_node.items()}
-    edges = {key: sides(rows) for key, rows in by_edge.items()}
+
+    def wanted(node_id: str) -> bool:
+        return projects is None or graph.identities[node_id].guard.project in projects
+
+    nodes = {key: sides(rows) for key, rows in by_node.items() if wanted(key[1])}
+    edges = {key: sides(rows) for key, rows in by_edge.items() if wanted(key[0])}
     return _make_diff(nodes, edges, limit)
 
 

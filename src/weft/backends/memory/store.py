@@ -241,10 +241,18 @@ class MemoryStore(VectorSpaces):
         with self._lock:
             return self._account(viewer).transaction(tx_id)
 
-    def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
+    def diff(
+        self,
+        viewer: Viewer,
+        *,
+        since_pos: int,
+        agent: str | None,
+        projects: tuple[str | None, ...] | None = None,
+        limit: int,
+    ) -> Diff:
         viewer.must_be_internal("compare moments")
         with self._seeing(viewer, When()) as (sight, now):
-            return changes.diff(sight, now, since_pos, agent, limit)
+            return changes.diff(sight, now, since_pos, agent, projects, limit)
 
     # Figures and upkeep
 

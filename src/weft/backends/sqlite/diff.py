@@ -23,13 +23,21 @@ def transactions(db: apsw.Connection, limit: int, git_commit: str | None) -> tup
     return tuple(map(rows.tx_of, db.execute(query, (*which.params, limit))))
 
 
-def diff(db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent: str | None, limit: int) -> Diff:
+def diff(
+    db: apsw.Connection,
+    viewer: Viewer,
+    now: Moment,
+    since_pos: int,
+    agent: str | None,
+    projects: tuple[str | None, ...] | None,
+    limit: int,
+) -> Diff:
     """What holds now as known at `since_pos`, against as known now: only rows born or retired since are looked at."""
     since_pos = _whole_commits(db, since_pos)
     unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (since_pos,))
     then = Moment(now.valid_at, since_pos, tuple(key for (key,) in unfinished))
     touched = _touched(then, now, agent)
-    seen = guards.findable(viewer)
+    seen = guards.findable(viewer, projects)
     sides = Sql(*_sides("node_version", "node", "n.key", then, now))
     nodes = every(
         db,
@@ -37,7 +45,7 @@ def diff(db: apsw.Connection, viewer: Viewer, now: Moment, since_pos: int, agent
             SELECT n.kind, n.id, {sides.text} FROM t JOIN node n ON n.key = t.key WHERE {seen.text} ORDER BY 1, 2""",
         (*touched.params, *sides.params, *seen.params),
     )
-    ends = guards.findable(viewer, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
+    ends = guards.findable(viewer, projects, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
     sides = Sql(*_sides("edge_version", "edge", "e.key", then, now))
     edges = every(
         db,

@@ -319,12 +319,20 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             return None if db is None else SqliteView(db, viewer.account, b"").transaction(tx_id)
 
-    def diff(self, viewer: Viewer, *, since_pos: int, agent: str | None, limit: int) -> Diff:
+    def diff(
+        self,
+        viewer: Viewer,
+        *,
+        since_pos: int,
+        agent: str | None,
+        projects: tuple[str | None, ...] | None = None,
+        limit: int,
+    ) -> Diff:
         viewer.must_be_internal("compare moments")
         with self._reading(viewer) as db:
             if db is None:
                 return Diff(added=(), removed=(), modified=(), edges_added=(), edges_removed=(), truncated=False)
-            return differ.diff(db, viewer, self._moment(db, When()), since_pos, agent, limit)
+            return differ.diff(db, viewer, self._moment(db, When()), since_pos, agent, projects, limit)
 
     # Figures and upkeep
 
