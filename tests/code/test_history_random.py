@@ -31,11 +31,13 @@ def source(chance: random.Random, own: str) -> str:
 
 
 def history(chance: random.Random, root: Path) -> list[str]:
-    """Commits a random history, checked out at its end."""
+    """Commits a random history with branches, checked out at its end."""
     root.mkdir()
     git(root, "init", "-q", "-b", "main")
     made, at = [], BEGIN_S
     for _ in range(COMMITS):
+        if made and chance.random() < 0.3:
+            git(root, "checkout", "-q", "--detach", chance.choice(made))
         for name in NAMES:
             what, path = chance.random(), root / f"{name}.py"
             if what < 0.5:
@@ -46,6 +48,7 @@ def history(chance: random.Random, root: Path) -> list[str]:
         git(root, "add", "-A")
         git(root, "commit", "-q", "--allow-empty", "-m", "a version", date=f"{at} +0000")
         made.append(git(root, "rev-parse", "HEAD"))
+    git(root, "checkout", "-q", "-B", "main")
     return made
 
 
@@ -68,7 +71,7 @@ def look(chance: random.Random, memory: Memory, root: Path, commits: list[str]) 
     """Indexes the working tree, now and then after one of another commit."""
     if chance.random() < 0.5:
         git(root, "checkout", "-q", chance.choice(commits))
-        index_workspace(memory.loom)
+        index_workspace(memory.loom, full=chance.random() < 0.3)
         git(root, "checkout", "-q", "main")
     index_workspace(memory.loom)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from weft.operations.file_versions import look_up
 from weft.queries import Which
 from weft.types import MAX_IDS_PER_READ, NOW, SCOPES, EdgeVersion, Guard
 
+FEW_SYMBOLS: Final = 100  # of a file, whose links are looked up one by one
 FEW: Final = 20  # files whose links are looked up one by one
 MAX_EDGES_OF_NODE: Final = 10_000
 PAGE: Final = 5_000
@@ -156,7 +157,7 @@ class Linking:
             found: Sequence[tuple[LinkKept, Guard]] = self._links_of(self._id(path))
         else:
             if self._in_graph is None:
-                self._in_graph = self._links_of_all()
+                self._in_graph = self._links_of_all({self._id(path) for path in self._doubted})
             found = self._in_graph.get(self._id(path), ())
         return [link if own == guard else replace(link, line=NO_LINE) for link, own in found]
 
@@ -164,6 +165,8 @@ class Linking:
         """Those of what is gone by now as well: they would be back with it."""
         symbols = pages(self._loom, Which(id_prefix=f"{node_id}::", kinds=SYMBOL_KINDS))
         ids = [node_id, *(each.id for each in symbols if each.props.get("part_of") == node_id)]
+        if len(ids) > FEW_SYMBOLS:
+            return self._links_of_all({node_id}).get(node_id, [])
         return [
             _link(node_id, edge)
             for each in ids
@@ -173,9 +176,8 @@ class Linking:
             )
         ]
 
-    def _links_of_all(self) -> dict[str, list[tuple[LinkKept, Guard]]]:
-        """The same of every file whose note may be wrong."""
-        files = {self._id(path) for path in self._doubted}
+    def _links_of_all(self, files: Collection[str]) -> dict[str, list[tuple[LinkKept, Guard]]]:
+        """The same of all these files, by their ids."""
         found: dict[str, list[tuple[LinkKept, Guard]]] = {}
         when, after = self._loom.store.pin(self._loom.viewer, NOW), 0
         while page := self._loom.store.relations(
