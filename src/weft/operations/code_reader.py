@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast
 
+from weft.code.parsing import TOO_LONG
 from weft.code.snippets import Snippet, may_define, python_snippet
 from weft.code.symbols import SourceFile, read_source
 from weft.errors import Busy, Invalid, StoreError, WeftError
@@ -20,7 +21,7 @@ from weft.loom import Loom
 from weft.operations.code_reading import CodeRead, FileState, hashed_only, read_bytes
 from weft.operations.code_worker import Reading, ReadingBytes, ReadingText, ToRead, read_one
 from weft.operations.code_workers import LIMITS, LOST, NO_PROCESS, SMALL_BYTES, Hand, Lost, Task, Worker, is_small
-from weft.operations.process_limits import Limits, Why
+from weft.operations.process_limits import Limits
 
 MAX_LOST: Final = 1_000
 HINT: Final = "leave it out, or ingest it as text"
@@ -41,7 +42,7 @@ class Reader:
         self._lock = threading.Lock()
         self._hand: Hand | None = None
         self._ended = False
-        self._lost: dict[tuple[str, bytes], Why] = {}  # texts: who writes many records tries one again
+        self._lost: dict[tuple[str, bytes], str] = {}  # texts, and why: who writes many records tries one again
 
     def warm(self) -> None:
         """Starts the process, if it can be: so the first file waits less for it."""
@@ -111,19 +112,22 @@ class Reader:
 
     def _text(self, path: str, text: str) -> object:
         key = path, hashlib.sha256(text.encode(errors="replace")).digest()
-        if (why := self._lost.get(key)) is not None:
-            raise Invalid(LOST[why], hint=HINT)
+        if (message := self._lost.get(key)) is not None:
+            raise Invalid(message, hint=HINT)
         try:
             (read,) = self._asked(ReadingText(items=((path, text),)))
         except Lost as lost:
-            if len(self._lost) >= MAX_LOST:
-                self._lost.clear()
-            self._lost[key] = lost.why
-            raise Invalid(LOST[lost.why], hint=HINT) from lost
+            raise self._given_up(key, LOST[lost.why]) from lost
         if isinstance(read, tuple):
             message, hint, sort = read
-            raise sort(message, hint=hint)
+            raise self._given_up(key, message) if message == TOO_LONG else sort(message, hint=hint)
         return read
+
+    def _given_up(self, key: tuple[str, bytes], message: str) -> Invalid:
+        if len(self._lost) >= MAX_LOST:
+            self._lost.clear()
+        self._lost[key] = message
+        return Invalid(message, hint=HINT)
 
     def _asked(self, task: Task) -> Sequence[Any]:
         with self._lock:
