@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -101,6 +102,23 @@ def test_every_citation_leads_to_what_it_says(memory: weft.Memory) -> None:
 def test_paths_in_the_task_count(memory: weft.Memory) -> None:
     pack = run(memory, "context_pack", task="tidy ferry/weather.py", budget=240)
     assert pack.core_symbols[0].file == "ferry/weather.py"
+
+
+@pytest.mark.parametrize("file", ["ferry/desk.py", "desk.py"])
+def test_the_name_of_a_file_is_not_looked_for_among_symbols(
+    memory: weft.Memory, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    kind = type(memory.loom.store)
+    search, asked = kind.search_text, []
+
+    def noted(*given: Any, **how: Any) -> Any:
+        asked.extend(term for term, _ in given[3].terms if given[3].in_names and "Function" in (given[3].kinds or ()))
+        return search(*given, **how)
+
+    monkeypatch.setattr(kind, "search_text", noted)
+    run(memory, "context_pack", task=f"`Desk.book` in {file} fails")
+    assert "book" in asked
+    assert "py" not in asked  # which every file's name ends with
 
 
 def test_a_claim_is_accepted_and_said_to_be_none(memory: weft.Memory) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from weft.code.languages import language_of
 from weft.context.wording import quoted
 from weft.lexical import stems
 from weft.loom import Loom
@@ -103,11 +104,17 @@ def _named(loom: Loom, when: When, answer: Answer, task: str) -> tuple[list[Node
     found: dict[str, NodeVersion] = {}
     unknown: list[str] = []
     paths = list(dict.fromkeys(_PATHS.findall(task)))
+    of_files: list[str] = []
     for path in paths[:MAX_NAMED]:
-        files = find_files(loom, when, path) if "/" in path else []
-        found |= {node.id: node for node in files[:1]}
-        unknown += [] if files or "/" not in path or path.startswith("/") else [path]
-    for name in answer.question.identifiers[:MAX_NAMED]:
+        is_path = "/" in path
+        files = find_files(loom, when, path) if is_path or language_of(path) is not None else []
+        of_files += [path] if files else []
+        found |= {node.id: node for node in files[:1] if is_path}
+        unknown += [] if files or not is_path or path.startswith("/") else [path]
+    names = [
+        name for name in answer.question.identifiers if not any(f"/{path}".endswith(f"/{name}") for path in of_files)
+    ]
+    for name in names[:MAX_NAMED]:  # a file's name is no symbol's: `py` would be looked for in all of them
         symbols, many = named_at_once(loom, when, name)
         meant = [node for node in symbols if not is_test(node)]
         if many:  # a name like it is common here: it means those that go by all of it, or none in particular
