@@ -7,6 +7,7 @@ nothing (no filter, no pager, no signature is checked), and it fetches nothing.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +17,9 @@ TIMEOUT_S = 5.0
 TREE_TIMEOUT_S: Final = 60.0  # of a commit with very many files
 MAX_RANK: Final = 1_000_000  # as many microseconds as a second has
 LINK: Final = b"120000"  # the mode of a symbolic link
-NOTHING_RUN: Final = ("-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+# No transport: a setting of the repository's could allow one again, the environment says it for good.
+GIT: Final = ("env", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "git")
+NOTHING_RUN: Final = ("-c", "log.showSignature=false", "-c", "core.fsmonitor=false")
 SUBMODULE: Final = b"160000"
 
 
@@ -58,17 +61,33 @@ def origin_of(root: Path) -> tuple[Path, str] | None:
 
 
 def _top(root: Path) -> Path | None:
-    """The directory that the nearest `.git` is in."""
-    return next((place for place in (root, *root.parents) if (place / ".git").exists()), None)
+    """The directory that the nearest `.git` is in: a repository's folder, or a worktree's file that leads to one."""
+    for place in (root, *root.parents):
+        found = place / ".git"
+        if found.is_file() or (found / "HEAD").exists():
+            return place
+    return None
 
 
 def _command(root: Path, *arguments: str) -> list[str] | None:
-    """How git is asked about a directory; None where it is in no repository."""
+    """How git is asked about a directory; None where it is in no repository, or in one that git does not trust."""
     top = _top(root)
-    if top is None:
+    if top is None or not _is_trusted(top):
         return None
     which = ("--git-dir", str(top / ".git"), "--work-tree", str(top))
-    return ["git", "-C", str(root), *which, *NOTHING_RUN, *arguments]
+    return [*GIT, "-C", str(root), *which, *NOTHING_RUN, *arguments]
+
+
+def _is_trusted(top: Path) -> bool:
+    """Whether a repository is the user's own, or one that git was told to trust: it does not look where we name one."""
+    try:
+        if (top / ".git").lstat().st_uid == os.geteuid():
+            return True
+        asked = [*GIT, "-C", str(top), *NOTHING_RUN, "rev-parse", "--absolute-git-dir"]
+        done = subprocess.run(asked, capture_output=True, timeout=TIMEOUT_S, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0 and done.stdout.rstrip(b"\n") != os.fsencode(top.resolve())
 
 
 def common_directory(root: Path) -> Path | None:

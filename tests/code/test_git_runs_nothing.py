@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -71,3 +72,35 @@ def test_what_a_clone_lacks_is_not_fetched(cloned: Path, tmp_path: Path) -> None
     assert "own.py" in [entry.path for entry in entries]
     assert list(asked.blobs_of(partial, [entry.blob for entry in entries])) == []
     assert git(partial, "rev-list", "--objects", "--all", "--missing=print") == lacking
+
+
+def test_a_setting_of_the_repository_allows_no_transport(cloned: Path, tmp_path: Path) -> None:
+    program = tmp_path / "fetch.sh"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n", encoding="utf-8")
+    program.chmod(0o755)
+    commit = git(cloned, "rev-parse", "HEAD")
+    for name, value in (
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", f"ext::{program}"),
+        ("protocol.ext.allow", "always"),
+    ):
+        git(cloned, "config", name, value)
+    (cloned / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+    assert asked.commit_of(cloned, "main") is None
+    assert asked.commit_time_us(cloned, "main") is None
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser gives files away")
+def test_a_repository_of_another_user_is_not_asked(cloned: Path) -> None:
+    assert asked.head_commit(cloned) is not None
+    for place in (cloned, cloned / ".git"):
+        os.chown(place, 65534, 65534)
+    assert asked.head_commit(cloned) is None
+
+
+def test_an_empty_folder_by_that_name_hides_nothing(cloned: Path) -> None:
+    (cloned / "pkg" / ".git").mkdir(parents=True)
+    assert asked.head_commit(cloned / "pkg") == git(cloned, "rev-parse", "HEAD")

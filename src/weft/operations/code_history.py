@@ -28,7 +28,7 @@ from weft.operations.code_links import LINK_RELATIONS, MAX_TEXT_BYTES, Resolved,
 from weft.operations.code_reader import reader_of
 from weft.operations.code_reading import CodeRead, FileState
 from weft.operations.code_records import SYMBOL_KINDS, Indexing, Source, Then, file_id, index, is_version
-from weft.operations.code_run import LOOKED
+from weft.operations.code_run import LOOKED, WENT_THROUGH
 from weft.operations.committing import append_stamped
 from weft.operations.facts_kept import WAIT_S, facts_kept
 from weft.operations.file_faults import faults_told
@@ -89,6 +89,7 @@ def graph_index_commit(loom: Loom, given: IndexCommit) -> CommitIndexed:
         with facts.writing():  # what holds now may be another, and what is noted of its links not what stands
             facts.unsettle(facts.sources())
             facts.set_note(LOOKED, "")
+            facts.set_note(WENT_THROUGH, "")  # what came out of git is compared with the disk next time
         return done
 
 
