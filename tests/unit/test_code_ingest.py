@@ -15,7 +15,7 @@ from weft.instants import to_iso
 from weft.log.chain import commit_genesis
 from weft.log.jsonl import write_lines
 from weft.log.verify import read_commits
-from weft.operations.code_records import file_draft, snippet_draft
+from weft.operations.source_records import file_draft, snippet_draft
 from weft.projection.digest import graph_digest
 from weft.projection.weave import weave
 from weft.testing.clock import ManualClock
@@ -349,14 +349,17 @@ def test_a_piece_of_code_is_kept_verbatim_under_its_name(project: Project) -> No
     _, memory = project
     guard = Guard(project="ferry", scope="admin")
     text = 'def tie_up(ship):\n    """Moors a ship."""\n    return ship\n'
-    draft = snippet_draft("ferry/record:1", guard, Record(id="1", shape="snippet", text=text))
+    draft = snippet_draft(memory.loom, "ferry/record:1", guard, Record(id="1", shape="snippet", text=text))
     assert draft is not None
     memory.loom.append([draft])
     node = memory.show("tie_up").node
     assert node is not None
     assert (node.id, node.kind, node.summary, node.text) == ("ferry/record:1", "Function", "Moors a ship.", text)
     assert node.props == {"record": "1"}
-    assert snippet_draft("ferry/record:2", guard, Record(id="2", shape="snippet", text="A def is short.")) is None
+    assert (
+        snippet_draft(memory.loom, "ferry/record:2", guard, Record(id="2", shape="snippet", text="A def is short."))
+        is None
+    )
 
 
 def test_a_memory_cannot_pose_as_a_symbol(place: Place, memory: weft.Memory) -> None:

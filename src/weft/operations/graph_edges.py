@@ -20,7 +20,7 @@ from weft.types import EdgeVersion
 RELATIONS: Final = ("CONTAINS", "IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS")
 DEFAULT_LIMIT: Final = 200
 MOST: Final = 10_000
-FOR_THE_REST: Final = 200  # characters of an answer beside its rows
+FOR_THE_REST: Final = 2_600  # characters of an answer beside its rows: a note may name three files
 OUTSIDE: Final = "import:"  # how the id of what is not part of the workspace begins
 
 
