@@ -86,6 +86,18 @@ def test_clones_of_one_remote_and_worktrees_are_one(bench: Workbench, tmp_path: 
     bench.weft("index")
 
 
+def test_worktrees_are_one_whichever_is_indexed_first(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path)
+    home = repository(tmp_path / "main" / "shop", "billing")
+    git(home, "add", "-A")
+    git(home, "commit", "-qm", "x")
+    trees = [tmp_path / name / "shop" for name in ("one", "two")]
+    for tree in trees:
+        git(home, "worktree", "add", "-q", "-b", tree.parent.name, str(tree))
+    for place in (*trees, home):
+        bench.weft("index", where=place)
+
+
 def test_who_watches_leaves_another_directorys_project_alone(bench: Workbench, twin: Path) -> None:
     first, bench.root = bench.root, twin
     with bench.started("watch") as watching:

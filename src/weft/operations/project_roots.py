@@ -106,7 +106,7 @@ def claim_code(settings: Settings, shown: str) -> None:
         if bound and _is_other(root, bound):
             raise anothers(settings, shown)
         bound[:] = [each for each in bound if not _is_gone(each)]
-        for each in known_as:  # its path too: a remote may change
+        for each in (*known_as, *_worktree_of(root.resolve())):  # its path too: a remote may change
             _add(bound, each)
 
 
