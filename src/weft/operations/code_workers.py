@@ -18,6 +18,7 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -71,6 +72,12 @@ Answer = TypeVar("Answer")
 Task = Reading | ReadingBytes | ReadingText | Resolving
 
 
+def _import_paths() -> list[str]:
+    """Where a process finds what this one does: nothing by a path that depends on where it is started."""
+    own = str(Path(__file__).resolve().parents[2])
+    return [*(each for each in sys.path if isinstance(each, str) and Path(each).is_absolute()), own]
+
+
 class Lost(Exception):
     """A process ended, or was ended, before it answered, and why."""
 
@@ -84,7 +91,8 @@ class Worker:
 
     def __init__(self, limits: Limits | None = None) -> None:
         """Raises OSError where none can be started."""
-        command = [sys.executable, "-c", _MAIN, json.dumps([each for each in sys.path if isinstance(each, str)])]
+        # Isolated: the directory that it is started in is a workspace, whose `json.py` is not the one that is meant.
+        command = [sys.executable, "-I", "-c", _MAIN, json.dumps(_import_paths())]
         command += [] if limits is None else [msgspec.json.encode(limits).decode()]
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
