@@ -32,7 +32,7 @@ from mcp.types import (
 from weft.errors import Misconfigured
 from weft.surfaces.mcp.lines import is_over, lines_of, read_line, refuse, too_busy
 
-SETTLE_SECONDS: Final = 10.0
+SETTLE_SECONDS: Final = 15.0
 FLUSH_SECONDS: Final = 2.0
 MAX_OPEN: Final = 256  # requests that wait for their answers at a time
 
