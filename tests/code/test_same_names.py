@@ -95,7 +95,7 @@ def test_worktrees_are_one_whichever_is_indexed_first(tmp_path: Path) -> None:
     for tree in trees:
         git(home, "worktree", "add", "-q", "-b", tree.parent.name, str(tree))
     for place in (*trees, home):
-        bench.weft("index", where=place)
+        assert "rebuild done" in bench.weft("index", where=place)
 
 
 def test_who_watches_leaves_another_directorys_project_alone(bench: Workbench, twin: Path) -> None:
