@@ -1,31 +1,36 @@
-"""Writes docs/reference from the registry: operations, settings, and the command line's own help. And the index of
-operations in the package, from which help and completion are made without importing any.
+"""Writes from the registry: docs/reference, the index of operations in the package, and the signatures of `Memory`.
 
     python docs/generate_reference.py
 
-The tidy tests run `pages` and `index` and compare: what is written there is what the code does.
+The index lets help and completion work without importing any operation. The tidy tests run `pages`, `index` and
+`signatures` and compare.
 """
 
 from __future__ import annotations
 
 import json
+import types
+import typing
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
 
-from weft.bench import OPERATIONS as BENCHES
-from weft.config import load_settings
+import weft.memory
+from weft.memory.methods import positional
 from weft.operations import MODULES, OPERATIONS
-from weft.operations.listed import INDEX, Listed, read_index
-from weft.operations.registry import Operation
-from weft.setting_list import SETTINGS
+from weft.runtime.operation import Operation
+from weft.runtime.operation_index import INDEX, Listed, read_index
+from weft.runtime.settings.declared import SETTINGS
+from weft.runtime.settings.load import load_settings
+from weft.surfaces.bench import OPERATIONS as BENCHES
 from weft.surfaces.cli.front_page import EXIT_CODES
 
 COMMANDS = (*OPERATIONS, *BENCHES)
+SIGNATURES = Path(weft.memory.__path__[0]) / "methods.pyi"
 REFERENCE = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate_reference.py; edit the code, then run it again. -->\n"
 EFFECTS = {"read": "reads", "write": "writes", "destructive": "destroys"}
@@ -40,6 +45,7 @@ def pages() -> dict[str, str]:
 def main() -> None:
     """Writes the index, then the pages, which show the help that is made of it."""
     INDEX.write_text(index(), encoding="utf-8")
+    SIGNATURES.write_text(signatures(), encoding="utf-8")
     read_index.cache_clear()
     REFERENCE.mkdir(exist_ok=True)
     for name, text in pages().items():
@@ -49,9 +55,9 @@ def main() -> None:
 def index() -> str:
     """The index, as JSON: one operation a line."""
     homes = {
-        operation.name: f"weft.operations.{module}"
+        operation.name: f"weft.{module}"
         for module in MODULES
-        for operation in import_module(f"weft.operations.{module}").OPERATIONS
+        for operation in import_module(f"weft.{module}").OPERATIONS
     }
     rows = [_row(each, homes.get(each.name, each.run.__module__)) for each in COMMANDS]
     return "[\n" + ",\n".join(rows) + "\n]\n"
@@ -68,6 +74,68 @@ def _row(operation: Operation, module: str) -> str:
         summary=operation.summary,
     )
     return json.dumps(row._asdict(), ensure_ascii=False)
+
+
+def signatures() -> str:
+    """The stub of `OperationMethods`: every operation as a typed method."""
+    modules = sorted({operation.output.__module__ for operation in OPERATIONS})
+    return "\n".join(
+        [
+            "# Written by docs/generate_reference.py; edit the operations, then run `make reference`.",
+            "from collections.abc import Sequence",
+            "from pathlib import Path",
+            "from typing import Any, Literal",
+            "",
+            *(f"import {module}" for module in modules),
+            "from weft.runtime.operation import Operation",
+            "",
+            "def positional(called: Operation) -> tuple[str, ...]: ...",
+            "",
+            "class OperationMethods:",
+            *map(_signature, OPERATIONS),
+            "",
+        ]
+    )
+
+
+def _signature(operation: Operation) -> str:
+    fields = {field.name: field for field in msgspec.structs.fields(operation.input)}
+    hints = typing.get_type_hints(operation.input)
+    first = positional(operation)
+    rest = [name for name in fields if name not in first]
+    taken = [*first, *(["*"] if rest else []), *rest]
+    shown = ", ".join(each if each == "*" else f"{each}: {_hint(each, hints[each], fields[each])}" for each in taken)
+    output = f"{operation.output.__module__}.{operation.output.__name__}"
+    return (
+        f"    def {operation.name}(self{', ' if shown else ''}{shown}) -> {output}:\n"
+        f'        """{operation.summary[0].upper()}{operation.summary[1:]}."""\n'
+    )
+
+
+def _hint(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> str:
+    written = _annotation(hint) + (" | Path" if name == "path" else "")
+    if field.required:
+        return written
+    simple = isinstance(field.default, str | int | float | None)
+    return f"{written} = {field.default!r}" if simple else f"{written} = ..."
+
+
+def _annotation(hint: Any) -> str:
+    """A type as a caller writes it: any sequence for a tuple, a dict for a struct."""
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if hint is None or hint is type(None):
+        return "None"
+    if origin in (typing.Union, types.UnionType):
+        return " | ".join(dict.fromkeys(map(_annotation, inside)))
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, inside))}]"
+    if origin in (tuple, list):
+        return f"Sequence[{_annotation(inside[0])}]"
+    if origin is dict:
+        return f"dict[{', '.join(map(_annotation, inside))}]"
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return "dict[str, Any]"
+    return "Any" if hint is Any else str(hint.__name__)
 
 
 def _commands() -> str:
@@ -110,7 +178,7 @@ def _operations() -> str:
     parts = [
         NOTICE,
         "# Operations\n",
-        "Every operation is a command of `weft`, and a method of `weft.Memory` or an argument to its `run`. With"
+        "Every operation is a command of `weft` and a method of `weft.Memory` ([Python](../python.md)). With"
         " `--json` a command prints the answer described here. See [the command line](commands.md) for exit codes and"
         " for commands that are no operations.\n",
         *map(_operation, COMMANDS),

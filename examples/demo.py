@@ -21,7 +21,7 @@ from pathlib import Path
 
 import weft
 from weft.operations import operation
-from weft.operations.recalling import Recalled
+from weft.recall.recall import Recalled
 
 WORKSPACE = Path(__file__).parent / "workspace"
 DOCS = Path(__file__).parent.parent / "docs"

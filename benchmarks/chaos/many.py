@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from concurrency.fleet import FAIR, check_fleet, run_fleet
-from weft.backends.sqlite.wal import WAL_BOUND_BYTES
+from weft.backends.sqlite.files.wal import WAL_BOUND_BYTES
 
 MEGABYTE = 1_000_000
 

@@ -27,10 +27,11 @@ from msgspec import Struct
 import weft
 from benchmarks.code.workspaces import opened
 from benchmarks.latency.measure import save
-from weft.context.budget import Profile, context_tokens
+from weft.context.budget import context_tokens
 from weft.context.code_pack import ContextPack
 from weft.context.tokens import count_tokens
 from weft.operations import operation
+from weft.runtime.priorities import Profile
 from weft.surfaces.mcp.answer import success
 
 HERE = Path(__file__).parent
@@ -91,7 +92,7 @@ def packed(memory: weft.Memory, words: str, profile: Profile) -> ContextPack:
 def whole(memory: weft.Memory, name: str, given: dict[str, Any]) -> Any:
     """What a call answers with all of its stages. A first one loads a model, and a busy machine may take seconds."""
     for _ in range(MOST_TRIES):
-        made = memory.run(operation(name), given)
+        made = memory.call(name, **given)
         if not any(HURRIED in note for note in getattr(made, "notes", ())):
             return made
     raise SystemExit(f"{name} has no time for all of its stages: this machine is too busy to measure what it answers")

@@ -35,8 +35,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.latency.measure import save
-from weft.code.languages import Language, grammar_of, language_of
+from benchmarks.program import report
+from weft.code.parse.parse import grammar_of
+from weft.files.languages import Language, language_of
 
 GOAL_SHARE = 0.40
 GOAL_UNCHANGED = 0.05
@@ -223,9 +224,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(dir=given.place) as scratch:
         result = bench(given.directory.resolve(), Path(scratch), given.rounds)
-    print(json.dumps(result, indent=1))
-    if given.save:
-        print(save(given.save, result))
+    report(given.save, result)
 
 
 if __name__ == "__main__":

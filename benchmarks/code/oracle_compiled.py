@@ -27,11 +27,11 @@ from typing import Any
 from msgspec import Struct
 
 from benchmarks.latency.measure import save
-from weft.code.definitions import find
-from weft.code.languages import language_of
-from weft.code.parsing import Parsed
-from weft.code.symbols import read_source
-from weft.code.tree import Tree
+from weft.code.parse.definitions import find
+from weft.code.parse.parse import ParsedSource
+from weft.code.parse.symbols import read_source
+from weft.code.resolve.tree import Tree
+from weft.files.languages import language_of
 
 HERE = Path(__file__).parent
 GOAL_PRECISION, GOAL_RECALL = 0.95, 0.80
@@ -91,7 +91,7 @@ def run(command: list[str], directory: Path, environment: dict[str, str] | None 
     return done.stdout
 
 
-class Workshop:
+class Background:
     """Where sources, tools and what the compilers say are kept."""
 
     def __init__(self, place: Path) -> None:
@@ -194,7 +194,7 @@ def speed(root: Path) -> dict[str, float]:
     for _ in range(ROUNDS):
         began = time.process_time()
         for language, _, text in texts:
-            find(Parsed(language, text))
+            find(ParsedSource(language, text))
         between = time.process_time()
         for _, name, text in texts:
             read_source(text, name)
@@ -219,13 +219,13 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := set(asked.sets) - set(SETS):
         parser.error(f"no such set: {', '.join(sorted(unknown))}; there are {', '.join(SETS)}")
-    workshop = Workshop(asked.place.resolve())
+    background = Background(asked.place.resolve())
     print(f"{'set':14} {'':5} {'relation':11} {'ours':>6} {'theirs':>6} {'precision':>9} {'recall':>7}")
     results: dict[str, Any] = {}
     for name in asked.sets or SETS:
         package = SETS[name]
-        root = workshop.sources(name, package)
-        result = compare(root, workshop.told(name, package), asked.show)
+        root = background.sources(name, package)
+        result = compare(root, background.told(name, package), asked.show)
         for relation in RELATIONS:
             row = result.get(relation, {"ours": 0, "theirs": 0})
             if row["theirs"] or row["ours"]:

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlparse
 
 from benchmarks.code.language_server import LanguageServer
 from benchmarks.code.python_calls import Edge, Spot, Text, definition_id
-from weft.code.tree import Tree
+from weft.code.resolve.tree import Tree
 
 MAX_STEPS = 4  # from one variable to the next
 READY = "Found "  # … source files

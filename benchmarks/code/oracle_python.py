@@ -40,7 +40,7 @@ from parso.cache import parser_cache
 from benchmarks.code.oracle_pyright import Pyright
 from benchmarks.code.python_calls import Edge, Spot, Text, definition_id, joined
 from benchmarks.latency.measure import save
-from weft.code.tree import Tree
+from weft.code.resolve.tree import Tree
 
 GOAL_PRECISION = 0.95
 GOAL_RECALL = 0.80

@@ -22,8 +22,8 @@ from typing import Any
 from msgspec import Struct
 
 from benchmarks.latency.measure import save
-from weft.code.facts import Definition
-from weft.code.tree import Tree
+from weft.code.parse.facts import Definition
+from weft.code.resolve.tree import Tree
 
 SCRIPT = Path(__file__).with_name("oracle_typescript.mjs")
 GOAL_PRECISION = 95.0

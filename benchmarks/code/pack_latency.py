@@ -26,9 +26,9 @@ from msgspec.structs import replace
 
 import weft
 from benchmarks.code.context_pack import tasks as changelog_tasks
-from benchmarks.latency.measure import save
+from benchmarks.program import report
 from weft.operations import operation
-from weft.tally import Tally
+from weft.runtime.call_stats import CallStats
 
 DEFINED = re.compile(r"^(?:class|def|async def) ([A-Za-z]\w{5,})", re.MULTILINE)
 WORDINGS = (
@@ -118,9 +118,9 @@ def measure(memory: weft.Memory, tasks: Sequence[str]) -> tuple[dict[str, Any], 
     stages: dict[str, list[float]] = {}
     calls: dict[str, list[float]] = {}
     for task in tasks:
-        store, tally = Timed(memory.loom.store), Tally()
-        pack.run(replace(memory.loom, store=store, tally=tally), pack.input(task=task))
-        for name, milliseconds in tally.stages.items():
+        store, call_stats = Timed(memory.ctx.store), CallStats()
+        pack.run(replace(memory.ctx, store=store, call_stats=call_stats), pack.input(task=task))
+        for name, milliseconds in call_stats.stages.items():
             stages.setdefault(name, []).append(milliseconds)
         for name, milliseconds in store.took.items():
             calls.setdefault(name, []).append(milliseconds)
@@ -169,11 +169,11 @@ def main() -> None:
     given = parser.parse_args()
     with weft.open(f"sqlite://{given.store.resolve()}", directory=given.root) as memory:
         result, packs = measure(memory, asked(given.root, given.tasks))
-        known = memory.run(operation("graph_health"), {})
+        known = memory.call("graph_health")
         result = {
             "symbols": getattr(known, "symbols", None),
             "files": getattr(known, "files", None),
-            "embedder": memory.loom.embedding.model,
+            "embedder": memory.ctx.embedding.model,
             **result,
         }
         if given.beside:
@@ -181,9 +181,7 @@ def main() -> None:
     result["most memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     if given.packs:
         given.packs.write_text(json.dumps(packs, indent=1), encoding="utf-8")
-    print(json.dumps(result, indent=2))
-    if given.save:
-        print(save(given.save, result))
+    report(given.save, result)
 
 
 if __name__ == "__main__":

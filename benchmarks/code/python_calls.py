@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from weft.code.tree import Tree
+from weft.code.resolve.tree import Tree
 
 Edge = tuple[str, str]
 Spot = tuple[int, int, str]  # a line from 1, a column in characters, the name there

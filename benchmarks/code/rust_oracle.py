@@ -25,11 +25,11 @@ from msgspec import Struct
 
 from benchmarks.code.scip import Occurrence, occurrences
 from benchmarks.latency.measure import save
-from weft.code.facts import CLASS_SORTS, FILE
-from weft.code.languages import grammar_of, language_of
-from weft.code.parsing import Parsed
-from weft.code.symbols import read_source
-from weft.code.tree import Tree
+from weft.code.parse.facts import CLASS_SORTS, FILE
+from weft.code.parse.parse import ParsedSource, grammar_of
+from weft.code.parse.symbols import read_source
+from weft.code.resolve.tree import Tree
+from weft.files.languages import language_of
 
 # The crates of a workspace; the first is its root, the others are below `crates` and take the place of those outside.
 SETS: dict[str, tuple[str, ...]] = {
@@ -175,7 +175,7 @@ class Truth:
 def _use_lines(path: Path) -> set[int]:
     language = language_of(path.name)
     assert language is not None
-    root = Parsed(language, path.read_text(encoding="utf-8")).root
+    root = ParsedSource(language, path.read_text(encoding="utf-8")).root
     lines: set[int] = set()
     waiting = [root] if root is not None else []
     while waiting:
@@ -282,7 +282,7 @@ def reading_ratio(root: Path, paths: tuple[str, ...]) -> float:
     for _ in range(READ_ROUNDS):
         begun = time.perf_counter()
         for _, text in texts:
-            parsed = Parsed(language, text)
+            parsed = ParsedSource(language, text)
             if parsed.root is not None:
                 QueryCursor(query).matches(parsed.root)
         bare, begun = min(bare, time.perf_counter() - begun), time.perf_counter()

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import weft
-from weft.types import NOW, Find
+from weft.core.types import NOW, Find
 
 GOAL_P95_MS = 1_000.0
 GIVE_UP_S = 20.0
@@ -69,7 +69,7 @@ def measured(root: Path, held: dict[str, str], saves: int) -> list[float]:
             saving.stdin.flush()
             saving.stdout.readline()
             find = Find(kinds=("Function",), names=(name,))
-            while not memory.loom.store.find(memory.loom.viewer, NOW, find, limit=1).nodes:
+            while not memory.ctx.store.find(memory.ctx.viewer, NOW, find, limit=1).nodes:
                 if time.perf_counter() - began_s > GIVE_UP_S:
                     raise TimeoutError(f"{name} was not found in {GIVE_UP_S} seconds")
                 time.sleep(0.002)

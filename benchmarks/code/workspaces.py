@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import weft
-from weft.operations.backfilling import backfill
-from weft.operations.code_indexing import index_workspace
-from weft.operations.code_lookup import is_test_path
+from weft.code.ask.lookup import is_test_path
+from weft.code.index.index import index_workspace
+from weft.writing.build.missing_vectors import backfill
 
 LEFT_OUT = frozenset({"doc", "docs", "example", "examples", "test", "tests", "benchmarks", "bench", "scripts", "tools"})
 MOST_TEXTS = 1_000_000
@@ -47,9 +47,9 @@ def opened(place: Path, package: str, version: str) -> weft.Memory:
     environment = {"HOME": str(store), "WEFT_PROJECT": package, "WEFT_AUDIT": "off"}
     memory = weft.open(f"sqlite://{store / 'store'}", directory=root, environment=environment)
     if not done.exists():
-        index_workspace(memory.loom)
-        viewer = memory.loom.operator("measure")
-        backfill(memory.loom, viewer, memory.loom.embedding.wanted, limit=MOST_TEXTS, but=frozenset())
+        index_workspace(memory.ctx)
+        viewer = memory.ctx.operator("measure")
+        backfill(memory.ctx, viewer, limit=MOST_TEXTS)
         done.touch()
     return memory
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.extraction.check import CLASSES, Annotation, load
-from weft.extract.dates import read_date
-from weft.extract.extraction import Extraction, extract
-from weft.instants import parse_instant
+from weft.core.clock import parse_instant
+from weft.text.extract.extraction import Extraction, extract
+from weft.text.extract.time.dates import read_date
 
 SPEAKER = "the speaker"
 HALF = 0.5
@@ -47,7 +47,7 @@ class Sentence:
 
 
 @dataclass
-class Tally:
+class CallStats:
     """Counts of one class."""
 
     found: int = 0
@@ -197,16 +197,16 @@ def matched(found: Sequence[Item], gold: Sequence[Item], agrees: Agrees, *, exac
     return count
 
 
-def score(read: Iterable[Sentence]) -> dict[str, Tally]:
-    tallies = {kind: Tally() for kind in CLASSES}
+def score(read: Iterable[Sentence]) -> dict[str, CallStats]:
+    tallies = {kind: CallStats() for kind in CLASSES}
     for sentence in read:
         found = extract(sentence.text, at=sentence.at, speaker=SPEAKER)
-        for kind, tally in tallies.items():
+        for kind, call_stats in tallies.items():
             items, gold = findings(found, kind, sentence.start), annotated(sentence.gold, kind)
-            tally.found += len(items)
-            tally.wanted += len(gold)
-            tally.right += matched(items, gold, AGREES[kind], exact=False)
-            tally.exact += matched(items, gold, AGREES[kind], exact=True)
+            call_stats.found += len(items)
+            call_stats.wanted += len(gold)
+            call_stats.right += matched(items, gold, AGREES[kind], exact=False)
+            call_stats.exact += matched(items, gold, AGREES[kind], exact=True)
     return tallies
 
 
@@ -230,7 +230,7 @@ def main() -> int:
     if not read:
         print("no annotated sentence was found in the data", file=sys.stderr)
         return 1
-    figures = {kind: tally.figures() for kind, tally in score(read).items()}
+    figures = {kind: call_stats.figures() for kind, call_stats in score(read).items()}
     report = {"sentences": len(read), "sentences_per_s": speed(read), "classes": figures}
     print(f"{'class':<12} annotated  found  right precision  recall     f1  exact")
     for kind, row in figures.items():

@@ -25,11 +25,11 @@ from typing import NamedTuple
 import weft
 from benchmarks.latency.measure import percentiles, save
 from benchmarks.latency.run import draft
-from weft.append import append
-from weft.embedding import Embedding
-from weft.instants import SystemClock
+from weft.append.append import AppendOptions, append
+from weft.core.clock import SystemClock
 from weft.models.builtin import MODEL_NAME, BuiltinEmbedder
-from weft.operations.embedding_ahead import BATCH_TEXTS
+from weft.models.embedding import Embedding
+from weft.writing.build.embedding_ahead import BATCH_TEXTS
 
 GOAL_SHARE, GOAL_AGAIN = 0.8, 0.02
 PAUSE_S = 0.02
@@ -45,10 +45,10 @@ def texts_of(place: Path) -> Texts:
     """Every text that the tree brings, as the embedder gets it; and warm caches for all that follows."""
     with opened(place, "words", "none") as memory:
         memory.ingest(place / "tree")
-        viewer = memory.loom.operator("measure")
+        viewer = memory.ctx.operator("measure")
         found: list[tuple[bytes, str, str]] = []
         after = 0
-        while page := memory.loom.store.unembedded(viewer, MODEL_NAME, after=after, limit=1_000):
+        while page := memory.ctx.store.unembedded(viewer, MODEL_NAME, after=after, limit=1_000):
             found += [(key, words, body) for _, key, words, body in page]
             after = page[-1][0]
         return found
@@ -109,8 +109,8 @@ def start_writer(place: Path, store: str) -> subprocess.Popen[str]:
 def write_beside(place: Path, store: str) -> None:
     """Writes one small memory after another, until it is told to stop; then says how long they took."""
     with opened(place, store, "none") as memory:
-        loom = memory.loom
-        write = partial(append, loom.store, loom.writer, clock=loom.clock, viewer=loom.viewer)
+        ctx = memory.ctx
+        write = partial(append, ctx.store, ctx.writer, clock=ctx.clock, options=AppendOptions(viewer=ctx.viewer))
 
         def calls() -> Iterator[Callable[[], object]]:
             for number in itertools.count():

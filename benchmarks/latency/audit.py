@@ -6,12 +6,10 @@ python -m benchmarks.latency.audit [--rows 10000] [--rounds 20] [--processes 20]
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,11 +18,11 @@ from typing import Any
 
 import weft
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.measure import save
 from benchmarks.latency.run import draft, in_batches
-from weft.audit import BATCH
-from weft.calls import Call
-from weft.operations import OPERATIONS
+from benchmarks.program import options, run
+from weft.memory.call_record import CallRecord
+from weft.operations import operation as operation_named
+from weft.runtime.audit_log import BATCH
 
 GOAL_RATIO = 1.05
 QUESTIONS = 100  # of one round: so many that a batch and more is written meanwhile
@@ -88,8 +86,8 @@ def recalls(scratch: Path, rounds: int) -> dict[str, Any]:
     def ask(side: str) -> list[float]:
         began_s = time.process_time()
         times = [timed(partial(sides[side].recall, question)) for question in questions]
-        assert sides["on"].loom.audit is not None
-        sides["on"].loom.audit.flush()  # so that nothing of this round is written in the other's
+        assert sides["on"].ctx.audit is not None
+        sides["on"].ctx.audit.flush()  # so that nothing of this round is written in the other's
         processor[side].append(time.process_time() - began_s)
         return times
 
@@ -110,15 +108,15 @@ def recalls(scratch: Path, rounds: int) -> dict[str, Any]:
 
 def own_work(memory: weft.Memory, question: str) -> dict[str, Any]:
     """What a call costs while its answer waits, and what writing it costs afterwards, a batch at a time."""
-    audit, answer = memory.loom.audit, memory.recall(question)
-    operation = next(each for each in OPERATIONS if each.name == "recall")
+    audit, answer = memory.ctx.audit, memory.recall(question)
+    operation = operation_named("recall")
     assert audit is not None
     audit.flush()
     noting, writing = [], []
     for _ in range(20):
         for _ in range(BATCH - 1):  # one less than what wakes the thread
-            call = Call(memory.loom, operation, {"query": question}, surface="python")
-            noting.append(timed(partial(call.run, lambda loom: answer)))
+            record = CallRecord(memory.ctx, operation, {"query": question}, surface="python")
+            noting.append(timed(partial(record.end, answer)))
         writing.append(timed(audit.flush) / (BATCH - 1))
     return {"noted_us": round(statistics.median(noting) * 1000), "written_us": round(statistics.median(writing) * 1000)}
 
@@ -153,27 +151,16 @@ def timed(call: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def measure(rows: int, rounds: int, processes: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as directory:
-        scratch = Path(directory)
-        filled(scratch, rows)
-        return {
-            "rows": rows,
-            "rounds": rounds,
-            "goal_ratio": GOAL_RATIO,
-            "recall, without a pause": recalls(scratch, rounds),
-            "weft recall, a process": starts(scratch, processes),
-        }
+def measure(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    filled(scratch, given.rows)
+    return {
+        "rows": given.rows,
+        "rounds": given.rounds,
+        "goal_ratio": GOAL_RATIO,
+        "recall, without a pause": recalls(scratch, given.rounds),
+        "weft recall, a process": starts(scratch, given.processes),
+    }
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--processes", type=int, default=20)
-    parser.add_argument("--dry", action="store_true", help="print, and keep no result")
-    given = parser.parse_args()
-    result = measure(given.rows, given.rounds, given.processes)
-    print(json.dumps(result, indent=2))
-    if not given.dry:
-        print(save("audit", result))
+    run(options(__doc__, rows=10_000, rounds=20, processes=20), "audit", measure)

@@ -1,7 +1,7 @@
 """A small write while another process ingests. `python -m benchmarks.latency.contention --calls 1000`.
 
-The other process appends rows without end through `append_in_slices`, one logical change after another. Between two
-small writes there is a random pause: they come at any moment of a slice. Neither embeds: that is work for a processor,
+The other process appends rows without end, ROWS_PER_COMMIT at a time. Between two
+small writes there is a random pause: they come at any moment of a commit. Neither embeds: that is work for a processor,
 outside the lock. The same disk's bare durable insert, alone, is the floor.
 """
 
@@ -13,7 +13,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,13 +21,14 @@ from typing import Any
 
 import weft
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.measure import percentiles, save
+from benchmarks.latency.measure import percentiles
 from benchmarks.latency.run import draft, floor_append
-from weft.append import append
-from weft.slices import append_in_slices
+from benchmarks.program import options, run
+from weft.append.append import AppendOptions, append
 
 GOAL_MS = 50.0
-ROWS_PER_CHANGE = 20_000
+ROWS_PER_ROUND = 20_000
+ROWS_PER_COMMIT = 50
 MOST_PAUSE_S = 0.02
 WARM_UP_S = 3.0
 
@@ -38,25 +38,26 @@ def opened(directory: Path) -> weft.Memory:
 
 
 def ingest(directory: Path) -> None:
-    """Appends until it is stopped; says how it goes after each change."""
+    """Appends until it is stopped; prints the rate of each round."""
     words = Words(seed=11)
-    loom = opened(directory).loom
-    for change in itertools.count():
+    ctx = opened(directory).ctx
+    for round_number in itertools.count():
         began = time.perf_counter()
-        drafts = (
-            draft(change * ROWS_PER_CHANGE + n, text) for n, text in enumerate(words.texts(ROWS_PER_CHANGE), 10_000_000)
-        )
-        done = append_in_slices(
-            loom.store, loom.writer, drafts, clock=loom.clock, viewer=loom.viewer, tx_kind="full_rebuild"
-        )
-        rate = done.drafts / (time.perf_counter() - began)
-        print(f"{done.drafts} rows in {done.commits} commits, {rate:.0f}/s, longest hold {done.longest_hold_ms} ms")
+        texts = list(words.texts(ROWS_PER_ROUND))
+        first = 10_000_000 + round_number * ROWS_PER_ROUND
+        for start in range(0, ROWS_PER_ROUND, ROWS_PER_COMMIT):
+            rows = enumerate(texts[start : start + ROWS_PER_COMMIT], first + start)
+            drafts = [draft(number, text) for number, text in rows]
+            append(ctx.store, ctx.writer, drafts, clock=ctx.clock, options=AppendOptions(viewer=ctx.viewer))
+        rate = ROWS_PER_ROUND / (time.perf_counter() - began)
+        print(f"{ROWS_PER_ROUND} rows in commits of {ROWS_PER_COMMIT}, {rate:.0f}/s")
 
 
 def small_writes(directory: Path, calls: int, seed: int) -> dict[str, float]:
     words, chance = Words(seed=seed), random.Random(seed)
-    loom = opened(directory).loom
-    write = partial(append, loom.store, loom.writer, clock=loom.clock, viewer=loom.viewer)  # without embedding
+    ctx = opened(directory).ctx
+    without_embedding = AppendOptions(viewer=ctx.viewer)
+    write = partial(append, ctx.store, ctx.writer, clock=ctx.clock, options=without_embedding)
 
     def paused() -> Iterator[Callable[[], object]]:
         for number in range(calls):
@@ -65,7 +66,7 @@ def small_writes(directory: Path, calls: int, seed: int) -> dict[str, float]:
             yield partial(write, [small])
 
     figures = percentiles(paused())
-    loom.store.close()
+    ctx.store.close()
     return figures
 
 
@@ -77,8 +78,8 @@ def measure(calls: int, directory: Path) -> dict[str, Any]:
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         time.sleep(WARM_UP_S)
-        store = opened(directory).loom.store
-        viewer = opened(directory).loom.operator("measure")
+        store = opened(directory).ctx.store
+        viewer = opened(directory).ctx.operator("measure")
         began, before = time.perf_counter(), store.head(viewer).pos
         result["small write, beside ingest"] = small_writes(directory, calls, 2)
         rows = store.head(viewer).pos - before - calls
@@ -91,18 +92,11 @@ def measure(calls: int, directory: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=1_000)
-    parser.add_argument("--directory", default=None, help="where to put the store (a temporary one if unset)")
-    parser.add_argument("--ingest", default=None, help="used by itself: be the other process")
-    chosen = parser.parse_args()
-    if chosen.ingest:
-        ingest(Path(chosen.ingest))
-    with tempfile.TemporaryDirectory(dir=chosen.directory or os.environ.get("TMPDIR")) as scratch:
-        result = measure(chosen.calls, Path(scratch))
-    for name, figures in result.items():
-        print(f"{name:35} {figures}")
-    print(save("contention", result))
+    parser = options(__doc__, calls=1_000)
+    parser.add_argument("--ingest", help=argparse.SUPPRESS)  # the other process of the measurement
+    if other := parser.parse_args().ingest:
+        ingest(Path(other))
+    run(parser, "contention", lambda given, scratch: measure(given.calls, scratch))
 
 
 if __name__ == "__main__":

@@ -5,25 +5,24 @@ python -m benchmarks.latency.dedup --rows 100000
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import random
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import weft
 from benchmarks.latency.corpus import VOCABULARY, Words
-from benchmarks.latency.measure import percentiles, rate, save
+from benchmarks.latency.measure import percentiles, rate
 from benchmarks.latency.run import in_batches
-from weft.append import Fence
+from benchmarks.program import options, run
+from weft.append.append import Fence
+from weft.core.types import Guard
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.operations import OPERATIONS
-from weft.operations.dedup import HASH, Entry, judge
-from weft.types import Guard
+from weft.writing.checks.dedup import HASH, NewEntry, judge_entry
 
 GOAL_MS = 5.0
 CALLS = 400
@@ -45,11 +44,11 @@ class Titles:
         return " ".join(self.word() for _ in range(self._chance.randint(4, 9)))
 
 
-def entry_of(title: str, rationale: str, project: str) -> Entry:
-    return Entry(kind="Decision", title=title, words=rationale, guard=Guard(project=project))
+def entry_of(title: str, rationale: str, project: str) -> NewEntry:
+    return NewEntry(kind="Decision", title=title, words=rationale, guard=Guard(project=project))
 
 
-def draft_of(node_id: str, entry: Entry) -> Draft:
+def draft_of(node_id: str, entry: NewEntry) -> Draft:
     props = {"status": "accepted", HASH: entry.content_hash}
     payload = memory.Remembered(
         id=node_id,
@@ -62,7 +61,7 @@ def draft_of(node_id: str, entry: Entry) -> Draft:
     return Draft(kind="memory.remembered", payload=payload)
 
 
-def alike(entry: Entry, chance: random.Random, titles: Titles, words: Words) -> Entry:
+def alike(entry: NewEntry, chance: random.Random, titles: Titles, words: Words) -> NewEntry:
     """The same title with one word put in, another rationale."""
     title = entry.title.split()
     title.insert(chance.randrange(len(title) + 1), titles.word())
@@ -74,15 +73,15 @@ def fence_cost(mem: weft.Memory, titles: Titles, words: Words, project: str) -> 
     entries = (entry_of(titles.title(), words.text(), project) for _ in range(2 * CALLS))
     drafts = [draft_of(f"f{number}", entry) for number, entry in enumerate(entries)]
     return {
-        "append, plain": percentiles([partial(mem.loom.append, [draft]) for draft in drafts[:CALLS]]),
+        "append, plain": percentiles([partial(mem.ctx.append, [draft]) for draft in drafts[:CALLS]]),
         "append, behind a fence": percentiles([partial(_behind_a_fence, mem, draft) for draft in drafts[CALLS:]]),
     }
 
 
 def _behind_a_fence(mem: weft.Memory, draft: Draft) -> None:
-    pos = mem.loom.store.head(mem.loom.viewer).pos
+    pos = mem.ctx.store.head(mem.ctx.viewer).pos
     fence = Fence(pos=pos, kinds=("Decision",), concerns=lambda _node: False)
-    mem.loom.append([draft], fence=fence)
+    mem.ctx.append([draft], fence=fence)
 
 
 def measure(rows: int, directory: Path) -> dict[str, Any]:
@@ -90,7 +89,7 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
     environment = {"HOME": str(directory), "WEFT_EMBEDDER": "none"}
     result: dict[str, Any] = {"rows": rows, "goal_p95_ms": GOAL_MS, "load": os.getloadavg()[0]}
     with weft.open(f"sqlite://{directory}/store", directory=directory, environment=environment) as mem:
-        project = mem.loom.settings.project
+        project = mem.ctx.settings.project
         entries = [entry_of(titles.title(), words.text(), project) for _ in range(rows)]
         drafts = [draft_of(f"d{number}", entry) for number, entry in enumerate(entries)]
         result["bulk"] = rate(rows, in_batches(mem, drafts))
@@ -101,11 +100,11 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
             "a new one": [entry_of(titles.title(), words.text(), project) for _ in some],
         }
         for name, wanted in asked.items():
-            judge(mem.loom, wanted[0], by_title=True)
+            judge_entry(mem.ctx, wanted[0], by_title=True)
             result[f"dedup check, {name}"] = percentiles(
-                [partial(judge, mem.loom, entry, by_title=True) for entry in wanted]
+                [partial(judge_entry, mem.ctx, entry, by_title=True) for entry in wanted]
             )
-            outcomes = [judge(mem.loom, entry, by_title=True).outcome for entry in wanted]
+            outcomes = [judge_entry(mem.ctx, entry, by_title=True).outcome for entry in wanted]
             result[f"outcomes, {name}"] = {each: outcomes.count(each) for each in sorted(set(outcomes))}
         result |= fence_cost(mem, titles, words, project)
         save_decision = next(each for each in OPERATIONS if each.name == "save_decision")
@@ -114,17 +113,5 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--directory", default=None, help="where to put the store (a temporary one if unset)")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=chosen.directory or os.environ.get("TMPDIR")) as scratch:
-        result = measure(chosen.rows, Path(scratch))
-    for name, figures in result.items():
-        print(f"{name:35} {figures}")
-    print(save(f"dedup-{chosen.rows}", result))
-
-
 if __name__ == "__main__":
-    main()
+    run(options(__doc__, rows=100_000), "dedup-{rows}", lambda given, scratch: measure(given.rows, scratch))

@@ -40,7 +40,7 @@ def measure(directory: Path) -> dict[str, Any]:
 
             def ingest(drafts: list[Draft] = drafts) -> None:
                 for start in range(0, len(drafts), BATCH):
-                    mem.loom.append(drafts[start : start + BATCH])
+                    mem.ctx.append(drafts[start : start + BATCH])
 
             whole = rate(count, ingest)
             result[f"{length} words: embedder alone"] = bare

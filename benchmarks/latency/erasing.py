@@ -16,7 +16,6 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -26,14 +25,14 @@ import numpy as np
 
 import weft
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.measure import save
-from weft.append import append
-from weft.lexical import content_hash
+from benchmarks.program import options, run
+from weft.append.append import AppendOptions, append
+from weft.core.queries import TextVector
+from weft.erasure.erase import Erasure
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
 from weft.operations import OPERATIONS
-from weft.operations.erasing import Erasure
-from weft.queries import Vector
+from weft.text.lexical import content_hash
 
 GOAL_S = 5.0
 GOAL_WAIT_MS = 100.0
@@ -110,16 +109,16 @@ def fill(directory: Path, texts: int) -> None:
                 if named in PEOPLE and number % FACT_EVERY == 0:
                     drafts.append(fact(number, named))
                 data = rows[number - first].astype("<f2").tobytes()
-                vectors.append(Vector(model="given", content_hash=content_hash("", "", text), data=data))
-            mem.loom.append(drafts)
-            mem.loom.store.put_vectors(mem.loom.writer.account, vectors)
+                vectors.append(TextVector(model="given", content_hash=content_hash("", "", text), data=data))
+            mem.ctx.append(drafts)
+            mem.ctx.store.put_vectors(mem.ctx.writer.account, vectors)
 
 
 def write_on(directory: Path) -> None:
     """Appends until its input ends; then says when each append began, and how long it took."""
     words, chance, told = Words(seed=8), random.Random(8), []
-    loom = opened(directory).loom
-    write = partial(append, loom.store, loom.writer, clock=loom.clock, viewer=loom.viewer)
+    ctx = opened(directory).ctx
+    write = partial(append, ctx.store, ctx.writer, clock=ctx.clock, options=AppendOptions(viewer=ctx.viewer))
     os.set_blocking(sys.stdin.fileno(), False)
     number = 10_000_000
     while sys.stdin.buffer.raw.read(1) != b"":  # type: ignore[attr-defined]
@@ -182,7 +181,7 @@ def measure(texts: int, directory: Path) -> dict[str, Any]:
             time.sleep(0.5)
         told = json.loads(child.communicate()[0])
         began = time.monotonic()
-        assert mem.loom.store.sweep(mem.loom.operator("measure"), progress=lambda done, total: None) == ()
+        assert mem.ctx.store.sweep(mem.ctx.operator("measure"), progress=lambda done, total: None) == ()
         result["sweep with nothing to do, seconds"] = round(time.monotonic() - began, 2)
     result["write, before"] = waits(told, alone, runs[0]["dry"])
     for name, start, end in (
@@ -200,19 +199,12 @@ def measure(texts: int, directory: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=int, default=100_000)
-    parser.add_argument("--directory", default=None, help="where to put the store (a temporary one if unset)")
-    parser.add_argument("--write", default=None, help="used by itself: be the other process")
-    chosen = parser.parse_args()
-    if chosen.write:
-        write_on(Path(chosen.write))
+    parser = options(__doc__, texts=100_000)
+    parser.add_argument("--write", help=argparse.SUPPRESS)  # the other process of the measurement
+    if other := parser.parse_args().write:
+        write_on(Path(other))
         return
-    with tempfile.TemporaryDirectory(dir=chosen.directory or os.environ.get("TMPDIR")) as scratch:
-        result = measure(chosen.texts, Path(scratch))
-    for name, figures in result.items():
-        print(f"{name:55} {figures}")
-    print(save(f"erasing-{chosen.texts}", result))
+    run(parser, "erasing-{texts}", lambda given, scratch: measure(given.texts, scratch))
 
 
 if __name__ == "__main__":

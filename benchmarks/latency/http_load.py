@@ -14,21 +14,20 @@ import json
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.measure import save
 from benchmarks.latency.served import Served, filled, head, serving
+from benchmarks.program import options, run
 
 MIX = {"recall": 0.7, "remember": 0.2, "show": 0.1}
 ANSWER_SECONDS = 30.0
 
 
-class Tally:
+class CallStats:
     """What became of calls, by operation."""
 
     def __init__(self) -> None:
@@ -50,8 +49,8 @@ class Tally:
 class Caller:
     """One connection."""
 
-    def __init__(self, served: Served, number: int, tally: Tally) -> None:
-        self._served, self._number, self._tally = served, number, tally
+    def __init__(self, served: Served, number: int, call_stats: CallStats) -> None:
+        self._served, self._number, self._call_stats = served, number, call_stats
         self._random, self._words = random.Random(number), Words(seed=100 + number)
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -83,13 +82,13 @@ class Caller:
             async with asyncio.timeout(ANSWER_SECONDS):
                 status = await self._exchange(head(self._served, name, len(body), self._number) + body)
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as problem:
-            self._tally.failed[type(problem).__name__] += 1
+            self._call_stats.failed[type(problem).__name__] += 1
             self._streams = None
             return
         if status == 200:
-            self._tally.times[name].append(time.perf_counter() - began)
+            self._call_stats.times[name].append(time.perf_counter() - began)
         else:
-            self._tally.failed[str(status)] += 1
+            self._call_stats.failed[str(status)] += 1
 
     async def _exchange(self, request: bytes) -> int:
         if self._streams is None or self._streams[0].at_eof():  # the server ends what was idle for long
@@ -104,12 +103,12 @@ class Caller:
 
 async def load(served: Served, clients: int, seconds: float, every: float | None) -> dict[str, Any]:
     """So many clients for so long: in a closed loop, or each with a call `every` so many seconds."""
-    tally = Tally()
-    callers = [Caller(served, number, tally) for number in range(clients)]
+    call_stats = CallStats()
+    callers = [Caller(served, number, call_stats) for number in range(clients)]
     began = time.perf_counter()
     until = began + seconds
     await asyncio.gather(*(each.loop(until) if every is None else each.paced(until, every) for each in callers))
-    found = tally.told()
+    found = call_stats.told()
     return found | {"clients": clients, "per_second": round(found["all"]["calls"] / (time.perf_counter() - began), 1)}
 
 
@@ -125,16 +124,14 @@ def as_process(served: Served, clients: int, seconds: float, every: float | None
     return found
 
 
-def measure(args: argparse.Namespace) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as directory:
-        scratch = Path(directory)
-        filled(scratch, args.rows, args.embedder)
-        with serving(scratch, args.embedder, args.clients) as served:
-            as_process(served, 1, 3.0, None)  # caches
-            alone = as_process(served, 1, args.seconds / 2, None)
-            closed = as_process(served, args.clients, args.seconds, None)
-            paced = as_process(served, args.clients, args.seconds, args.clients / args.per_second)
-            again = as_process(served, 1, args.seconds / 2, None)
+def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    filled(scratch, args.rows, args.embedder)
+    with serving(scratch, args.embedder, args.clients) as served:
+        as_process(served, 1, 3.0, None)  # caches
+        alone = as_process(served, 1, args.seconds / 2, None)
+        closed = as_process(served, args.clients, args.seconds, None)
+        paced = as_process(served, args.clients, args.seconds, args.clients / args.per_second)
+        again = as_process(served, 1, args.seconds / 2, None)
     return {
         "one client, before": alone,
         "closed loop": closed,
@@ -143,26 +140,22 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--per-second", type=float, default=50.0, help="calls of all clients together, when paced")
+def main() -> None:
+    parser = options(__doc__, clients=32, seconds=20.0, rows=10_000, per_second=50.0)
     parser.add_argument("--embedder", default="builtin")
-    parser.add_argument("--as-clients", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.as_clients:
-        told = json.loads(args.as_clients)
-        port, tokens = told.pop("served")
-        served = Served(port, tuple(tokens))
-        print(json.dumps(asyncio.run(load(served, **told))))
-        return 0
-    found = measure(args)
-    print(json.dumps(found, indent=2))
-    print(save(f"http-load-{args.clients}", {"rows": args.rows, "embedder": args.embedder, "result": found}))
-    return 0 if not any(each["failed"] for each in found.values()) else 1
+    parser.add_argument("--as-clients", help=argparse.SUPPRESS)  # the process of the clients
+    if told := parser.parse_args().as_clients:
+        given = json.loads(told)
+        port, tokens = given.pop("served")
+        print(json.dumps(asyncio.run(load(Served(port, tuple(tokens)), **given))))
+        return
+    found = run(
+        parser,
+        "http-load-{clients}",
+        lambda given, scratch: {"rows": given.rows, "embedder": given.embedder, "result": measure(given, scratch)},
+    )
+    sys.exit(any(each["failed"] for each in found["result"].values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,7 +10,6 @@ import http.client
 import json
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +17,8 @@ from typing import Any
 
 import weft
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.measure import save
 from benchmarks.latency.served import Served, environment, filled, serving
+from benchmarks.program import options, run
 from weft.operations import OPERATIONS
 
 GOAL_MS = 5.0
@@ -70,25 +69,16 @@ def compared(sides: dict[str, Callable[[str, dict[str, Any]], float]], args: arg
     return found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--calls", type=int, default=50, help="of one round and side")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        scratch = Path(directory)
-        filled(scratch, args.rows, "none")
-        with (
-            serving(scratch, "none") as served,
-            weft.open(directory=scratch, environment=environment(scratch, "none")) as memory,
-        ):
-            found = compared({"http": over_http(served), "here": in_process(memory)}, args)
-    found["goal, overhead_ms"] = GOAL_MS
-    print(json.dumps(found, indent=2))
-    print(save("http-overhead", {"rows": args.rows, "result": found}))
-    return 0 if found["show overhead_ms"] <= GOAL_MS else 1
+def measured(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    filled(scratch, given.rows, "none")
+    with (
+        serving(scratch, "none") as served,
+        weft.open(directory=scratch, environment=environment(scratch, "none")) as memory,
+    ):
+        found = compared({"http": over_http(served), "here": in_process(memory)}, given)
+    return {"rows": given.rows, "result": found | {"goal, overhead_ms": GOAL_MS}}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    made = run(options(__doc__, rows=1_000, rounds=20, calls=50), "http-overhead", measured)
+    sys.exit(made["result"]["show overhead_ms"] > GOAL_MS)

@@ -5,26 +5,25 @@ python -m benchmarks.latency.hygiene --rows 100000
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import resource
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import weft
 from benchmarks.latency.corpus import VOCABULARY, Words
-from benchmarks.latency.measure import rate, save
+from benchmarks.latency.measure import rate
 from benchmarks.latency.run import in_batches
-from weft.instants import SystemClock, to_iso
+from benchmarks.program import options, run
+from weft.core.clock import SystemClock, to_iso
+from weft.core.types import Guard
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
 from weft.operations import OPERATIONS
-from weft.operations.hygiene import HygieneReport
-from weft.operations.references import entity_id
-from weft.types import Guard
+from weft.upkeep.hygiene.run import HygieneReport
+from weft.writing.build.references import entity_id
 
 GOAL_S = 30.0
 DAY_US = 86_400_000_000
@@ -79,7 +78,7 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
     environment = {"HOME": str(directory), "WEFT_EMBEDDER": "none"}
     result: dict[str, Any] = {"rows": rows, "goal_s": GOAL_S, "load": os.getloadavg()[0], "cores": os.cpu_count()}
     with weft.open(f"sqlite://{directory}/store", directory=directory, environment=environment) as mem:
-        drafts = corpus(rows, mem.loom.settings.project)
+        drafts = corpus(rows, mem.ctx.settings.project)
         result["bulk"] = rate(len(drafts), in_batches(mem, drafts))
         del drafts
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -101,17 +100,5 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--directory", default=None, help="where to put the store (a temporary one if unset)")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=chosen.directory or os.environ.get("TMPDIR")) as scratch:
-        result = measure(chosen.rows, Path(scratch))
-    for name, figures in result.items():
-        print(f"{name:20} {figures}")
-    print(save(f"hygiene-{chosen.rows}", result))
-
-
 if __name__ == "__main__":
-    main()
+    run(options(__doc__, rows=100_000), "hygiene-{rows}", lambda given, scratch: measure(given.rows, scratch))

@@ -8,7 +8,6 @@ a call costs beyond the operation that it makes: through the pipe and in this pr
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import weft
-from benchmarks.latency.measure import save
+from benchmarks.program import options, run
 from weft.operations import operation
 
 BARE = """
@@ -171,8 +170,4 @@ def measure(rounds: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    result = measure(parser.parse_args().rounds)
-    print(json.dumps(result, indent=2))
-    print(save("mcp-start", result))
+    run(options(__doc__, rounds=15), "mcp-start", lambda given, scratch: measure(given.rounds))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from weft.instants import SystemClock, to_iso
+from weft.core.clock import SystemClock, to_iso
 
 RESULTS = Path(__file__).parents[1] / "results"
 

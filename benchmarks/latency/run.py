@@ -5,12 +5,9 @@ python -m benchmarks.latency.run --rows 100000
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,12 +16,13 @@ import apsw
 
 import weft
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.measure import percentiles, rate, save
-from weft.lexical import query_terms
+from benchmarks.latency.measure import percentiles, rate
+from benchmarks.program import options, run
+from weft.core.queries import TextQuery
+from weft.core.types import When
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
-from weft.queries import TextQuery
-from weft.types import When
+from weft.text.lexical import query_terms
 
 BULK = 500
 
@@ -64,7 +62,7 @@ def floor_append(directory: Path, texts: list[str]) -> dict[str, float]:
 def in_batches(mem: weft.Memory, drafts: list[Draft]) -> Callable[[], None]:
     def work() -> None:
         for start in range(0, len(drafts), BULK):
-            mem.loom.append(drafts[start : start + BULK])
+            mem.ctx.append(drafts[start : start + BULK])
 
     return work
 
@@ -72,7 +70,7 @@ def in_batches(mem: weft.Memory, drafts: list[Draft]) -> Callable[[], None]:
 def singly(mem: weft.Memory, drafts: list[Draft]) -> Callable[[], None]:
     def work() -> None:
         for each in drafts:
-            mem.loom.append([each])
+            mem.ctx.append([each])
 
     return work
 
@@ -97,7 +95,7 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
         result["remember, without embedding"] = rate(small, lambda: [mem.remember(text) for text in texts])
         shapes = [full_shape(n, text) for n, text in enumerate(words.texts(small))]
         result["bulk: full shape (4 nodes, 3 edges, text)"] = rate(small, in_batches(mem, shapes))
-        viewer, store = mem.loom.viewer, mem.loom.store
+        viewer, store = mem.ctx.viewer, mem.ctx.store
         asked = [words.question() for _ in range(300)]
         queries = [TextQuery(terms=query_terms(question), projects=("bench", None)) for question in asked]
         result["text search, 8 terms"] = percentiles(
@@ -105,10 +103,12 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
         )
         result["recall"] = percentiles([lambda q=q: mem.recall(q, project="bench") for q in asked])
         events = store.head(viewer).pos
-        operator = mem.loom.operator("measure")
-        from weft.projection.weave import weave
+        operator = mem.ctx.operator("measure")
+        from weft.graph.apply_moves import apply_events
 
-        result["rebuild"] = rate(events, lambda: store.rebuild(operator, weave, progress=lambda done, total: None))
+        result["rebuild"] = rate(
+            events, lambda: store.rebuild(operator, apply_events, progress=lambda done, total: None)
+        )
         size = sum(file.stat().st_size for file in (directory / "store" / "accounts").iterdir())
         text_bytes = sum(len(d.payload.text) for d in (*bulk, *single, *shapes)) + sum(map(len, texts))  # type: ignore[attr-defined]
         result["size"] = {"bytes": size, "text_bytes": text_bytes, "ratio": round(size / text_bytes, 2)}
@@ -116,17 +116,5 @@ def measure(rows: int, directory: Path) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--directory", default=None, help="where to put the store (a temporary one if unset)")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=chosen.directory or os.environ.get("TMPDIR")) as scratch:
-        result = measure(chosen.rows, Path(scratch))
-    for name, figures in result.items():
-        print(f"{name:45} {figures}")
-    print(save(f"latency-{chosen.rows}", result))
-
-
 if __name__ == "__main__":
-    main()
+    run(options(__doc__, rows=100_000), "latency-{rows}", lambda given, scratch: measure(given.rows, scratch))

@@ -22,12 +22,12 @@ import numpy as np
 import weft
 from benchmarks.latency.corpus import Words
 from benchmarks.latency.measure import percentiles, rate, save
-from weft.lexical import content_hash, query_terms
+from weft.core.queries import TextQuery, TextVector, VectorQuery
+from weft.core.types import Find, When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.operations import operation
-from weft.queries import TextQuery, Vector, VectorQuery
-from weft.types import Find, When
+from weft.text.lexical import content_hash, query_terms
 
 SLICE = 1_000
 MODEL = "minilm-l6-v2/int8"
@@ -56,7 +56,7 @@ def fill(mem: weft.Memory, nodes: int, edges: int, real: np.ndarray) -> dict[str
                 vector = real[number % len(real)] + noise.normal(scale=0.02, size=real.shape[1])
                 vector /= np.linalg.norm(vector)
                 data = vector.astype("<f2").tobytes()
-                vectors.append(Vector(model=MODEL, content_hash=content_hash("", "", text), data=data))
+                vectors.append(TextVector(model=MODEL, content_hash=content_hash("", "", text), data=data))
                 for _ in range(min(int(per_node), number)):
                     target = int(number * chance.random() ** 2)  # older nodes are joined more often
                     if target != number:
@@ -76,8 +76,8 @@ def fill(mem: weft.Memory, nodes: int, edges: int, real: np.ndarray) -> dict[str
             ]
             if again:
                 drafts.append(Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(again))))
-            mem.loom.append(drafts)
-            mem.loom.store.put_vectors("default", vectors)
+            mem.ctx.append(drafts)
+            mem.ctx.store.put_vectors("default", vectors)
 
     return rate(nodes, work)
 
@@ -88,7 +88,7 @@ def replace_text(node: graph.NodeAssertion, text: str) -> graph.NodeAssertion:
 
 def measure(mem: weft.Memory, directory: Path, real: np.ndarray, nodes: int) -> dict[str, Any]:
     words, chance = Words(seed=12), random.Random(12)
-    viewer, store = mem.loom.viewer, mem.loom.store
+    viewer, store = mem.ctx.viewer, mem.ctx.store
     questions = [words.question() for _ in range(200)]
     result: dict[str, Any] = {}
     for text in questions[:10]:  # warm
@@ -165,11 +165,11 @@ def main() -> None:
         with weft.open(directory=directory, environment=environment(directory) | {"WEFT_EMBEDDER": "none"}) as mem:
             result["fill, nodes a second"] = fill(mem, chosen.nodes, chosen.edges, real)
             began = time.perf_counter()
-            made = mem.loom.store.reindex(mem.loom.operator("measure"), progress=lambda done, total: None)
+            made = mem.ctx.store.reindex(mem.ctx.operator("measure"), progress=lambda done, total: None)
             result["publish indexes"] = {"seconds": round(time.perf_counter() - began, 1), "made": list(made)}
             done.touch()
     with weft.open(directory=directory, environment=environment(directory)) as mem:
-        result["stats"] = {"edges": mem.loom.store.stats(mem.loom.viewer).edges}
+        result["stats"] = {"edges": mem.ctx.store.stats(mem.ctx.viewer).edges}
         result |= {f"quiet: {name}": value for name, value in measure(mem, directory, real, chosen.nodes).items()}
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(directory)])
         try:

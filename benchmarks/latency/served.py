@@ -45,7 +45,7 @@ def filled(scratch: Path, rows: int, embedder: str) -> None:
     words = Words(seed=1)
     with weft.open(directory=scratch, environment=environment(scratch, embedder)) as memory:
         in_batches(memory, [draft(number, text) for number, text in enumerate(words.texts(rows))])()
-        if memory.loom.embedding.model is not None:
+        if memory.ctx.embedding.model is not None:
             subprocess.run([WEFT, "reindex"], cwd=scratch, env=environment(scratch, embedder), check=True)
 
 

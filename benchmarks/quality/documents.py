@@ -24,10 +24,9 @@ from weft.context.budget import context_tokens
 from weft.context.tokens import count_tokens
 from weft.log.draft import Draft
 from weft.log.kinds import document
-from weft.memory import Memory
-from weft.operations import operation
-from weft.operations.asking import Hit
-from weft.retrieval.views.ground import flat
+from weft.memory.facade import Memory
+from weft.recall.request import Hit
+from weft.text.one_line import flat
 
 LIMIT: Final = 5
 PLACES: Final = (1, 3, 5)
@@ -129,7 +128,7 @@ def measure_contexts(memory: Memory, questions: Sequence[Wanted] = QUESTIONS) ->
 
 
 def _context(memory: Memory, name: str, question: str, budget: int) -> str:
-    answer: Any = memory.run(operation(name), {"query": question, "max_tokens": budget})
+    answer: Any = memory.call(name, query=question, max_tokens=budget)
     return str(answer.context if name == "recall" else answer.prompt)
 
 
@@ -170,7 +169,7 @@ def as_sections(memory: Memory, docs: Path) -> None:
         payload = document.Ingested(
             id=f"docs/{source}", source=source, title=title, sha256="0" * 64, sections=tuple(made), project="docs"
         )
-        memory.loom.append([Draft(kind="document.ingested", payload=payload)])
+        memory.ctx.append([Draft(kind="document.ingested", payload=payload)])
 
 
 def _sections(text: str) -> list[tuple[str, int, int, str]]:

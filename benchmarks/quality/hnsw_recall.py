@@ -7,12 +7,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 
-from benchmarks.latency.measure import save
-from weft.backends.sqlite import vectors
+from benchmarks.program import options, run
+from weft.backends.sqlite.search import vectors
 
 ASKED = 500
 
@@ -33,12 +31,9 @@ def measure(real: np.ndarray) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("vectors")
-    chosen = parser.parse_args()
-    result = measure(np.load(chosen.vectors).astype(np.float32))
-    print(result)
-    print(save("hnsw-recall", result))
+    run(parser, "hnsw-recall", lambda given, _: measure(np.load(given.vectors).astype(np.float32)))
 
 
 if __name__ == "__main__":

@@ -16,12 +16,12 @@ from pathlib import Path
 import weft
 from benchmarks.quality.score import collapsed
 from benchmarks.quality.sets import Judged, data_directory, find_sets, read_judged
-from weft.bench.asking import ask, ask_all, ingest_all
-from weft.bench.files import Corpus, read_corpus
-from weft.bench.place import bench_of
-from weft.memory import Memory
-from weft.operations.recalling import Hit, Recalled
-from weft.types import MAX_LIMIT
+from weft.core.types import MAX_LIMIT
+from weft.memory.facade import Memory
+from weft.recall.recall import Hit, Recalled
+from weft.surfaces.bench.asking import ask, ask_all, ingest_all
+from weft.surfaces.bench.files import Corpus, read_corpus
+from weft.surfaces.bench.place import bench_of
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT = 20
@@ -87,7 +87,7 @@ def report(chosen: argparse.Namespace) -> Iterator[str]:
     questions = [each for each in read_judged(one.queries) if chosen.type in (None, each.type)]
     kept = None if chosen.store_root is None else Path(chosen.store_root) / one.name
     cache = None if chosen.cache is None else Path(chosen.cache)
-    with weft.open() as mine, bench_of(mine.loom, corpus, kept=kept, cache=cache) as bench:
+    with weft.open() as mine, bench_of(mine.ctx, corpus, kept=kept, cache=cache) as bench:
         ingest_all(bench, corpus)
         asked = ask_all(bench.memory, [each.asked for each in questions], limit=LIMIT, recipe="default")
         ranked = {each.id: collapsed(asked.ranked[each.id], each.gold) for each in questions}

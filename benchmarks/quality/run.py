@@ -23,13 +23,13 @@ from benchmarks.quality.misspell import lower, misspelt
 from benchmarks.quality.score import newest_first, score, score_by_type
 from benchmarks.quality.sets import Judged, Set, data_directory, find_sets, read_judged
 from benchmarks.quality.variants import offered, variants, works
-from weft.bench.asking import Asked, Ingestion, ask_all, ingest_all
-from weft.bench.figures import percentile
-from weft.bench.files import Corpus, read_corpus, read_questions
-from weft.bench.place import Bench, bench_of
-from weft.loom import Loom
-from weft.memory import Memory
+from weft.memory.facade import Memory
 from weft.retrieval import recipes
+from weft.runtime.call_context import CallContext
+from weft.surfaces.bench.asking import Asked, Ingestion, ask_all, ingest_all
+from weft.surfaces.bench.figures import percentile
+from weft.surfaces.bench.files import Corpus, read_corpus, read_questions
+from weft.surfaces.bench.place import Bench, bench_of
 
 LIMIT = 20
 NOTES_SHOWN = 5
@@ -104,11 +104,11 @@ def ablations(memory: Memory, questions: Sequence[Judged]) -> Figures:
     return found
 
 
-def measure(chosen: argparse.Namespace, loom: Loom, one: Set) -> Figures:
+def measure(chosen: argparse.Namespace, ctx: CallContext, one: Set) -> Figures:
     corpus, questions = read_corpus(one.corpus), read_judged(one.queries)
     kept = None if chosen.store_root is None else Path(chosen.store_root) / one.name
     cache = None if chosen.cache is None else Path(chosen.cache)
-    with bench_of(loom, corpus, kept=kept, cache=cache) as bench:
+    with bench_of(ctx, corpus, kept=kept, cache=cache) as bench:
         say(f"{one.name}: {corpus.count} rows")
         ingestion = ingest_all(bench, corpus)
         say(f"{one.name}: {len(questions)} questions")
@@ -170,7 +170,7 @@ def main() -> None:
     quick = chosen.no_ablations or chosen.no_robustness or chosen.cache or chosen.store_root
     with weft.open() as mine:  # for its settings: the benches have stores of their own
         for one in find_sets(data_directory(chosen.data), chosen.sets):
-            result = measure(chosen, mine.loom, one)
+            result = measure(chosen, mine.ctx, one)
             show(result)
             if chosen.save or not quick:
                 print(save(f"quality-{one.name}", result))

@@ -11,21 +11,21 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from weft.bench.files import Question
+from weft.surfaces.bench.files import BenchQuestion
 
 BESIDE_THE_CHECKOUT = Path(__file__).parents[3] / "shared" / "bench"
 
 
-class Judged(Question, frozen=True, kw_only=True):
-    """A question with what the scorer knows of it. weft is asked the plain `Question` only."""
+class Judged(BenchQuestion, frozen=True, kw_only=True):
+    """A question with what the scorer knows of it. weft is asked the plain `BenchQuestion` only."""
 
     gold: tuple[str, ...]
     type: str = "all"
     latest_gold: str | None = None
 
     @property
-    def asked(self) -> Question:
-        return Question(id=self.id, scope=self.scope, query=self.query, asked_at=self.asked_at)
+    def asked(self) -> BenchQuestion:
+        return BenchQuestion(id=self.id, scope=self.scope, query=self.query, asked_at=self.asked_at)
 
 
 class Set(Struct, frozen=True, kw_only=True):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from weft.bench.asking import ask
-from weft.bench.files import Question
-from weft.errors import WeftError
-from weft.memory import Memory
+from weft.core.errors import WeftError
+from weft.memory.facade import Memory
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Stage
+from weft.surfaces.bench.asking import ask
+from weft.surfaces.bench.files import BenchQuestion
 
 Recipe = tuple[Stage, ...]
 PROBES = 5
@@ -44,7 +44,7 @@ def offered(recipe: Recipe) -> Iterator[str]:
         recipes.RECIPES = shipped  # type: ignore[misc]
 
 
-def works(memory: Memory, questions: Sequence[Question], name: str) -> bool:
+def works(memory: Memory, questions: Sequence[BenchQuestion], name: str) -> bool:
     """Whether a recipe answers anything at all: without the stage that ranks, none does."""
     try:
         answers = [ask(memory, question, limit=1, recipe=name) for question in questions[:PROBES]]

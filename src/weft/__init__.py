@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from weft.version import __version__
 
 if TYPE_CHECKING:
-    from weft import errors, memory, types  # noqa: F401 - weft.errors.Conflict is known too
-    from weft.errors import (
+    from weft.core import errors, types  # noqa: F401 - weft.errors.Conflict is known too
+    from weft.core.errors import (
         Away,
         BlockedScope,
         Busy,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         Unproven,
         WeftError,
     )
-    from weft.memory import Memory, open  # noqa: A004 - weft.open() is the front door
-    from weft.types import Actor, Event, Viewer, When
+    from weft.core.types import Actor, Event, Viewer, When
+    from weft.memory.facade import Memory, open  # noqa: A004 - weft.open() is the front door
 
 __all__ = [
     "Actor",
@@ -70,22 +70,22 @@ __all__ = [
 
 # Public names are loaded when they are first used: `weft --help` needs none of them. All others are errors.
 _HOMES: Final = {
-    "Actor": "types",
-    "Event": "types",
-    "Memory": "memory",
-    "Viewer": "types",
-    "When": "types",
-    "open": "memory",
+    "Actor": "core.types",
+    "Event": "core.types",
+    "Memory": "memory.facade",
+    "Viewer": "core.types",
+    "When": "core.types",
+    "open": "memory.facade",
 }
-_MODULES: Final = ("errors", "memory", "types")
+_MODULES: Final = ("errors", "types")
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"weft.{name}")
+        return import_module(f"weft.core.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(import_module(f"weft.{_HOMES.get(name, 'errors')}"), name)
+    globals()[name] = getattr(import_module(f"weft.{_HOMES.get(name, 'core.errors')}"), name)
     return globals()[name]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import weft
-from weft.operations import operation
-from weft.operations.code_indexing import index_workspace
+from weft.code.index.index import index_workspace
 from weft.testing.clock import ManualClock
 
 PROJECT = "ferry"
@@ -163,9 +161,9 @@ def ferry(place: Path, **environment: str) -> weft.Memory:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     memory = reopened(place, **environment)
-    index_workspace(memory.loom)
+    index_workspace(memory.ctx)
     if not environment:  # only the operator embeds
-        run(memory, "reindex")
+        memory.call("reindex")
     return memory
 
 
@@ -175,7 +173,7 @@ def of_files(place: Path, files: Mapping[str, str], clock: ManualClock | None = 
         (place / PROJECT / path).parent.mkdir(parents=True, exist_ok=True)
         (place / PROJECT / path).write_text(text, encoding="utf-8")
     memory = reopened(place, clock)
-    index_workspace(memory.loom)
+    index_workspace(memory.ctx)
     return memory
 
 
@@ -216,7 +214,3 @@ def reopened(place: Path, clock: ManualClock | None = None, **environment: str) 
     return weft.open(
         f"sqlite://{place / 'store'}", directory=place / PROJECT, environment=settings, clock=clock or ManualClock()
     )
-
-
-def run(memory: weft.Memory, name: str, **given: Any) -> Any:
-    return memory.run(operation(name), given)

@@ -7,26 +7,26 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import asdict
 
-from weft.code.summary import purpose_of
-from weft.code.symbols import read_source
+from weft.code.parse.summary import purpose_of
+from weft.code.parse.symbols import read_source
+from weft.core.types import Guard
 from weft.log.draft import Draft
 from weft.log.kinds import code
-from weft.loom import Loom
-from weft.operations.code_records import file_id
-from weft.types import Guard
+from weft.retrieval.citations.file_ids import file_id
+from weft.runtime.call_context import CallContext
 
 Edge = tuple[str, str, str]  # from path or path::key, the relation, to path or path::key
 
 
-def write_files(loom: Loom, files: Mapping[str, str], guard: Guard | None = None) -> None:
+def write_files(ctx: CallContext, files: Mapping[str, str], guard: Guard | None = None) -> None:
     """Each file and its symbols, as they are read."""
-    guard = guard or Guard(project=loom.settings.project)
-    loom.append([_indexed(path, text, guard) for path, text in files.items()])
+    guard = guard or Guard(project=ctx.settings.project)
+    ctx.append([_indexed(path, text, guard) for path, text in files.items()])
 
 
-def write_links(loom: Loom, edges: Iterable[Edge], guard: Guard | None = None) -> None:
+def write_links(ctx: CallContext, edges: Iterable[Edge], guard: Guard | None = None) -> None:
     """What files refer to."""
-    guard = guard or Guard(project=loom.settings.project)
+    guard = guard or Guard(project=ctx.settings.project)
     by_file: dict[str, list[code.Joined]] = {}
     for src, rel, dst in edges:
         path, _, key = src.partition("::")
@@ -42,7 +42,7 @@ def write_links(loom: Loom, edges: Iterable[Edge], guard: Guard | None = None) -
         )
         for path, joined in by_file.items()
     ]
-    loom.append(drafts)
+    ctx.append(drafts)
 
 
 def _indexed(path: str, text: str, guard: Guard) -> Draft:

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.code.workbench import Workbench
 
 import weft
-from weft.operations import operation
-from weft.operations.code_indexing import CodeIndexed, index_workspace
-from weft.operations.graph_health import GraphHealth
-from weft.types import NOW, Find
+from tests.code.workbench import Workbench
+from weft.code.ask.graph_health import GraphHealth
+from weft.code.index.index import CodeIndexed, index_workspace
+from weft.core.types import NOW, Find
 
-WHERE_IT_LIES = "is a link, and what it leads to is indexed where it lies"
+WHERE_IT_LIES = "is a link to a file that is indexed under its own path"
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def memory(bench: Workbench) -> Iterator[weft.Memory]:
 
 
 def health(memory: weft.Memory) -> GraphHealth:
-    found: GraphHealth = memory.run(operation("graph_health"), {})
+    found: GraphHealth = memory.call("graph_health")
     return found
 
 
@@ -44,9 +43,9 @@ def told(done: CodeIndexed | GraphHealth) -> dict[str, str]:
 
 
 def files(memory: weft.Memory) -> set[str]:
-    loom = memory.loom
+    ctx = memory.ctx
     return {
-        str(node.props["path"]) for node in loom.store.find(loom.viewer, NOW, Find(kinds=("File",)), limit=10_000).nodes
+        str(node.props["path"]) for node in ctx.store.find(ctx.viewer, NOW, Find(kinds=("File",)), limit=10_000).nodes
     }
 
 
@@ -69,32 +68,32 @@ def test_links_are_named_with_where_they_lead(bench: Workbench, memory: weft.Mem
         "link.py": f"{WHERE_IT_LIES}: sound.py",
         "folder": f"{WHERE_IT_LIES}: pkg",
         "pkg/up": f"{WHERE_IT_LIES}: the workspace itself",
-        "nowhere.py": "is a link that leads to nothing",
-        "circle.py": "is a link that leads to itself",
-        "out.py": "is a link that leads out of the workspace: what is there is not indexed",
+        "nowhere.py": "is a link to a file that does not exist",
+        "circle.py": "is a link to itself",
+        "out.py": "is a link to a place outside of the workspace, which is not indexed",
     }
-    done = index_workspace(memory.loom)
+    done = index_workspace(memory.ctx)
     assert told(done) == expected
     assert done.reasons[WHERE_IT_LIES] == 3, "one reason, wherever each leads"
     assert files(memory) == {"sound.py", "pkg/a.py"}
-    again = index_workspace(memory.loom)
+    again = index_workspace(memory.ctx)
     assert (told(again), again.unchanged) == (expected, 2), "named every time, and nothing is done for it"
     assert told(health(memory)) == expected
-    assert told(index_workspace(memory.loom, paths=["pkg"])) == {"pkg/up": expected["pkg/up"]}
-    assert told(index_workspace(memory.loom, paths=["link.py"])) == {"link.py": expected["link.py"]}
+    assert told(index_workspace(memory.ctx, paths=["pkg"])) == {"pkg/up": expected["pkg/up"]}
+    assert told(index_workspace(memory.ctx, paths=["link.py"])) == {"link.py": expected["link.py"]}
 
 
 def test_very_many_links_are_counted_and_some_are_named(bench: Workbench, memory: weft.Memory) -> None:
     for number in range(1_100):
         (bench.root / f"link{number:04}.py").symlink_to("sound.py")
     (bench.root / "zero.py").symlink_to("missing.py")
-    done = index_workspace(memory.loom)
+    done = index_workspace(memory.ctx)
     assert sum(done.reasons.values()) == 1_101
     assert len(done.skipped) == 100
     assert any("1,001 more" in note for note in done.notes)
     found = health(memory)
     assert len(found.problems) == 20
-    assert found.notes == ("and 1,081 more files of which no symbols were read, or not all",)
+    assert found.notes == ("and 1,081 more skipped or partly read files",)
 
 
 def test_a_command_names_a_file_of_every_reason(bench: Workbench) -> None:
@@ -115,7 +114,7 @@ def test_pipes_and_sockets_are_named_and_do_not_wait_to_be_indexed(bench: Workbe
     os.mkfifo(bench.root / "pipe.py")
     with socket.socket(socket.AF_UNIX) as listening:
         _bind(listening, bench.root)
-        done = index_workspace(memory.loom)
+        done = index_workspace(memory.ctx)
         assert told(done) == {"pipe.py": "is not a file", "sock": "is not a file"}
         found = health(memory)
     assert told(found) == told(done)
@@ -130,10 +129,10 @@ def _bind(listening: socket.socket, root: Path) -> None:
 
 
 def test_a_file_that_becomes_a_pipe_ends(bench: Workbench, memory: weft.Memory) -> None:
-    index_workspace(memory.loom)
+    index_workspace(memory.ctx)
     (bench.root / "sound.py").unlink()
     os.mkfifo(bench.root / "sound.py")
-    assert index_workspace(memory.loom).ended == 1
+    assert index_workspace(memory.ctx).ended == 1
     assert files(memory) == {"pkg/a.py"}
 
 
@@ -141,7 +140,7 @@ def test_names_that_cannot_be_kept_do_not_wait_to_be_indexed(bench: Workbench, m
     (bench.root / os.fsdecode(b"bad\xff.py")).write_text("x = 1\n")
     deep = "/".join(["d" * 200] * 4)
     bench.write(f"{deep}/deep.py", "x = 1\n")
-    done = index_workspace(memory.loom)
+    done = index_workspace(memory.ctx)
     assert told(done) == {
         "bad?.py": "its name is not UTF-8",
         f"{deep}/deep.py": "its path has more than 700 characters",
@@ -159,7 +158,7 @@ def test_a_path_that_the_system_takes_no_more_costs_nothing_but_itself(bench: Wo
         os.close(here)
         here = below
     os.close(here)
-    done = index_workspace(memory.loom)
+    done = index_workspace(memory.ctx)
     (reason,) = told(done).values()
     assert reason == "cannot be listed: File name too long"
     assert files(memory) == {"sound.py", "pkg/a.py", "notes.cfg"}, "other files are indexed all the same"
@@ -191,7 +190,7 @@ def test_a_command_groups_what_it_passes_over(bench: Workbench) -> None:
     (bench.root / "nowhere.py").symlink_to("missing.py")
     printed = bench.weft("index")
     assert f"5 {WHERE_IT_LIES}: link0.py, link1.py, link2.py and 2 more" in printed
-    assert "nowhere.py: is a link that leads to nothing" in printed
+    assert "nowhere.py: is a link to a file that does not exist" in printed
 
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
@@ -199,7 +198,7 @@ def test_wide_text_is_told_with_what_to_do(bench: Workbench, memory: weft.Memory
     text = "# Preis in Euro: größer als 5 €\r\ndef preis():\n    return '🛳'\n" * 40
     (bench.root / "wide.py").write_bytes(text.encode(codec))
     form = codec.upper()[:6]
-    assert told(index_workspace(memory.loom)) == {"wide.py": f"is {form} text: save it as UTF-8"}
+    assert told(index_workspace(memory.ctx)) == {"wide.py": f"is {form} text: save it as UTF-8"}
     assert told(health(memory)) == {"wide.py": f"is {form} text: save it as UTF-8"}
 
 
@@ -208,4 +207,4 @@ def test_wide_text_is_told_with_what_to_do(bench: Workbench, memory: weft.Memory
 )
 def test_what_is_no_text_is_not_taken_for_wide_text(bench: Workbench, memory: weft.Memory, raw: bytes) -> None:
     (bench.root / "bin.py").write_bytes(raw)
-    assert told(index_workspace(memory.loom)) == {"bin.py": "holds NUL characters: not a text file"}
+    assert told(index_workspace(memory.ctx)) == {"bin.py": "contains NUL characters: not a text file"}

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.code.ferry import FILES, PROJECT, TASK, ferry, many_tests, of_files, reopened, run
 
 import weft
+from tests.code.ferry import FILES, PROJECT, TASK, ferry, many_tests, of_files, reopened
+from weft.code.ask.lookup import MOST_NAMED
+from weft.code.index.index import index_workspace
 from weft.context.tokens import count_tokens
-from weft.errors import Invalid
-from weft.operations.code_indexing import index_workspace
-from weft.operations.code_lookup import MOST_NAMED
+from weft.core.errors import Invalid
 from weft.surfaces.mcp.answer import success
 
 SNAPSHOTS = Path(__file__).parent / "packs"
@@ -28,9 +28,9 @@ CITED = re.compile(r"file://[^\s:]+:\d+(?:-\d+)?|weft://\S+")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("packs")
     with ferry(place) as memory:
-        desk = run(memory, "semantic_slice", symbol="Desk.book").id
+        desk = memory.call("semantic_slice", symbol="Desk.book").id
         why = "Two seats under one name were taken for a mistake."
-        run(memory, "save_decision", title="A name may book one seat only", rationale=why, entities=[desk])
+        memory.call("save_decision", title="A name may book one seat only", rationale=why, entities=[desk])
     return place
 
 
@@ -42,7 +42,7 @@ def memory(place: Path) -> Iterator[weft.Memory]:
 
 @pytest.mark.parametrize("name", BUDGETS)
 def test_packs_as_they_reach_an_agent(memory: weft.Memory, name: str) -> None:
-    pack = run(memory, "context_pack", task=TASK, budget=BUDGETS[name])
+    pack = memory.call("context_pack", task=TASK, budget=BUDGETS[name])
     text = re.sub(r"#[0-9a-f]{8}", "#--------", pack.text) + "\n"
     file = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("WEFT_UPDATE_SNAPSHOTS") == "1":
@@ -53,7 +53,7 @@ def test_packs_as_they_reach_an_agent(memory: weft.Memory, name: str) -> None:
 
 @pytest.mark.parametrize("budget", [50, 120, 240, 600, 1_050, 4_000, 20_000])
 def test_a_pack_keeps_to_its_budget_and_always_says_where_to_start(memory: weft.Memory, budget: int) -> None:
-    pack = run(memory, "context_pack", task=TASK, budget=budget)
+    pack = memory.call("context_pack", task=TASK, budget=budget)
     assert pack.core_symbols[0].symbol_name == "Desk.book"
     assert pack.entry_point == "file://ferry/desk.py:19 Desk.book"
     assert count_tokens(pack.text) <= max(budget, 80)  # of the least, the first row
@@ -62,45 +62,45 @@ def test_a_pack_keeps_to_its_budget_and_always_says_where_to_start(memory: weft.
 
 def test_bodies_are_whole_or_not_there(memory: weft.Memory) -> None:
     for budget in (240, 500, 1_050, 20_000):
-        for each in run(memory, "context_pack", task=TASK, budget=budget).core_symbols:
+        for each in memory.call("context_pack", task=TASK, budget=budget).core_symbols:
             lines = FILES[each.file].split("\n")[each.start_line - 1 : each.end_line]
             assert each.code in ("", "\n".join(lines))
-    whole = run(memory, "context_pack", task=TASK, budget=20_000).core_symbols
+    whole = memory.call("context_pack", task=TASK, budget=20_000).core_symbols
     assert sum(bool(each.code) for each in whole) > 3
 
 
 def test_what_surrounds_the_best_symbol(memory: weft.Memory) -> None:
-    best = run(memory, "context_pack", task=TASK, budget=20_000).core_symbols[0]
+    best = memory.call("context_pack", task=TASK, budget=20_000).core_symbols[0]
     assert [(each.name, each.citation) for each in best.callers] == [("main", "file://ferry/cli.py:14")]
     assert "DeskFull" in {each.name for each in best.callees}
     assert [each.name for each in best.tests] == ["test_a_seat_is_booked"]
 
 
 def test_an_interface_brings_what_implements_it(memory: weft.Memory) -> None:
-    pack = run(memory, "context_pack", task="change BookingStore.find to raise for an unknown number", budget=20_000)
+    pack = memory.call("context_pack", task="change BookingStore.find to raise for an unknown number", budget=20_000)
     names = [each.symbol_name for each in pack.core_symbols]
     assert names[0] == "BookingStore.find"
     assert {"MemoryStore.find", "FileStore.find"} <= set(names[:4])
 
 
 def test_decisions_about_the_code_are_told(memory: weft.Memory) -> None:
-    pack = run(memory, "context_pack", task=TASK)
+    pack = memory.call("context_pack", task=TASK)
     assert [each.title for each in pack.decisions] == ["A name may book one seat only"]
     assert pack.core_symbols[0].decisions == (pack.decisions[0].id,)
-    without = run(memory, "context_pack", task=TASK, include_decisions=False)
+    without = memory.call("context_pack", task=TASK, include_decisions=False)
     assert without.decisions == ()
 
 
 def test_every_citation_leads_to_what_it_says(memory: weft.Memory) -> None:
-    pack = run(memory, "context_pack", task=TASK, budget=20_000)
+    pack = memory.call("context_pack", task=TASK, budget=20_000)
     cited = set(CITED.findall(pack.text))
     assert len(cited) > 15
     for each in cited:
-        assert run(memory, "cite", citation=each).matches, each
+        assert memory.call("cite", citation=each).matches, each
 
 
 def test_paths_in_the_task_count(memory: weft.Memory) -> None:
-    pack = run(memory, "context_pack", task="tidy ferry/weather.py", budget=240)
+    pack = memory.call("context_pack", task="tidy ferry/weather.py", budget=240)
     assert pack.core_symbols[0].file == "ferry/weather.py"
 
 
@@ -108,7 +108,7 @@ def test_paths_in_the_task_count(memory: weft.Memory) -> None:
 def test_the_name_of_a_file_is_not_looked_for_among_symbols(
     memory: weft.Memory, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
-    kind = type(memory.loom.store)
+    kind = type(memory.ctx.store)
     search, asked = kind.search_text, []
 
     def noted(*given: Any, **how: Any) -> Any:
@@ -116,29 +116,25 @@ def test_the_name_of_a_file_is_not_looked_for_among_symbols(
         return search(*given, **how)
 
     monkeypatch.setattr(kind, "search_text", noted)
-    run(memory, "context_pack", task=f"`Desk.book` in {file} fails")
+    memory.call("context_pack", task=f"`Desk.book` in {file} fails")
     assert "book" in asked
     assert "py" not in asked  # which every file's name ends with
 
 
 def test_a_claim_is_accepted_and_said_to_be_none(memory: weft.Memory) -> None:
-    pack = run(memory, "context_pack", task=TASK, claim=True)
+    pack = memory.call("context_pack", task=TASK, claim=True)
     assert pack.active_blockers == ()
-    assert any("claims are not there yet" in note for note in pack.notes)
+    assert any("claims are not implemented yet" in note for note in pack.notes)
 
 
 def test_a_plan_is_told_with_its_task(place: Path) -> None:
     with reopened(place) as memory:
-        task = run(
-            memory,
-            "work_create",
-            kind="feature",
-            title="One seat for each name",
-            description="refuse, then tell the desk",
+        task = memory.call(
+            "work_create", kind="feature", title="One seat for each name", description="refuse, then tell the desk"
         )
-        pack = run(memory, "context_pack", task=TASK, task_id=task.id)
+        pack = memory.call("context_pack", task=TASK, task_id=task.id)
         assert (pack.plan.title, pack.plan.status) == ("One seat for each name", "open")
-        unknown = run(memory, "context_pack", task=TASK, task_id="no-such-task")
+        unknown = memory.call("context_pack", task=TASK, task_id="no-such-task")
     assert unknown.plan is None
     assert any("no-such-task" in note for note in unknown.notes)
 
@@ -146,7 +142,7 @@ def test_a_plan_is_told_with_its_task(place: Path) -> None:
 def test_a_task_without_words_is_refused(memory: weft.Memory) -> None:
     for task in ("   ", "…?!"):
         with pytest.raises(Invalid):
-            run(memory, "context_pack", task=task)
+            memory.call("context_pack", task=task)
 
 
 def test_over_mcp_both_forms_fit_and_hold_symbols(memory: weft.Memory) -> None:
@@ -154,7 +150,7 @@ def test_over_mcp_both_forms_fit_and_hold_symbols(memory: weft.Memory) -> None:
 
     called = operation("context_pack")
     for profile, budget in (("compact", 240), ("balanced", 1_050)):
-        made = run(memory, "context_pack", task=TASK, budget=budget)
+        made = memory.call("context_pack", task=TASK, budget=budget)
         answer = success(made, wording=str, profile=profile, operation=called)
         assert answer.envelope.token_estimate <= {"compact": 300, "balanced": 1_200}[profile]
         assert answer.envelope.data is not None
@@ -166,7 +162,7 @@ def test_files_that_changed_since_are_named(tmp_path: Path) -> None:
     with ferry(tmp_path) as memory:
         path = tmp_path / PROJECT / "ferry/desk.py"
         path.write_text(path.read_text(encoding="utf-8") + "\n# later\n", encoding="utf-8")
-        pack = run(memory, "context_pack", task=TASK)
+        pack = memory.call("context_pack", task=TASK)
     assert any("ferry/desk.py" in note and "weft index" in note for note in pack.notes)
 
 
@@ -178,23 +174,23 @@ def test_what_a_caller_may_not_see_appears_nowhere(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with reopened(tmp_path) as memory:
-        index_workspace(memory.loom, paths=["ferry/crew.py"])
-        run(memory, "reindex")
+        index_workspace(memory.ctx, paths=["ferry/crew.py"])
+        memory.call("reindex")
     for scopes, there in (("public,shared,admin", True), ("public", False)):
         with reopened(tmp_path, WEFT_SCOPES=scopes) as memory:
-            slices = run(memory, "semantic_slice", symbol="Desk.book", context="full")
+            slices = memory.call("semantic_slice", symbol="Desk.book", context="full")
             assert ("book_for_crew" in {each.name for each in slices.callers}) is there
-            explained = run(memory, "code_explain", element="Desk.book")
+            explained = memory.call("code_explain", element="Desk.book")
             assert ("book_for_crew" in {each.name for each in explained.callers}) is there
-            affected = run(memory, "impact_analyze", symbols=["Desk.book"])
+            affected = memory.call("impact_analyze", symbols=["Desk.book"])
             assert ("book_for_crew" in {each.name for each in affected.direct}) is there
-            pack = run(memory, "context_pack", task="book a seat for the crew", budget=20_000)
+            pack = memory.call("context_pack", task="book a seat for the crew", budget=20_000)
             assert ("crew.py" in pack.text) is there
 
 
 def test_callers_are_told_beside_many_tests(tmp_path: Path) -> None:
     with of_files(tmp_path, many_tests(80)) as memory:
-        pack = run(memory, "context_pack", task="launch() returns its number twice", budget=20_000)
+        pack = memory.call("context_pack", task="launch() returns its number twice", budget=20_000)
     best = next(each for each in pack.core_symbols if each.symbol_name == "launch")
     assert {each.name for each in best.callers} == {"caller_0", "caller_1", "Client.get"}
     assert len(best.tests) + best.more_tests == 80
@@ -202,9 +198,9 @@ def test_callers_are_told_beside_many_tests(tmp_path: Path) -> None:
 
 
 def test_a_name_that_nothing_goes_by_is_said_to_be_unknown(memory: weft.Memory) -> None:
-    pack = run(memory, "context_pack", task="make `refund_ticket` and Desk.book agree on a ValueError")
-    assert [note for note in pack.notes if "goes by the name" in note] == [
-        'no symbol or file here goes by the name "refund_ticket"'
+    pack = memory.call("context_pack", task="make `refund_ticket` and Desk.book agree on a ValueError")
+    assert [note for note in pack.notes if "here is named" in note] == [
+        'no symbol or file here is named "refund_ticket"'
     ]
 
 
@@ -218,10 +214,10 @@ def test_a_name_that_hundreds_share_means_what_goes_by_all_of_it(
         def gone_through(*_: object, **__: object) -> None:
             raise AssertionError("all names are gone through")
 
-        monkeypatch.setattr(type(memory.loom.store), "relations", gone_through, raising=False)
-        pack = run(memory, "context_pack", task="`to_json` should sort its keys")
+        monkeypatch.setattr(type(memory.ctx.store), "relations", gone_through, raising=False)
+        pack = memory.call("context_pack", task="`to_json` should sort its keys")
     assert pack.core_symbols[0].id.endswith("writing.py::to_json")
-    assert not any("goes by the name" in note for note in pack.notes)
+    assert not any("here is named" in note for note in pack.notes)
 
 
 def test_files_of_nothing_and_files_of_one_name(tmp_path: Path) -> None:
@@ -234,8 +230,8 @@ def test_files_of_nothing_and_files_of_one_name(tmp_path: Path) -> None:
     }
     with of_files(tmp_path, files) as memory:
         (tmp_path / PROJECT / "boats/sail.png").write_bytes(bytes(range(256)))
-        index_workspace(memory.loom)
-        pack = run(memory, "context_pack", task="sail boats in any wind", budget=20_000)
+        index_workspace(memory.ctx)
+        pack = memory.call("context_pack", task="sail boats in any wind", budget=20_000)
     assert {each.file for each in pack.core_symbols} == {path for path in files if path.endswith("app.py")}
     assert len(set(re.findall(r"[\w/]+\.py", pack.summary))) == 3
 
@@ -243,4 +239,4 @@ def test_files_of_nothing_and_files_of_one_name(tmp_path: Path) -> None:
 def test_signatures_hold_no_remarks_to_tools(tmp_path: Path) -> None:
     text = "def hoist(  # type: ignore[override]\n    flag,  # noqa: ARG001, E501\n    /,\n):\n    return flag\n"
     with of_files(tmp_path, {"flags.py": text}) as memory:
-        assert run(memory, "semantic_slice", symbol="hoist").signature == "def hoist(flag, /)"
+        assert memory.call("semantic_slice", symbol="hoist").signature == "def hoist(flag, /)"

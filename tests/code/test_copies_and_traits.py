@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
-from weft.code.tree import Tree
+from weft.code.resolve.tree import Tree
 
 
 def calls(root: Path, files: dict[str, str], path: str) -> set[tuple[str, str]]:

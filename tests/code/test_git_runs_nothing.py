@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.code.test_history import git
 
-from weft import git as asked
+from tests.code.test_history import git
+from weft.files import git as asked
 
 SIGNED = """tree {tree}
 author Eve <eve@example.org> 1700000000 +0000

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.code.test_history import git, opened, run, state, symbols
 
 import weft
-from weft.instants import to_iso
-from weft.memory import Memory
-from weft.operations.code_history import index_commit
-from weft.operations.code_indexing import index_workspace
-from weft.operations.looks import Place
+from tests.code.test_history import git, opened, run, state, symbols
+from weft.code.index.history import index_commit
+from weft.code.index.index import index_workspace
+from weft.core.clock import to_iso
+from weft.memory.facade import Memory
+from weft.runtime.indexed_commits import Place
 
 FAR = "4070908800 +0000"
 EARLY = "2026-01-01T10:00:00+00:00"
@@ -58,7 +58,7 @@ def test_relations_of_what_is_gone_do_not_come_back_with_it(root: Path, tmp_path
     with opened(tmp_path) as memory:
         indexed(memory, first)
         indexed(memory, second)
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         indexed(memory, third)
         for moment in (None, third):
             assert {rel for _, rel, _ in state(memory, moment)} == {"CONTAINS"}
@@ -71,10 +71,10 @@ def test_relations_of_what_is_gone_stay_gone_in_a_large_change(root: Path, tmp_p
     commit(root, dict.fromkeys(calling, "def f():\n    pass\n"), date="2026-01-02T10:00:00+00:00")
     with opened(tmp_path) as memory:
         indexed(memory, first)
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         for path in calling:
             Path(path).write_text("def f():\n    pass\n\n\ndef g():\n    pass\n")
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         assert {rel for _, rel, _ in state(memory, None)} == {"CONTAINS"}
 
 
@@ -101,7 +101,7 @@ def test_what_the_working_tree_says_holds_now(root: Path, tmp_path: Path, first:
     with opened(tmp_path) as memory:
         if first == "git":
             indexed(memory, "HEAD")  # so there is nothing new on the disk
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         today = state(memory, None)
         git(root, "checkout", "-q", "-b", "feat")
         Path("loose.py").write_text("def loose():\n    pass\n")
@@ -112,12 +112,12 @@ def test_what_the_working_tree_says_holds_now(root: Path, tmp_path: Path, first:
         indexed(memory, "feat")
         assert state(memory, None) == today
         assert symbols(memory, "feat") == {"m.py::featf", "loose.py::loose"}
-        assert index_workspace(memory.loom).files == 0
+        assert index_workspace(memory.ctx).files == 0
         assert state(memory, None) == today
 
 
 def _just_now(memory: Memory) -> str:
-    return f"{memory.loom.clock.now_us() // 1_000_000} +0000"
+    return f"{memory.ctx.clock.now_us() // 1_000_000} +0000"
 
 
 def test_a_commit_that_changes_nothing_is_known_too(root: Path, tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_a_commit_that_changes_nothing_is_known_too(root: Path, tmp_path: Path) 
 def test_as_of_a_commit_shows_no_later_edits(root: Path, tmp_path: Path) -> None:
     commit(root, {"m.py": "def f():\n    pass\n"})
     with opened(tmp_path) as memory:
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         for number in range(25):
             Path("m.py").write_text(f"def edit{number}():\n    pass\n")
-            index_workspace(memory.loom)
+            index_workspace(memory.ctx)
         assert symbols(memory, "HEAD") == {"m.py::f"}
         assert ["working tree" in note for note in notes(memory, "HEAD")] == [True]
         indexed(memory, "HEAD")
@@ -152,10 +152,10 @@ def test_as_of_a_commit_shows_no_later_edits(root: Path, tmp_path: Path) -> None
 def test_the_first_look_at_a_commit_may_take_many_writes(root: Path, tmp_path: Path) -> None:
     commit(root, {f"m{n}.py": "def f():\n    return g()\n\n\ndef g():\n    pass\n" for n in range(130)})
     with opened(tmp_path) as memory:
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         today = state(memory, None)
         Path("m0.py").write_text("def f():\n    pass\n")
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         assert state(memory, "HEAD") == today != state(memory, None)
 
 
@@ -165,12 +165,12 @@ def test_another_clone_in_the_store_changes_nothing(root: Path, tmp_path: Path) 
     git(tmp_path, "clone", "-q", str(root), str(clone))
     store = f"sqlite:///{tmp_path / 'store'}"
     with weft.open(store, directory=clone) as memory:
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         before = symbols(memory, "HEAD")
     with weft.open(store, directory=root) as memory:
         for number in range(25):
             (root / "m.py").write_text(f"def edit{number}():\n    pass\n")
-            index_workspace(memory.loom)
+            index_workspace(memory.ctx)
     with weft.open(store, directory=clone) as memory:
         assert symbols(memory, "HEAD") == before != set()
 
@@ -189,9 +189,9 @@ def test_commits_of_one_second_are_told_apart(root: Path, tmp_path: Path) -> Non
 def test_a_commit_ahead_of_the_clock_is_one_of_now(root: Path, tmp_path: Path) -> None:
     commit(root, {"m.py": "def f():\n    pass\n"}, date=FAR)
     with opened(tmp_path) as memory:
-        done = index_commit(memory.loom, "HEAD")
+        done = index_commit(memory.ctx, "HEAD")
         assert any("ahead of this clock" in note for note in done.notes)
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         assert symbols(memory, None) == symbols(memory, "HEAD") == {"m.py::f"}
 
 
@@ -202,13 +202,13 @@ def test_what_was_told_of_a_time_to_come_is_told_of_now(
     far = int(FAR.split(maxsplit=1)[0]) * 1_000_000
     with opened(tmp_path) as memory:
         with monkeypatch.context() as patched:
-            patched.setattr("weft.operations.code_history.place_of", lambda *_: Place(far, None, known=False))
+            patched.setattr("weft.code.index.history.place_of", lambda *_: Place(far, None, known=False))
             indexed(memory, "HEAD")
         assert symbols(memory, None) == set()
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         assert ("m.py::f", "CALLS", "m.py::g") in state(memory, None)
         Path("m.py").write_text("def h():\n    pass\n")
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         assert symbols(memory, None) == symbols(memory, to_iso(far + 1)) == {"m.py::h"}
         indexed(memory, "HEAD")
         assert symbols(memory, "HEAD") == {"m.py::f", "m.py::g"}
@@ -217,8 +217,8 @@ def test_what_was_told_of_a_time_to_come_is_told_of_now(
 def test_a_commit_at_the_beginning_of_time_is_found(root: Path, tmp_path: Path) -> None:
     commit(root, {"m.py": "def f():\n    pass\n"}, date="@0 +0000")
     with opened(tmp_path) as memory:
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         Path("m.py").write_text("def g():\n    pass\n")
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         indexed(memory, "HEAD")
         assert symbols(memory, "HEAD") == {"m.py::f"}

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.code.test_history import git, run, state
 
 import weft
-from weft.memory import Memory
-from weft.operations.code_indexing import index_workspace
+from tests.code.test_history import git, run, state
+from weft.code.index.index import index_workspace
+from weft.memory.facade import Memory
 
 NAMES = ("a", "b", "c", "d")
 COMMITS = 5
@@ -61,7 +61,7 @@ def as_it_is(tmp_path: Path, root: Path, commit: str) -> set[tuple[str, str, str
     place = tmp_path / commit / root.name
     git(root, "worktree", "add", "-q", "--detach", str(place), commit)
     with opened(place, tmp_path / f"{commit}.store") as memory:
-        index_workspace(memory.loom)
+        index_workspace(memory.ctx)
         found = state(memory, None)
     shutil.rmtree(tmp_path / commit)
     return found
@@ -71,9 +71,9 @@ def look(chance: random.Random, memory: Memory, root: Path, commits: list[str]) 
     """Indexes the working tree, now and then after one of another commit."""
     if chance.random() < 0.5:
         git(root, "checkout", "-q", chance.choice(commits))
-        index_workspace(memory.loom, full=chance.random() < 0.3)
+        index_workspace(memory.ctx, full=chance.random() < 0.3)
         git(root, "checkout", "-q", "main")
-    index_workspace(memory.loom)
+    index_workspace(memory.ctx)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -10,16 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.code.workbench import Workbench, served, wait_for
 
-from weft.errors import Busy, Invalid
-from weft.operations import code_reader, code_workers
-from weft.operations.code_indexing import index_workspace
-from weft.operations.code_reader import Reader, reader_of
-from weft.operations.code_reading import FileState
-from weft.operations.code_worker import ToRead
-from weft.operations.process_limits import Limits
-from weft.operations.records import ingest_records
+from tests.code.workbench import Workbench, served
+from tests.waiting import wait_for
+from weft.code.index import reader as code_reader
+from weft.code.index.index import index_workspace
+from weft.code.index.processes import workers as code_workers
+from weft.code.index.processes.worker import ToRead
+from weft.code.index.read_file import FileSnapshot
+from weft.code.index.reader import SourceReader, reader_of
+from weft.core.errors import Busy, Invalid
+from weft.files.process_limits import Limits
+from weft.ingest.ingest_records import ingest_records
 
 LOW = Limits(memory_bytes=300 << 20, alone_s=1, among_s=1)
 TOO_MUCH = ("takes too long to parse", "takes too much memory to parse")
@@ -53,14 +55,14 @@ def low(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def reader() -> Iterator[Reader]:
-    made = Reader(here_bytes=0, limits=LOW)
+def reader() -> Iterator[SourceReader]:
+    made = SourceReader(here_bytes=0, limits=LOW)
     yield made
     made.end()
 
 
 @pytest.mark.parametrize("path", HOSTILE)
-def test_text_that_takes_too_much_is_told(reader: Reader, path: str) -> None:
+def test_text_that_takes_too_much_is_told(reader: SourceReader, path: str) -> None:
     with pytest.raises(Invalid) as told:
         reader.source(HOSTILE[path], path)
     assert told.value.message in TOO_MUCH
@@ -78,11 +80,11 @@ def test_such_a_file_is_named_and_the_rest_is_indexed(bench: Workbench, others: 
     for number in range(others):
         bench.write(f"m{number}.py", f"def f{number}():\n    return {number}\n")
     with bench.open() as memory:
-        done = index_workspace(memory.loom)
+        done = index_workspace(memory.ctx)
         assert {each.path for each in done.skipped if each.reason in TOO_MUCH} == {"Bomb.java", "cases.js"}
         assert (done.files, done.symbols, done.others) == (others + 2, others + 2, 2), "named ones have a node too"
         begun_s = time.monotonic()
-        again = index_workspace(memory.loom)
+        again = index_workspace(memory.ctx)
         assert {*again.skipped} == {*done.skipped}, "named every time"
         assert time.monotonic() - begun_s < 2.0, "and not read again"
 
@@ -96,21 +98,21 @@ def test_records_of_such_files_are_skipped_with_the_reason(bench: Workbench) -> 
     rows.insert(4, {"id": "bomb", "path": "Bomb.java", "text": BOMB})
     rows.append({"id": "words", "text": "def f():\n    pass\n" + HOSTILE["lambdas.py"]})
     with bench.open() as memory:
-        done = ingest_records(memory.loom, rows, project="pier")
+        done = ingest_records(memory.ctx, rows, project="pier")
         assert [each.reason for each in done.skipped] in [[reason] for reason in TOO_MUCH]
         assert done.records == 10
 
 
 def test_a_process_that_is_killed_costs_nothing_but_time(bench: Workbench) -> None:
     with bench.open() as memory:
-        reader = reader_of(memory.loom)
-        index_workspace(memory.loom)
+        reader = reader_of(memory.ctx)
+        index_workspace(memory.ctx)
         for number in range(3):
             pid = reader.pid
             assert pid is not None, "a large file is not read in this process"
             os.kill(pid, signal.SIGKILL)
             bench.write("large.py", f"def large{number}():\n    return 1\n\n\n" + "# as it was\n" * 2_000)
-            done = index_workspace(memory.loom)
+            done = index_workspace(memory.ctx)
             assert (done.files, done.skipped) == (1, ())
             assert reader.pid != pid
 
@@ -118,8 +120,8 @@ def test_a_process_that_is_killed_costs_nothing_but_time(bench: Workbench) -> No
 def test_a_command_reads_small_files_itself(bench: Workbench) -> None:
     (bench.root / "large.py").unlink()
     with bench.open() as memory:
-        assert index_workspace(memory.loom).symbols == 1
-        assert reader_of(memory.loom).pid is None
+        assert index_workspace(memory.ctx).symbols == 1
+        assert reader_of(memory.ctx).pid is None
 
 
 def test_where_no_process_can_be_started_small_files_are_read_and_others_named(
@@ -131,14 +133,14 @@ def test_where_no_process_can_be_started_small_files_are_read_and_others_named(
     with bench.open() as memory:
         with monkeypatch.context() as patched:
             patched.setattr("subprocess.Popen", none)
-            done = index_workspace(memory.loom)
+            done = index_workspace(memory.ctx)
         assert [(each.path, each.reason) for each in done.skipped] == [("large.py", code_workers.NO_PROCESS)]
         assert done.symbols == 1
-        assert index_workspace(memory.loom).symbols == 1, "the next time it is read"
+        assert index_workspace(memory.ctx).symbols == 1, "the next time it is read"
 
 
 def test_who_ends_the_reader_waits_for_no_file(bench: Workbench) -> None:
-    reader = Reader(here_bytes=0, limits=Limits())
+    reader = SourceReader(here_bytes=0, limits=Limits())
     bench.write("Comments.java", HOSTILE["Comments.java"])
     problems: list[BaseException] = []
 
@@ -158,9 +160,9 @@ def test_who_ends_the_reader_waits_for_no_file(bench: Workbench) -> None:
     assert len(problems) == 1
 
 
-def test_bytes_out_of_a_commit_are_read_in_the_same_way(reader: Reader) -> None:
+def test_bytes_out_of_a_commit_are_read_in_the_same_way(reader: SourceReader) -> None:
     raw = HOSTILE["lambdas.py"].encode()
-    state = FileState(path="a.py", size=len(raw), sha256="0" * 64)
+    state = FileSnapshot(path="a.py", size=len(raw), sha256="0" * 64)
     assert reader.raw(state, raw, redacts=True).problem in TOO_MUCH
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.code.symbols import read_source
-from weft.code.tree import Tree
+from weft.code.parse.symbols import read_source
+from weft.code.resolve.tree import Tree
 
 
 def tree_of(root: Path, **files: str) -> Tree:
@@ -192,3 +192,11 @@ def test_long_chains_and_deep_nests_take_no_longer_than_they_should(tmp_path: Pa
         tree.links(path)
     assert time.process_time() - began < 10
     assert set(tree.paths) == {"A.java", "a.go"}
+
+
+def test_a_go_type_without_a_name_does_not_stop_the_file(tmp_path: Path) -> None:
+    """`type _ T` is legal: it is declared for the compiler's checks alone."""
+    types = "type _ struct{ a int }\n\ntype Shape interface{ Area() int }\n"
+    text = f"package p\n\n{types}\nfunc f() int {{ return g() }}\n\nfunc g() int {{ return 1 }}\n"
+    tree = tree_of(tmp_path, go_dot_mod="module m\n", a_dot_go=text)
+    assert calls(tree, "a.go") == {("f", "a.go::g")}

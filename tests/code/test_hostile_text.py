@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from weft.code import parsing
-from weft.code.languages import LANGUAGES
-from weft.code.symbols import read_source
-from weft.errors import Invalid
+from weft.code.parse import parse as parsing
+from weft.code.parse.symbols import read_source
+from weft.core.errors import Invalid
+from weft.files.languages import LANGUAGES
 
 SUFFIXES = [each.suffixes[0] for each in LANGUAGES]
 DEEP = {
@@ -26,9 +26,9 @@ DEEP = {
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_deep_and_long_text_is_read_in_seconds(suffix: str, text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     source = read_source(text, f"a{suffix}")
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
     held = source.module_text + "".join(each.text for each in source.symbols)
     told = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     assert len(held.split()) == len(told.split())
@@ -40,7 +40,7 @@ def test_deep_and_long_text_is_read_in_seconds(suffix: str, text: str) -> None:
 )
 def test_what_a_grammar_takes_too_long_over_is_told(monkeypatch: pytest.MonkeyPatch, suffix: str, text: str) -> None:
     monkeypatch.setattr(parsing, "MAX_PARSE_MS", 200)
-    begun = time.perf_counter()
+    begun = time.process_time()
     problem = ""
     try:
         source = read_source(text, f"a{suffix}")
@@ -49,4 +49,4 @@ def test_what_a_grammar_takes_too_long_over_is_told(monkeypatch: pytest.MonkeyPa
     else:
         assert source.module_text.split() == text.split()
     assert problem in ("", "takes too long to parse")
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5

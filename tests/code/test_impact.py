@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.code.ferry import PROJECT, ferry, many_tests, of_files, reopened, run
 
 import weft
-from weft.errors import Invalid, NotFound
-from weft.operations.code_indexing import index_workspace
+from tests.code.ferry import PROJECT, ferry, many_tests, of_files, reopened
+from weft.code.index.index import index_workspace
+from weft.core.errors import Invalid, NotFound
 from weft.testing.clock import HOUR_US, ManualClock
 
 
@@ -29,7 +29,7 @@ def memory(place: Path) -> Iterator[weft.Memory]:
 
 
 def test_dependants_by_distance_with_the_way_there(memory: weft.Memory) -> None:
-    found = run(memory, "impact_analyze", symbols=["car_surcharge"])
+    found = memory.call("impact_analyze", symbols=["car_surcharge"])
     assert [(each.name, each.citation) for each in found.direct] == [("fare", "file://ferry/fares.py:9")]
     ways = {each.name: (each.distance, each.via) for each in found.transitive}
     assert ways["Desk.price"] == (2, ("fare",))
@@ -40,14 +40,14 @@ def test_dependants_by_distance_with_the_way_there(memory: weft.Memory) -> None:
 
 
 def test_depth_bounds_it(memory: weft.Memory) -> None:
-    found = run(memory, "impact_analyze", symbols=["car_surcharge"], depth=1)
+    found = memory.call("impact_analyze", symbols=["car_surcharge"], depth=1)
     assert [each.name for each in found.direct] == ["fare"]
     assert found.transitive == ()
     assert found.blast_radius.symbols == 1
 
 
 def test_a_file_counts_with_its_symbols_and_its_importers(memory: weft.Memory) -> None:
-    found = run(memory, "impact_analyze", files=["store.py"])
+    found = memory.call("impact_analyze", files=["store.py"])
     direct = {each.name for each in found.direct}
     assert {"ferry/desk.py", "ferry/cli.py", "Desk.book", "Desk.who", "main"} <= direct
     assert {each.name for each in found.direct_tests} >= {"test_a_seat_is_booked"}
@@ -61,8 +61,8 @@ def test_what_changed_since_a_moment(tmp_path: Path) -> None:
         clock.step(HOUR_US)
         path = tmp_path / PROJECT / "ferry/fares.py"
         path.write_text(path.read_text(encoding="utf-8").replace("2500", "3000"), encoding="utf-8")
-        index_workspace(memory.loom)
-        found = run(memory, "impact_analyze", since="2026-01-01T00:30:00Z")
+        index_workspace(memory.ctx)
+        found = memory.call("impact_analyze", since="2026-01-01T00:30:00Z")
     assert "car_surcharge" in {each.name for each in found.changed}
     assert "fare" not in {each.name for each in found.changed}
     assert "fare" in {each.name for each in found.direct}
@@ -70,7 +70,7 @@ def test_what_changed_since_a_moment(tmp_path: Path) -> None:
 
 def test_callers_are_not_lost_behind_tests(tmp_path: Path) -> None:
     with of_files(tmp_path, many_tests(80)) as memory:
-        found = run(memory, "impact_analyze", symbols=["launch"], depth=1)
+        found = memory.call("impact_analyze", symbols=["launch"], depth=1)
     assert {each.name for each in found.direct} == {"caller_0", "caller_1", "Client.get"}
     assert len(found.direct_tests) == found.blast_radius.tests == 80  # each once, though it calls and tests
     assert {each.relation for each in found.direct_tests} == {"TESTS"}
@@ -80,9 +80,9 @@ def test_callers_are_not_lost_behind_tests(tmp_path: Path) -> None:
 
 def test_what_is_cut_is_told_as_more(tmp_path: Path) -> None:
     with of_files(tmp_path, many_tests(3, callers=520)) as memory:
-        found = run(memory, "impact_analyze", symbols=["launch"], depth=1)
+        found = memory.call("impact_analyze", symbols=["launch"], depth=1)
     assert found.summary.startswith("launch: more than 500 dependants in at least 2 files and 3 tests")
-    assert any("more dependants than the nearest 500" in note for note in found.notes)
+    assert any("only the nearest 500 dependants are listed" in note for note in found.notes)
 
 
 def test_all_members_of_a_class_count(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_all_members_of_a_class_count(tmp_path: Path) -> None:
     with of_files(
         tmp_path, {"zed/__init__.py": "", "zed/wide.py": f"class Wide:\n{methods}\n", "zed/use.py": use}
     ) as memory:
-        found = run(memory, "impact_analyze", symbols=["Wide"])
+        found = memory.call("impact_analyze", symbols=["Wide"])
     assert "last" in {each.name for each in found.direct}
     assert found.summary.startswith("Wide and 130 more")
 
@@ -111,9 +111,9 @@ def test_what_used_a_symbol_that_is_gone(tmp_path: Path) -> None:
         commit = _git(root, "rev-parse", "HEAD")
         clock.step(HOUR_US)
         (root / "zed/core.py").write_text("def stays():\n    return 2\n", encoding="utf-8")
-        index_workspace(memory.loom)
-        by_commit = run(memory, "impact_analyze", since=commit)
-        by_moment = run(memory, "impact_analyze", since="2026-01-01T00:30:00Z")
+        index_workspace(memory.ctx)
+        by_commit = memory.call("impact_analyze", since=commit)
+        by_moment = memory.call("impact_analyze", since="2026-01-01T00:30:00Z")
     assert {each.name for each in by_commit.changed} == {"gone", "zed/core.py"}  # what only moved did not change
     for found in (by_commit, by_moment):
         assert "gone" in {each.name for each in found.changed}
@@ -128,10 +128,10 @@ def _git(root: Path, *arguments: str) -> str:
 
 def test_bad_input_says_what_to_do(memory: weft.Memory) -> None:
     with pytest.raises(Invalid):
-        run(memory, "impact_analyze")
+        memory.call("impact_analyze")
     with pytest.raises(NotFound) as problem:
-        run(memory, "impact_analyze", files=["ferry/fairs.py"])
+        memory.call("impact_analyze", files=["ferry/fairs.py"])
     assert "ferry/fairs.py" in problem.value.message
     with pytest.raises(NotFound) as problem:
-        run(memory, "impact_analyze", symbols=["qqzzqq"])
+        memory.call("impact_analyze", symbols=["qqzzqq"])
     assert "`query`" not in problem.value.hint  # which this has none of

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 import weft
-from weft.code.resolving import python as python_resolver
-from weft.errors import NotFound
-from weft.operations.code_indexing import CodeIndexed, index_workspace
-from weft.operations.facts_kept import facts_place
-from weft.types import NOW, Find, NodeVersion
+from weft.code.index.facts_lock import facts_place
+from weft.code.index.index import CodeIndexed, index_workspace
+from weft.code.resolve.python import resolver as python_resolver
+from weft.core.errors import NotFound
+from weft.core.types import NOW, Find, NodeVersion
 
 LINKS = ("IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS")
 
@@ -42,17 +42,17 @@ class Ship:
             path.write_text(text)
 
     def index(self, *paths: str, full: bool = False) -> CodeIndexed:
-        return index_workspace(self.memory.loom, paths=paths or None, full=full)
+        return index_workspace(self.memory.ctx, paths=paths or None, full=full)
 
     def links(self) -> set[tuple[str, str, str]]:
-        loom = self.memory.loom
-        found = loom.store.relations(loom.viewer, NOW, LINKS, limit=10_000)
+        ctx = self.memory.ctx
+        found = ctx.store.relations(ctx.viewer, NOW, LINKS, limit=10_000)
         return {(edge.src.removeprefix("ship/"), edge.rel, edge.dst.removeprefix("ship/")) for edge in found}
 
     def nodes(self, *kinds: str) -> dict[str, NodeVersion]:
-        loom = self.memory.loom
+        ctx = self.memory.ctx
         kinds = kinds or ("File", "Class", "Function", "Test")
-        found = loom.store.find(loom.viewer, NOW, Find(kinds=kinds), limit=10_000).nodes
+        found = ctx.store.find(ctx.viewer, NOW, Find(kinds=kinds), limit=10_000).nodes
         return {node.id.removeprefix("ship/"): node for node in found}
 
     def events(self) -> int:
@@ -114,15 +114,15 @@ def test_unchanged_costs_no_event_and_no_resolving(ship: Ship) -> None:
 def test_a_small_change_is_one_commit_with_its_links(ship: Ship) -> None:
     ship.write(a=A, b=B)
     ship.index()
-    loom = ship.memory.loom
-    before = loom.store.head(loom.viewer)
+    ctx = ship.memory.ctx
+    before = ctx.store.head(ctx.viewer)
     ship.write(b=B.replace("load", "unload"))
     done = ship.index("b.py")
     assert (done.kind, done.files, done.relinked) == ("file_change", 1, 2)
-    commits = loom.store.log(loom.operator("look"), after=before.pos, limit=100)
+    commits = ctx.store.log(ctx.operator("look"), after=before.pos, limit=100)
     assert [[event.kind for event in events] for _, events in commits] == [["tx.noted", "code.indexed", "code.linked"]]
     assert ("a.py::go", "CALLS", "b.py::load") not in ship.links()
-    latest = loom.store.transactions(loom.operator("look"), limit=1)[0]
+    latest = ctx.store.transactions(ctx.operator("look"), limit=1)[0]
     assert (latest.kind, latest.files) == ("file_change", ("b.py",))
 
 
@@ -200,8 +200,8 @@ def test_rights_of_links_follow_those_of_their_file(ship: Ship) -> None:
     ship.write(a=A, b=B)
     ship.memory.ingest(ship.root)
     ship.memory.ingest(ship.root, scope="public")
-    loom = ship.memory.loom
-    found = loom.store.relations(loom.viewer, NOW, LINKS, limit=100)
+    ctx = ship.memory.ctx
+    found = ctx.store.relations(ctx.viewer, NOW, LINKS, limit=100)
     assert {edge.guard.scope for edge in found} == {"public"}
     assert {node.guard.scope for node in ship.nodes("Import").values()} == {"public"}
 
@@ -269,7 +269,7 @@ def test_repositories_inside_are_folders_and_named(ship: Ship) -> None:
 
 def test_a_workspace_that_is_not_there(ship: Ship) -> None:
     ship.root.rmdir()
-    with pytest.raises(NotFound, match="there is no directory"):
+    with pytest.raises(NotFound, match="does not exist"):
         ship.index()
 
 
@@ -290,7 +290,7 @@ def test_files_that_vanish_while_they_are_indexed(on_disk: Ship) -> None:
         for path in vanished:
             path.unlink(missing_ok=True)
 
-    done = index_workspace(replace(on_disk.memory.loom, progress=progress))
+    done = index_workspace(replace(on_disk.memory.ctx, progress=progress))
     gone = sum(each.reason == "is gone" for each in done.skipped)
     assert done.files + gone == 120
     after = on_disk.index()
@@ -306,7 +306,7 @@ def test_a_resolver_that_fails_costs_its_file_its_links(ship: Ship, monkeypatch:
             raise ZeroDivisionError("by zero")
         return real(facts, project)
 
-    monkeypatch.setattr("weft.operations.code_links.resolve", resolve)
+    monkeypatch.setattr("weft.code.index.links.resolve", resolve)
     ship.write(a=A, b=B)
     done = ship.index()
     assert any("a.py is not linked" in note and "ZeroDivisionError" in note for note in done.notes)
@@ -318,7 +318,7 @@ def test_secrets_are_in_neither_graph_nor_facts(on_disk: Ship) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     on_disk.write(a=f'def f():\n    return call("{token}")\n\n\ndef g_{token}():\n    pass\n')
     done = on_disk.index()
-    assert any("secrets were taken out of a.py" in note for note in done.notes)
+    assert any("secrets were redacted in a.py" in note for note in done.notes)
     assert token not in "".join(node.text + str(node.props) for node in on_disk.nodes().values())
     held = b"".join(path.read_bytes() for path in (on_disk.scratch / "store").rglob("*") if path.is_file())
     assert token.encode() not in held
@@ -327,7 +327,7 @@ def test_secrets_are_in_neither_graph_nor_facts(on_disk: Ship) -> None:
 def test_what_is_erased_is_gone_from_the_facts_too(on_disk: Ship) -> None:
     on_disk.write(a="def marker_of_jane_roe():\n    pass\n", b=B)
     on_disk.index()
-    place = facts_place(on_disk.memory.loom.settings)
+    place = facts_place(on_disk.memory.ctx.settings)
     assert place is not None
     assert b"marker_of_jane_roe" in b"".join(path.read_bytes() for path in place.parent.glob("*.facts*"))
     on_disk.memory.erase(source="a.py", yes=True, confirm="default")
@@ -340,8 +340,8 @@ def test_what_is_erased_is_gone_from_the_facts_too(on_disk: Ship) -> None:
 def test_a_store_that_was_put_back_is_indexed_as_it_is(on_disk: Ship, tmp_path: Path) -> None:
     on_disk.write(a=A, b=B)
     on_disk.index()
-    loom = on_disk.memory.loom
-    saved = loom.store.backup(loom.operator("back up"), tmp_path / "saved")
+    ctx = on_disk.memory.ctx
+    saved = ctx.store.backup(ctx.operator("back up"), tmp_path / "saved")
     on_disk.write(b=B.replace("load", "unload"))
     on_disk.index()
     on_disk.memory.close()

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import weft
-from weft.operations.code_indexing import index_workspace
-from weft.operations.code_links import LINK_RELATIONS
-from weft.operations.facts_kept import facts_place
-from weft.types import NOW, Find
+from weft.code.index.facts_lock import facts_place
+from weft.code.index.index import index_workspace
+from weft.code.index.links import LINK_RELATIONS
+from weft.core.types import NOW, Find
 
 PATHS = (
     "a.py",
@@ -69,12 +69,12 @@ def contents(path: str) -> st.SearchStrategy[str]:
 
 def shown(memory: weft.Memory) -> tuple[dict[str, Any], set[tuple[Any, ...]]]:
     """What stands: files and symbols with all they say, and every relation between them."""
-    loom = memory.loom
+    ctx = memory.ctx
     kinds = ("File", "Class", "Function", "Test")
-    found = loom.store.find(loom.viewer, NOW, Find(kinds=kinds), limit=10_000).nodes
+    found = ctx.store.find(ctx.viewer, NOW, Find(kinds=kinds), limit=10_000).nodes
     nodes = {node.id: (node.kind, node.name, node.summary, node.text, dict(node.props)) for node in found}
     rels = (*LINK_RELATIONS, "CONTAINS")
-    edges = loom.store.relations(loom.viewer, NOW, rels, limit=100_000)
+    edges = ctx.store.relations(ctx.viewer, NOW, rels, limit=100_000)
     return nodes, {(edge.src, edge.rel, edge.dst, edge.props.get("line")) for edge in edges}
 
 
@@ -114,27 +114,27 @@ class Workspace(RuleBasedStateMachine):
 
     @rule()
     def index_all(self) -> None:
-        index_workspace(self.memory.loom)
+        index_workspace(self.memory.ctx)
         self.dirty.clear()
 
     @rule()
     def index_what_changed(self) -> None:
-        index_workspace(self.memory.loom, paths=sorted(self.dirty))
+        index_workspace(self.memory.ctx, paths=sorted(self.dirty))
         self.dirty.clear()
 
     @rule(path=st.sampled_from(PATHS))
     def index_one(self, path: str) -> None:
-        index_workspace(self.memory.loom, paths=[path])
+        index_workspace(self.memory.ctx, paths=[path])
         self.dirty.discard(path)
 
     @rule()
     def index_anew(self) -> None:
-        index_workspace(self.memory.loom, full=True)
+        index_workspace(self.memory.ctx, full=True)
         self.dirty.clear()
 
     @rule(how=st.sampled_from(("lost", "damaged")))
     def lose_facts(self, how: str) -> None:
-        place = facts_place(self.memory.loom.settings)
+        place = facts_place(self.memory.ctx.settings)
         if place is None or not place.exists():
             return
         if how == "lost":
@@ -147,7 +147,7 @@ class Workspace(RuleBasedStateMachine):
         if self.dirty:
             return
         fresh = self.open("memory://")
-        index_workspace(fresh.loom)
+        index_workspace(fresh.ctx)
         now, then = shown(self.memory), shown(fresh)
         fresh.close()
         assert now[0] == then[0]

@@ -11,23 +11,23 @@ import time
 from pathlib import Path
 
 import pytest
-from dying import Dying
-from test_indexing_machine import shown
 
 import weft
-from weft.operations import code_workers
-from weft.operations.code_indexing import index_workspace
-from weft.operations.code_workers import Worker, Workers
-from weft.operations.logbook import LogVerify, log_verify
+from tests.code.dying import Dying
+from tests.code.test_indexing_machine import shown
+from weft.code.index.index import index_workspace
+from weft.code.index.processes import workers as code_workers
+from weft.code.index.processes.workers import Worker, Workers
+from weft.upkeep.log import LogVerify, log_verify
 
 FILES = 90
 INDEX = """
 import sys, weft
-from weft.operations.code_indexing import index_workspace
+from weft.code.index.index import index_workspace
 scratch, root = sys.argv[1:]
 environment = {"HOME": scratch, "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
 memory = weft.open(f"sqlite://{scratch}/store", directory=root, environment=environment)
-done = index_workspace(memory.loom)
+done = index_workspace(memory.ctx)
 print(done.files, done.unchanged, flush=True)
 """
 
@@ -56,9 +56,9 @@ def opened(url: str, root: Path) -> weft.Memory:
 def check_whole(root: Path) -> None:
     """The store shows what a fresh one does, and its log is sound."""
     memory, fresh = opened(f"sqlite://{root.parent / 'store'}", root), opened(f"sqlite://{root.parent / 'fresh'}", root)
-    index_workspace(fresh.loom)
+    index_workspace(fresh.ctx)
     assert shown(memory) == shown(fresh)
-    assert log_verify(memory.loom, LogVerify()).problem is None
+    assert log_verify(memory.ctx, LogVerify()).problem is None
     memory.close()
     fresh.close()
 

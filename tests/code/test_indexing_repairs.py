@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 import pytest
 from msgspec.structs import replace
-from tests.code.test_indexing_machine import shown
 
 import weft
-from weft.code.facts_file import FactsFile
-from weft.errors import DiskFull
-from weft.operations.code_indexing import CodeIndexed, index_workspace
-from weft.types import NOW
+from tests.code.test_indexing_machine import shown
+from weft.code.index.facts_file import FactsFile
+from weft.code.index.index import CodeIndexed, index_workspace
+from weft.core.errors import DiskFull
+from weft.core.types import NOW
 
 NOBODY = 65_534
 MANY = 45  # files: more than a small change has
@@ -43,14 +43,14 @@ class Ship:
             (self.root / name).write_text(text)
 
     def index(self, *paths: str, full: bool = False) -> CodeIndexed:
-        return index_workspace(self.memory.loom, paths=paths or None, full=full)
+        return index_workspace(self.memory.ctx, paths=paths or None, full=full)
 
     def files(self) -> set[str]:
         return {key.removeprefix("ship/") for key, node in shown(self.memory)[0].items() if node[0] == "File"}
 
     def must_be_as_fresh(self) -> None:
         fresh = self.open("memory://")
-        index_workspace(fresh.loom)
+        index_workspace(fresh.ctx)
         now, then = shown(self.memory), shown(fresh)
         fresh.close()
         assert now == then
@@ -288,9 +288,9 @@ def test_who_does_not_see_all_files_leaves_what_is_known_of_them(ship: Ship) -> 
     ship.write({"a.py": CALLS_B, "b.py": B})
     ship.index()
     before = shown(ship.memory)
-    loom = ship.memory.loom
-    narrow = replace(loom, viewer=replace(loom.viewer, scopes=frozenset({"public"})))
-    assert not loom.store.nodes(narrow.viewer, NOW, ["ship/b.py"])
+    ctx = ship.memory.ctx
+    narrow = replace(ctx, viewer=replace(ctx.viewer, scopes=frozenset({"public"})))
+    assert not ctx.store.nodes(narrow.viewer, NOW, ["ship/b.py"])
     done = index_workspace(narrow, full=True)
     assert any("you may not see" in note for note in done.notes)
     ship.write({"a.py": CALLS_B.replace("go", "went")})

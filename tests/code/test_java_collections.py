@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.code.tree import Tree
+from weft.code.resolve.tree import Tree
 
 BOATS = """package boats;
 import java.util.*;

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.code.resolving import Target
-from weft.code.tree import Tree
+from weft.code.resolve import Target
+from weft.code.resolve.tree import Tree
 
 HERE = Path(__file__).parent
 LANGUAGES = sorted(found.parent.name for found in HERE.glob("*/expected.jsonl"))

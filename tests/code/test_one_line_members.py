@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.code.symbols import read_source
-from weft.code.tree import Tree
+from weft.code.parse.symbols import read_source
+from weft.code.resolve.tree import Tree
 
 ONE_LINE = {
     "a.ts": "class Boat { sail() {} stop() { this.sail(); } }\nclass Ferry extends Boat { sail() { super.sail(); } }\n",

@@ -8,9 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from weft.code.parsing import MAX_SOURCE_BYTES
-from weft.code.resolving import Links
-from weft.code.tree import Tree
+from weft.code.parse.parse import MAX_SOURCE_BYTES
+from weft.code.resolve import FileLinks
+from weft.code.resolve.tree import Tree
 
 
 def project(root: Path, files: dict[str, str]) -> Tree:
@@ -20,7 +20,7 @@ def project(root: Path, files: dict[str, str]) -> Tree:
     return Tree(root)
 
 
-def calls(links: Links) -> set[tuple[str, str]]:
+def calls(links: FileLinks) -> set[tuple[str, str]]:
     return {(link.key, f"{link.target.path}::{link.target.key}") for link in links.links if link.relation == "CALLS"}
 
 
@@ -284,10 +284,10 @@ def test_a_large_file_takes_seconds(tmp_path: Path) -> None:
         if len(text) + len(more) > MAX_SOURCE_BYTES // 4:
             break
         text += more
-    began = time.perf_counter()
+    began = time.process_time()
     tree = project(tmp_path, {"large.py": text})
     found = calls(tree.links("large.py"))
-    assert time.perf_counter() - began < 15
+    assert time.process_time() - began < 15
     assert ("f100", "large.py::f50") in found
 
 

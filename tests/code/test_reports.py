@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.code.indexed import write_files
-from tests.retrieval.small_worlds import loom_over
 
+from tests.code.indexed import write_files
+from tests.retrieval.small_worlds import context_over
 from weft.backends.sqlite.store import SqliteStore
-from weft.extract.code_lines import is_code_line, prose_of
+from weft.code.ask.graph_query import GraphQuery, graph_query
 from weft.log.chain import commit_genesis
-from weft.loom import Loom
-from weft.operations.graph_query import GraphQuery, graph_query
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock
+from weft.text.extract.code_lines import is_code_line, prose_of
 
 REPORT = """Timeout is ignored when the harbour pilot reconnects
 The pilot keeps the connection open for ever, whatever timeout was given when it reconnects. I use it like this:
@@ -31,10 +31,10 @@ Traceback (most recent call last):
 
 
 @pytest.fixture
-def loom(tmp_path: Path) -> Iterator[Loom]:
+def ctx(tmp_path: Path) -> Iterator[CallContext]:
     clock = ManualClock()
     store = SqliteStore(tmp_path / "store", commit_genesis, clock=clock)
-    made = loom_over(store, clock)
+    made = context_over(store, clock)
     yield replace(made, settings=replace(made.settings, root=tmp_path))
     store.close()
 
@@ -72,10 +72,10 @@ def test_the_title_stays_whatever_it_holds() -> None:
     assert prose_of("crane.save() = None\nIt fails.\nx = 1\n") == "crane.save() = None\nIt fails.\n"
 
 
-def test_a_report_is_about_what_it_says_more_than_about_the_code_it_shows(loom: Loom) -> None:
+def test_a_report_is_about_what_it_says_more_than_about_the_code_it_shows(ctx: CallContext) -> None:
     own = "def save_crane(crane, colour, weight):\n    return crane, colour, weight, weigh_crane\n"
     pilot = "def connect(timeout):\n    # the pilot reconnects\n    connection = timeout\n    return connection\n"
     others = {f"port/part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(6)}
-    write_files(loom, {"port/crane.py": own, "port/pilot.py": pilot, **others})
-    answer = graph_query(loom, GraphQuery(query=REPORT))
+    write_files(ctx, {"port/crane.py": own, "port/pilot.py": pilot, **others})
+    answer = graph_query(ctx, GraphQuery(query=REPORT))
     assert [hit.path for hit in answer.hits][:2] == ["port/pilot.py", "port/crane.py"]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft.code.resolving import Link
-from weft.code.symbols import SourceFile, Symbol, read_source
-from weft.code.tree import Tree
-from weft.operations.code_indexing import index_workspace
-from weft.operations.code_links import LINK_RELATIONS
-from weft.types import NOW
+from weft.code.index.index import index_workspace
+from weft.code.index.links import LINK_RELATIONS
+from weft.code.parse.symbols import SourceFile, Symbol, read_source
+from weft.code.resolve import Link
+from weft.code.resolve.tree import Tree
+from weft.core.types import NOW
 
 FILE = """\
 //! A file.
@@ -254,11 +254,11 @@ def test_a_manifest_that_says_nothing_does_no_harm(tmp_path: Path, manifest: str
     ids=range(18),
 )
 def test_a_hostile_file_takes_seconds_at_most(tmp_path: Path, text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     tree = workspace(tmp_path, {"Cargo.toml": '[package]\nname = "a"\n', "src/lib.rs": text})
     tree.links("src/lib.rs")
     assert tree.paths == ("src/lib.rs",)
-    assert time.perf_counter() - begun < 6
+    assert time.process_time() - begun < 6
 
 
 CORE = '[package]\nname = "core-parts"\n'
@@ -320,8 +320,8 @@ STEPS: list[tuple[dict[str, str | None], tuple[str, str, str] | None]] = [
 
 
 def relations(memory: weft.Memory) -> set[tuple[str, str, str]]:
-    loom = memory.loom
-    edges = loom.store.relations(loom.viewer, NOW, LINK_RELATIONS, limit=10_000)
+    ctx = memory.ctx
+    edges = ctx.store.relations(ctx.viewer, NOW, LINK_RELATIONS, limit=10_000)
     return {(edge.src.removeprefix("ship/"), edge.rel, edge.dst.removeprefix("ship/")) for edge in edges}
 
 
@@ -336,8 +336,8 @@ def test_a_workspace_that_is_changed_step_by_step_shows_what_a_fresh_store_does(
                     (root / path).unlink()
                 else:
                     workspace_file(root, path, text)
-            index_workspace(memory.loom, paths=sorted(files))
+            index_workspace(memory.ctx, paths=sorted(files))
             with weft.open("memory://", directory=root, environment=environment) as fresh:
-                index_workspace(fresh.loom)
+                index_workspace(fresh.ctx)
                 assert relations(memory) == relations(fresh), number
             assert shown is None or shown in relations(memory), number

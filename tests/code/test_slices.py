@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.code.ferry import FILES, PROJECT, ferry, many_tests, of_files, reopened, run
 
 import weft
-from weft.errors import Invalid, NotFound
-from weft.operations.code_indexing import index_workspace
+from tests.code.ferry import FILES, PROJECT, ferry, many_tests, of_files, reopened
+from weft.code.index.index import index_workspace
+from weft.core.errors import Invalid, NotFound
 from weft.testing.clock import HOUR_US, ManualClock
 
 
@@ -50,64 +50,60 @@ def lines(path: str, first: int, last: int) -> str:
     ],
 )
 def test_a_symbol_is_found_by_id_file_name_or_question(memory: weft.Memory, asked: dict[str, str], name: str) -> None:
-    found = run(memory, "semantic_slice", **asked)
+    found = memory.call("semantic_slice", **asked)
     assert found.symbol_name == name
     assert found.code == lines(found.file, found.start_line, found.end_line)
 
 
 def test_how_much_is_shown(memory: weft.Memory) -> None:
-    head = run(memory, "semantic_slice", symbol="Desk.book", context="signature")
+    head = memory.call("semantic_slice", symbol="Desk.book", context="signature")
     assert head.code == "def book(self, name: str, age: int) -> int"
     assert not head.callers
-    body = run(memory, "semantic_slice", symbol="Desk.book")
+    body = memory.call("semantic_slice", symbol="Desk.book")
     assert body.code == lines("ferry/desk.py", 19, 25)
     assert not body.callers
-    beside = run(memory, "semantic_slice", symbol="Desk.book", context="with-deps")
+    beside = memory.call("semantic_slice", symbol="Desk.book", context="with-deps")
     assert [(each.name, each.citation) for each in beside.callers] == [("main", "file://ferry/cli.py:14")]
     assert {each.name for each in beside.callees} == {"DeskFull", "BookingStore.save"}
     assert [each.name for each in beside.tests] == ["test_a_seat_is_booked"]
 
 
 def test_a_class_is_whole_and_lists_its_members(memory: weft.Memory) -> None:
-    found = run(memory, "semantic_slice", symbol="Desk")
+    found = memory.call("semantic_slice", symbol="Desk")
     assert found.code == lines("ferry/desk.py", 11, 33)
     assert [each.name for each in found.members] == ["Desk.__init__", "Desk.book", "Desk.price", "Desk.who"]
 
 
 def test_full_tells_of_decisions_that_involve_it(place: Path) -> None:
     with reopened(place) as memory:
-        node = run(memory, "semantic_slice", symbol="car_surcharge").id
-        run(
-            memory,
-            "save_decision",
-            title="Cars pay by length from May",
-            rationale="Vans take two places",
-            entities=[node],
+        node = memory.call("semantic_slice", symbol="car_surcharge").id
+        memory.call(
+            "save_decision", title="Cars pay by length from May", rationale="Vans take two places", entities=[node]
         )
-        found = run(memory, "semantic_slice", symbol="car_surcharge", context="full")
+        found = memory.call("semantic_slice", symbol="car_surcharge", context="full")
     assert [each.title for each in found.decisions] == ["Cars pay by length from May"]
     assert found.decisions[0].citation.startswith("weft://")
     assert found.learnings == ()
 
 
 def test_of_several_one_is_taken_and_the_others_are_listed(memory: weft.Memory) -> None:
-    found = run(memory, "semantic_slice", symbol="save")
+    found = memory.call("semantic_slice", symbol="save")
     assert len({found.symbol_name, *(each.name for each in found.others)}) == 3
     assert all(each.citation.startswith("file://ferry/store.py:") for each in found.others)
 
 
 def test_what_is_not_there_comes_with_the_nearest_names(memory: weft.Memory) -> None:
     with pytest.raises(NotFound) as problem:
-        run(memory, "semantic_slice", symbol="car_surcharg")
+        memory.call("semantic_slice", symbol="car_surcharg")
     assert "car_surcharge (file://ferry/fares.py:12)" in problem.value.hint
     with pytest.raises(NotFound) as problem:
-        run(memory, "semantic_slice", symbol="boook", file="ferry/desk.py")
+        memory.call("semantic_slice", symbol="boook", file="ferry/desk.py")
     assert "Desk.book" in problem.value.hint
     with pytest.raises(NotFound) as problem:
-        run(memory, "semantic_slice", symbol="x", file="ferry/dsk.py")
+        memory.call("semantic_slice", symbol="x", file="ferry/dsk.py")
     assert "weft index" in problem.value.hint
     with pytest.raises(Invalid):
-        run(memory, "semantic_slice", symbol="  ")
+        memory.call("semantic_slice", symbol="  ")
 
 
 def test_a_workspace_that_is_not_indexed_says_what_to_do(tmp_path: Path) -> None:
@@ -121,7 +117,7 @@ def test_a_workspace_that_is_not_indexed_says_what_to_do(tmp_path: Path) -> None
             ("context_pack", {"task": "book a seat"}),
         ):
             with pytest.raises(NotFound) as problem:
-                run(memory, name, **given)
+                memory.call(name, **given)
             assert "`weft index`" in problem.value.hint, name
 
 
@@ -130,11 +126,11 @@ def test_a_file_that_changed_is_read_as_it_was_indexed_and_is_named(tmp_path: Pa
         path = tmp_path / PROJECT / "ferry/desk.py"
         path.write_text("# moved\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
         for symbol, first, last in (("Desk.book", 19, 25), ("Desk", 11, 33)):
-            found = run(memory, "semantic_slice", symbol=symbol)
+            found = memory.call("semantic_slice", symbol=symbol)
             assert found.code == lines("ferry/desk.py", first, last)
             assert any("ferry/desk.py" in note and "weft index" in note for note in found.notes)
         path.unlink()
-        found = run(memory, "semantic_slice", symbol="Desk.book")
+        found = memory.call("semantic_slice", symbol="Desk.book")
         assert found.code == lines("ferry/desk.py", 19, 25)
         assert any("ferry/desk.py" in note for note in found.notes)
 
@@ -147,9 +143,9 @@ def test_a_slice_of_an_earlier_time_is_what_stood_there_then(tmp_path: Path) -> 
         clock.step(HOUR_US)
         path = tmp_path / PROJECT / "ferry/fares.py"
         path.write_text(path.read_text(encoding="utf-8").replace("2500", "3000"), encoding="utf-8")
-        index_workspace(memory.loom)
-        now = run(memory, "semantic_slice", symbol="car_surcharge")
-        before = run(memory, "semantic_slice", symbol="car_surcharge", as_of=then)
+        index_workspace(memory.ctx)
+        now = memory.call("semantic_slice", symbol="car_surcharge")
+        before = memory.call("semantic_slice", symbol="car_surcharge", as_of=then)
     assert "return 3000" in now.code
     assert "return 2500" in before.code
     assert not before.notes
@@ -162,9 +158,9 @@ def test_secrets_in_source_are_not_shown(tmp_path: Path) -> None:
         f'def login() -> str:\n    return "{token}"\n', encoding="utf-8"
     )
     with reopened(tmp_path) as memory:
-        index_workspace(memory.loom)
-        found = run(memory, "semantic_slice", symbol="login")
-        told = run(memory, "context_pack", task="login of the harbour").text
+        index_workspace(memory.ctx)
+        found = memory.call("semantic_slice", symbol="login")
+        told = memory.call("context_pack", task="login of the harbour").text
     assert found.code.startswith("def login() -> str:\n")
     assert token not in found.code
     assert "login" in told
@@ -173,7 +169,7 @@ def test_secrets_in_source_are_not_shown(tmp_path: Path) -> None:
 
 def test_callers_and_tests_are_counted_apart(tmp_path: Path) -> None:
     with of_files(tmp_path, many_tests(80)) as memory:
-        found = run(memory, "semantic_slice", symbol="launch", context="with-deps")
+        found = memory.call("semantic_slice", symbol="launch", context="with-deps")
     assert {each.name for each in found.callers} == {"caller_0", "caller_1", "Client.get"}
     assert len(found.tests) == 20
     assert "tests: the first 20 of 80 are listed" in found.notes
@@ -186,5 +182,5 @@ def test_a_commit_that_was_never_indexed_is_said_to_be(tmp_path: Path) -> None:
             subprocess.run(["git", *arguments], cwd=tmp_path / PROJECT, check=True, capture_output=True)
         for name in ("semantic_slice", "code_explain"):
             given = {"symbol" if name == "semantic_slice" else "element": "launch", "as_of": "HEAD"}
-            assert any("never indexed" in note for note in run(memory, name, **given).notes)
-            assert not any("never indexed" in note for note in run(memory, name, **{**given, "as_of": None}).notes)
+            assert any("never indexed" in note for note in memory.call(name, **given).notes)
+            assert not any("never indexed" in note for note in memory.call(name, **{**given, "as_of": None}).notes)

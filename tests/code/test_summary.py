@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from weft.code.summary import MAX_PURPOSE_CHARACTERS, parameter_names, purpose_of
-from weft.code.symbols import read_source
+from weft.code.parse.summary import MAX_PURPOSE_CHARACTERS, parameter_names, purpose_of
+from weft.code.parse.symbols import read_source
 
 
 def purpose(text: str, *, path: str = "a.py", name: str = "", calls: Sequence[str] = ()) -> str:

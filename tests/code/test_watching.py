@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.code.workbench import Workbench, read_only, served, wait_for
-from tests.stand_ins import embedding_server
 
-from weft.loom import Loom
-from weft.operations.watching import MAX_BATCH, Watcher
-from weft.types import NOW, Find
+from tests.code.workbench import Workbench, read_only, served
+from tests.stand_ins import embedding_server
+from tests.waiting import wait_for
+from weft.code.watch.watch import MAX_BATCH, Watcher
+from weft.core.types import NOW, Find
+from weft.runtime.call_context import CallContext
 
 
 @pytest.fixture
@@ -30,10 +31,10 @@ def bench(tmp_path: Path) -> Workbench:
 class Watched:
     """A watcher in this process, and what the graph says."""
 
-    def __init__(self, bench: Workbench, loom: Loom, **options: Any) -> None:
-        self.bench, self.loom = bench, loom
+    def __init__(self, bench: Workbench, ctx: CallContext, **options: Any) -> None:
+        self.bench, self.ctx = bench, ctx
         self.batches: list[str] = []
-        self.watcher = Watcher(loom, tell=lambda batch: self.batches.append(batch.line), first=True, **options).start()
+        self.watcher = Watcher(ctx, tell=lambda batch: self.batches.append(batch.line), first=True, **options).start()
         self.settled()
 
     def settled(self) -> None:
@@ -41,26 +42,24 @@ class Watched:
 
     def names(self) -> set[str]:
         find = Find(kinds=("Function", "Class", "Test"), projects=("pier",))
-        return {node.name for node in self.loom.store.find(self.loom.viewer, NOW, find, limit=10_000).nodes}
+        return {node.name for node in self.ctx.store.find(self.ctx.viewer, NOW, find, limit=10_000).nodes}
 
     def files(self) -> set[str]:
         find = Find(kinds=("File",), projects=("pier",))
-        return {
-            str(node.props["path"]) for node in self.loom.store.find(self.loom.viewer, NOW, find, limit=10_000).nodes
-        }
+        return {str(node.props["path"]) for node in self.ctx.store.find(self.ctx.viewer, NOW, find, limit=10_000).nodes}
 
     def shows(self, *names: str) -> None:
         """The graph says so, soon."""
         wait_for(lambda: self.names() == set(names), f"{names}, but {self.names()}")
 
     def changes(self) -> int:
-        return len(self.loom.store.transactions(self.loom.viewer, limit=1_000))
+        return len(self.ctx.store.transactions(self.ctx.viewer, limit=1_000))
 
 
 @pytest.fixture
 def watched(bench: Workbench) -> Iterator[Watched]:
     with bench.open() as memory:
-        made = Watched(bench, memory.loom)
+        made = Watched(bench, memory.ctx)
         yield made
         made.watcher.stop()
         assert made.watcher.join(10)
@@ -174,7 +173,7 @@ def test_two_servers_watch_one_workspace_and_one_of_them_works(bench: Workbench)
 def _has(bench: Workbench, name: str) -> bool:
     with bench.open() as memory:
         find = Find(kinds=("Function",), names=(name,))
-        return bool(memory.loom.store.find(memory.loom.viewer, NOW, find, limit=1).nodes)
+        return bool(memory.ctx.store.find(memory.ctx.viewer, NOW, find, limit=1).nodes)
 
 
 def test_what_changed_while_nobody_watched_is_indexed_when_a_server_starts(bench: Workbench) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import weft
-from weft.errors import Invalid, WeftError
-from weft.operations import operation
-from weft.operations.code_indexing import index_workspace
+from weft.code.index.index import index_workspace
+from weft.core.errors import Invalid, WeftError
 
 GUIDE = """# Tides
 
@@ -39,51 +38,47 @@ def memory(tmp_path: Path) -> Iterator[weft.Memory]:
         (root / path).write_text(text)
     environment = {"HOME": str(tmp_path), "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off"}
     with weft.open(f"sqlite://{tmp_path / 'store'}", directory=root, environment=environment) as opened:
-        index_workspace(opened.loom)
+        index_workspace(opened.ctx)
         yield opened
 
 
-def run(memory: weft.Memory, name: str, **given: Any) -> Any:
-    return memory.run(operation(name), given)
-
-
 def headings(memory: weft.Memory, **given: Any) -> list[str]:
-    return [each.heading for each in run(memory, "search_docs", **given).passages]
+    return [each.heading for each in memory.call("search_docs", **given).passages]
 
 
 def test_only_documents_are_read_from_the_workspace_s_root_on(memory: weft.Memory) -> None:
     assert headings(memory, query="what does a berth cost?") == []
-    part = run(memory, "index_docs", path="docs")
+    part = memory.call("index_docs", path="docs")
     assert part.documents == 1
     assert headings(memory, query="is the crane broken?") == []
-    assert run(memory, "index_docs").documents == 1, "what was read before is not read again"
-    (crane, *_) = run(memory, "search_docs", query="is the crane broken?").passages
+    assert memory.call("index_docs").documents == 1, "what was read before is not read again"
+    (crane, *_) = memory.call("search_docs", query="is the crane broken?").passages
     assert (crane.source, "north quay" in crane.text) == ("notes.txt", True)
     for path in ("nowhere.md", "../elsewhere.md"):
         with pytest.raises(WeftError):
-            run(memory, "index_docs", path=path)
+            memory.call("index_docs", path=path)
 
 
 @pytest.mark.parametrize("symbol", ["high_water", "tides.py::high_water", "quay/tides.py::high_water"])
 def test_passages_that_name_a_symbol_are_found_by_it(memory: weft.Memory, symbol: str) -> None:
-    run(memory, "index_docs")
-    (found,) = run(memory, "search_docs", symbol=symbol).passages
+    memory.call("index_docs")
+    (found,) = memory.call("search_docs", symbol=symbol).passages
     assert "inner basin" in found.text
     assert (found.source, found.line) == ("docs/guide.md", 5)
     assert found.citation == "file://docs/guide.md:5"
 
 
 def test_with_a_question_too_only_those_that_name_the_symbol_count(memory: weft.Memory) -> None:
-    run(memory, "index_docs")
-    assert not run(memory, "search_docs", query="is the crane broken?", symbol="Ledger.book").passages
-    (found,) = run(memory, "search_docs", query="what was paid for a berth?", symbol="Ledger.book").passages
+    memory.call("index_docs")
+    assert not memory.call("search_docs", query="is the crane broken?", symbol="Ledger.book").passages
+    (found,) = memory.call("search_docs", query="what was paid for a berth?", symbol="Ledger.book").passages
     assert "nine crowns" in found.text
 
 
 def test_what_cannot_be_found_is_told(memory: weft.Memory) -> None:
-    assert "weft index-docs" in run(memory, "search_docs", query="berth").notes[0]
-    run(memory, "index_docs")
-    assert "no symbol or file that is indexed" in run(memory, "search_docs", symbol="nobody").notes[0]
-    assert "no document is joined to" in run(memory, "search_docs", symbol="Ledger").notes[0]
-    with pytest.raises(Invalid, match="nothing is asked for"):
-        run(memory, "search_docs", query=" ")
+    assert "weft index-docs" in memory.call("search_docs", query="berth").notes[0]
+    memory.call("index_docs")
+    assert "not an indexed symbol or file" in memory.call("search_docs", symbol="nobody").notes[0]
+    assert "no document is linked to" in memory.call("search_docs", symbol="Ledger").notes[0]
+    with pytest.raises(Invalid, match="no question and no symbol"):
+        memory.call("search_docs", query=" ")

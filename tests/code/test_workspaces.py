@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.code.workbench import Workbench, served, token_of
 
-from weft.errors import Forbidden, Invalid, NotFound
+from tests.code.workbench import Workbench, served, token_of
+from weft.code.ask.workspaces import workspace_of
+from weft.core.errors import Forbidden, Invalid, NotFound
 from weft.operations import operation
-from weft.operations.workspaces import workspace_of
 
 
 @pytest.fixture
@@ -32,24 +32,24 @@ def test_code_tools_work_on_what_was_chosen_and_memories_stay(bench: Workbench, 
         chosen = memory.run(choose, {"workspace_root": str(tmp_path / "quay")})
         assert (chosen.project, chosen.workspace, chosen.indexed) == ("quay", str(tmp_path / "quay"), False)
         assert any("graph_rebuild" in note for note in chosen.notes)
-        here = workspace_of(memory.loom)
+        here = workspace_of(memory.ctx)
         assert (here.settings.root, here.settings.project) == (tmp_path / "quay", "quay")
-        assert here.writer == memory.loom.writer
-        assert here.viewer == memory.loom.viewer
+        assert here.writer == memory.ctx.writer
+        assert here.viewer == memory.ctx.viewer
         done = memory.run(rebuild, {})
         assert (done.project, done.job.counts["files"]) == ("quay", 2)
         assert memory.remember("The bell rings at noon.").status == "saved"
         (bell,) = [each for each in memory.recent().nodes if "bell" in each.text]
         assert bell.project == "pier"
         assert memory.run(choose, {"workspace_root": "."}).project == "pier"
-        assert memory.run(operation("graph_health"), {}).files == 1
+        assert memory.call("graph_health").files == 1
 
 
 def test_a_folder_of_sources_is_all_that_is_read(bench: Workbench, tmp_path: Path) -> None:
     with bench.open() as memory:
         given = {"workspace_root": str(tmp_path / "quay"), "source_dir": "src"}
-        assert memory.run(operation("graph_set_workspace"), given).source_dir == "src"
-        assert memory.run(operation("graph_rebuild"), {}).job.counts["files"] == 1
+        assert memory.call("graph_set_workspace", **given).source_dir == "src"
+        assert memory.call("graph_rebuild").job.counts["files"] == 1
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_folder_of_sources_is_all_that_is_read(bench: Workbench, tmp_path: Pat
         ({"workspace_root": "a.py"}, Invalid, "is a file"),
         ({"workspace_root": ".", "project_id": "no name"}, Invalid, "project_id"),
         ({"workspace_root": ".", "source_dir": ".."}, Invalid, "outside the workspace"),
-        ({"workspace_root": ".", "source_dir": "src"}, NotFound, "there is no folder src"),
+        ({"workspace_root": ".", "source_dir": "src"}, NotFound, "the workspace has no folder src"),
         ({"workspace_root": "a\x00b"}, Invalid, "NUL"),
     ],
 )
@@ -67,7 +67,7 @@ def test_what_cannot_be_chosen_is_refused_with_a_hint(
     bench: Workbench, given: dict[str, str], problem: type[Exception], words: str
 ) -> None:
     with bench.open() as memory, pytest.raises(problem, match=words) as caught:
-        memory.run(operation("graph_set_workspace"), given)
+        memory.call("graph_set_workspace", **given)
     assert getattr(caught.value, "hint", "")
 
 
@@ -77,17 +77,15 @@ def test_two_directories_do_not_share_a_project(bench: Workbench, tmp_path: Path
     twin = tmp_path / "elsewhere" / "pier"
     twin.mkdir(parents=True)
     with bench.open() as memory, pytest.raises(Forbidden, match="another directory"):
-        memory.run(operation("graph_set_workspace"), {"workspace_root": str(twin)})
+        memory.call("graph_set_workspace", workspace_root=str(twin))
 
 
 def test_a_project_that_the_environment_names_is_not_that_of_another_directory(
     bench: Workbench, tmp_path: Path
 ) -> None:
     with bench.open(project="harbour") as memory:
-        assert (
-            memory.run(operation("graph_set_workspace"), {"workspace_root": str(tmp_path / "quay")}).project == "quay"
-        )
-        assert memory.run(operation("graph_set_workspace"), {"workspace_root": "."}).project == "harbour"
+        assert memory.call("graph_set_workspace", workspace_root=str(tmp_path / "quay")).project == "quay"
+        assert memory.call("graph_set_workspace", workspace_root=".").project == "harbour"
 
 
 def test_callers_over_http_choose_among_what_the_operator_named(bench: Workbench, tmp_path: Path) -> None:
@@ -135,18 +133,18 @@ def test_stdio_keeps_what_was_chosen_for_its_later_calls(bench: Workbench, tmp_p
 
 def test_who_sees_less_is_told_of_nothing_else(bench: Workbench) -> None:
     with bench.open(scopes="public") as memory:
-        memory.run(operation("graph_rebuild"), {})
+        memory.call("graph_rebuild")
     bench.write("secret/hid.py", "import a\n\n\ndef hid():\n    return a.a() + open('x')\n")
     with bench.open() as memory:
-        memory.run(operation("graph_rebuild"), {})
+        memory.call("graph_rebuild")
         bench.write("secret/hid.py", "def hid():\n    return 2\n")
         bench.write("secret/new.py", "def new():\n    return 2\n")
         bench.write("a.py", "def a():\n    return 2\n")
-        whole = memory.run(operation("graph_health"), {})
+        whole = memory.call("graph_health")
     assert whole.pending == ("a.py", "secret/hid.py", "secret/new.py")
     assert (whole.files, whole.jobs[0].counts["files"], whole.outside is not None) == (2, 1, True)
     with bench.open(scopes="public") as memory:
-        told = memory.run(operation("graph_health"), {})
+        told = memory.call("graph_health")
     assert (told.files, told.symbols, told.pending, told.pending_changes) == (1, 1, ("a.py",), 1)
     assert (told.outside, told.unresolved, told.vectors_pending, told.latest_tx) == (None, None, None, None)
     assert [(job.state, job.counts) for job in told.jobs] == [("done", {}), ("done", {})]
@@ -156,11 +154,11 @@ def test_who_sees_less_is_told_of_nothing_else(bench: Workbench) -> None:
 def test_a_workspace_is_not_told_what_changed_in_another(bench: Workbench, tmp_path: Path) -> None:
     with bench.open() as memory:
         health, choose = operation("graph_health"), operation("graph_set_workspace")
-        memory.run(operation("graph_rebuild"), {})
+        memory.call("graph_rebuild")
         own = memory.run(health, {})
         memory.run(choose, {"workspace_root": str(tmp_path / "quay")})
         assert (memory.run(health, {}).latest_tx, memory.run(health, {}).tx_count) == (None, 0)
-        memory.run(operation("graph_rebuild"), {})
+        memory.call("graph_rebuild")
         theirs = memory.run(health, {})
         assert (theirs.latest_tx.id != own.latest_tx.id, theirs.tx_count) == (True, 1)
         memory.run(choose, {"workspace_root": "."})
@@ -169,10 +167,10 @@ def test_a_workspace_is_not_told_what_changed_in_another(bench: Workbench, tmp_p
 
 def test_a_workspace_that_is_gone_is_not_up_to_date(bench: Workbench) -> None:
     with bench.open() as memory:
-        memory.run(operation("graph_rebuild"), {})
-        assert memory.run(operation("graph_health"), {}).summary.endswith("; up to date")
+        memory.call("graph_rebuild")
+        assert memory.call("graph_health").summary.endswith("; up to date")
         bench.root.rename(bench.root.with_name("aside"))
-        told = memory.run(operation("graph_health"), {})
-    assert "its directory is not there" in told.summary
+        told = memory.call("graph_health")
+    assert "its directory is missing" in told.summary
     assert "up to date" not in told.summary
     assert (told.files, told.pending_changes) == (1, 0)

@@ -9,30 +9,18 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import weft
-from weft.config import load_settings
-from weft.instants import SystemClock, to_iso
-from weft.operations import operation
-from weft.tokens import Token, book_of, mint
+from tests.waiting import wait_for
+from weft.access.tokens import Token, book_of, mint
+from weft.core.clock import SystemClock, to_iso
+from weft.runtime.settings.load import load_settings
 
 WEFT = str(Path(sys.executable).with_name("weft"))
-Found = TypeVar("Found")
-
-
-def wait_for(look: Callable[[], Found | None], what: str = "", seconds: float = 30.0, every: float = 0.05) -> Found:
-    """What a look finds, as soon as it finds anything."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if found := look():
-            return found
-        time.sleep(every)
-    raise AssertionError(f"in {seconds} seconds there was no {what or 'such thing'}")
 
 
 class Workbench:
@@ -69,7 +57,7 @@ class Workbench:
     def call(self, name: str, **arguments: Any) -> Any:
         """One operation in this process."""
         with self.open() as memory:
-            return memory.run(operation(name), arguments)
+            return memory.call(name, **arguments)
 
     def weft(
         self,

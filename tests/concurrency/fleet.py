@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.concurrency.member import ACCOUNT, OPERATOR, open_store
 from weft.log.verify import read_commits, verify
-
-from .member import ACCOUNT, OPERATOR, open_store
 
 TESTS = Path(__file__).parents[__name__.count(".")]
 LOOK_EVERY_S = 0.02

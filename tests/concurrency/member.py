@@ -13,22 +13,23 @@ import sys
 import time
 from pathlib import Path
 
-from weft.append import Writer, append
-from weft.backends.sqlite import connection, turnstile, wal
+from weft.append.append import AppendOptions, append
+from weft.backends.sqlite.files import connection, wal
+from weft.backends.sqlite.files import write_lock as turnstile
 from weft.backends.sqlite.store import SqliteStore
-from weft.instants import SystemClock
-from weft.lexical import query_terms
+from weft.core.clock import SystemClock
+from weft.core.queries import TextQuery
+from weft.core.types import NOW, SCOPES, Actor, Viewer, Writer
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import memory
-from weft.queries import TextQuery
-from weft.types import NOW, SCOPES, Actor, Viewer
+from weft.text.lexical import query_terms
 
 ACCOUNT = "fleet"
 SMALL_RESTART_PAGES = 1_000
 SMALL_BOUND_BYTES = 2 * SMALL_RESTART_PAGES * wal.PAGE_BYTES
 OPERATOR = Viewer(account=ACCOUNT, scopes=frozenset(SCOPES), sensitive=True)
-WORDS = ("warp", "weft", "loom", "shuttle", "heddle", "reed", "thread", "selvedge")
+WORDS = ("warp", "weft", "ctx", "shuttle", "heddle", "reed", "thread", "selvedge")
 LOOK_AHEAD = 50  # nodes that a reader asks for at once
 
 
@@ -55,7 +56,13 @@ def write(store: SqliteStore, name: str, until_s: float) -> dict[str, float]:
     while time.monotonic() < until_s:
         number += 1
         began = time.perf_counter()
-        append(store, author, [draft(name, number, chance)], clock=clock, request_id=f"{name}-{number}")
+        append(
+            store,
+            author,
+            [draft(name, number, chance)],
+            clock=clock,
+            options=AppendOptions(request_id=f"{name}-{number}"),
+        )
         waits_ms.append((time.perf_counter() - began) * 1000)
     waits_ms.sort()
     return {

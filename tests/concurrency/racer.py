@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 import weft
-from weft.errors import WeftError
+from weft.core.errors import WeftError
 from weft.operations import OPERATIONS
 
 PROJECT = "race"

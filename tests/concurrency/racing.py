@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import weft
+from tests.concurrency.fleet import expect, start
+from tests.concurrency.racer import opened
+from weft.core.types import NOW, Find, NodeVersion
 from weft.log.verify import verify
-from weft.types import NOW, Find, NodeVersion
-
-from .fleet import expect, start
-from .racer import opened
 
 LEAD_S = 0.004  # from telling both to the moment they begin
 SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "aeiou")
 Told = dict[str, Any]
 
 
-class Tally(NamedTuple):
+class CallStats(NamedTuple):
     """How many rounds there were, and in how many both were at it at once."""
 
     rounds: int
@@ -127,7 +126,7 @@ def one_fact(two: Pair, memory: weft.Memory) -> None:
     assert [each["status"] for each in told] == ["saved", "superseded"], told
     first, second = told
     assert second["supersedes"] == [first["id"]]
-    store, viewer = memory.loom.store, memory.loom.viewer
+    store, viewer = memory.ctx.store, memory.ctx.viewer
     holds = store.find(viewer, NOW, Find(kinds=("Fact",), names=(_fact(memory, second["id"]).name,)), limit=10).nodes
     assert [node.id for node in holds] == [second["id"]]
     older, newer = _fact(memory, first["id"]), _fact(memory, second["id"])
@@ -137,14 +136,17 @@ def one_fact(two: Pair, memory: weft.Memory) -> None:
 
 def _fact(memory: weft.Memory, node_id: str) -> NodeVersion:
     """The fact as it is known now, whether it holds or not."""
-    return memory.loom.store.history(memory.loom.viewer, node_id, limit=10)[-1]
+    return memory.ctx.store.history(memory.ctx.viewer, node_id, limit=10)[-1]
 
 
-def run_rounds(directory: Path, rounds: int, *, seed: int = 0) -> Tally:
-    """Runs all sorts of rounds in turn and checks each; then that the log is whole and holds what was said."""
+def run_rounds(directory: Path, rounds: int, *, seed: int = 0) -> CallStats:
+    """Runs all sorts of rounds in turn and checks each; then that the log is whole and holds what was said.
+
+    Runs up to four times as many until both were at it at once in half of `rounds`.
+    """
     with pair(directory, seed=seed) as two, opened(directory) as memory:
-        for number in range(rounds):
-            match number % 6:
+        while two.rounds < rounds or (two.at_once <= rounds // 2 and two.rounds < 4 * rounds):
+            match two.rounds % 6:
                 case 0 | 1:
                     same_decision(two)
                 case 2:
@@ -155,6 +157,6 @@ def run_rounds(directory: Path, rounds: int, *, seed: int = 0) -> Tally:
                     one_fact(two, memory)
                 case _:
                     other_decisions(two)
-        assert verify(memory.loom.store, memory.loom.operator("check the log")).problem is None
-        assert memory.loom.store.check(memory.loom.operator("check the files")) == ()
-        return Tally(rounds=two.rounds, at_once=two.at_once)
+        assert verify(memory.ctx.store, memory.ctx.operator("check the log")).problem is None
+        assert memory.ctx.store.check(memory.ctx.operator("check the files")) == ()
+        return CallStats(rounds=two.rounds, at_once=two.at_once)

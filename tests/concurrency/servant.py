@@ -6,24 +6,25 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from weft.append import Writer, append
-from weft.backends.sqlite import turnstile
+from tests.concurrency.member import ACCOUNT, OPERATOR
+from weft.append.append import append
+from weft.backends.sqlite.files import write_lock
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import WeftError
-from weft.instants import SystemClock
-from weft.lexical import query_terms
+from weft.core.clock import SystemClock
+from weft.core.errors import WeftError
+from weft.core.queries import TextQuery
+from weft.core.types import MAX_READ_EVENTS, NOW, Actor, Writer
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.queries import TextQuery
-from weft.slices import append_in_slices
-from weft.types import NOW, Actor
+from weft.testing.scribe import closed, continued, opened
+from weft.text.lexical import query_terms
 
-from .member import ACCOUNT, OPERATOR
+PER_COMMIT = 25
 
 
 def node(number: int, text: str = "a thread of the long change") -> Draft:
@@ -63,7 +64,7 @@ class Servant:
         return pos
 
     def take_turns(self, by: str) -> bool:
-        turnstile.HAS_FLOCK = by == "flock"
+        write_lock.HAS_FLOCK = by == "flock"
         return True
 
     def look_until(self, name: str, pos: int) -> int:
@@ -87,29 +88,29 @@ class Servant:
     def hold(self, which: str) -> bool:
         """Takes one of the two locks and keeps it."""
         path = self.directory / "accounts" / f"{ACCOUNT}.{which}"
-        self.held.append(turnstile._flock(path, turnstile.fcntl.LOCK_EX))
+        self.held.append(write_lock._flock(path, write_lock.fcntl.LOCK_EX))
         return True
 
-    def slices(self, count: int, die_after: int | None = None, resume: str | None = None, slice_ms: int = 50) -> Any:
-        """Writes a long change of `count` nodes; dies by SIGKILL when so many drafts were asked for."""
+    def long_change(self, count: int, die_after: int | None = None, resume: str | None = None) -> Any:
+        """Writes one change of `count` nodes, PER_COMMIT in each commit; dies by SIGKILL before node `die_after`.
 
-        def drafts() -> Iterator[Draft]:
-            for number in range(count):
-                if number == die_after:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                yield node(number)
-
-        done = append_in_slices(
-            self.store,
-            author("long"),
-            drafts(),
-            clock=SystemClock(),
-            viewer=OPERATOR,
-            tx_kind="incremental",
-            slice_ms=slice_ms,
-            resume=resume,
-        )
-        return {"tx": done.tx, "drafts": done.drafts, "skipped": done.skipped, "commits": done.commits}
+        With `resume`, continues an open change behind the nodes that it already has.
+        """
+        write = partial(append, self.store, author("long"), clock=SystemClock())
+        skipped = 0
+        if resume is None:
+            write([opened("incremental")])
+            tx = self.store.transactions(OPERATOR, limit=1)[0].id
+        else:
+            tx = resume
+            log = self.store.log(OPERATOR, after=0, limit=MAX_READ_EVENTS)
+            skipped = sum(not event.kind.startswith("tx.") for _, events in log for event in events)
+        for start in range(skipped, count, PER_COMMIT):
+            if die_after is not None and start >= die_after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            write([continued(tx), *map(node, range(start, min(start + PER_COMMIT, count)))])
+        write([closed(tx)])
+        return {"tx": tx, "drafts": count - skipped, "skipped": skipped}
 
 
 def main(directory: str) -> None:

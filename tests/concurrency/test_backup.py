@@ -8,15 +8,14 @@ from pathlib import Path
 import apsw
 import pytest
 
-from weft.append import append
-from weft.backends.sqlite import backup
+from tests.concurrency.member import ACCOUNT, OPERATOR, open_store
+from tests.concurrency.servant import author, node
+from weft.append.append import append
+from weft.backends.sqlite.files import backup
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Invalid, StoreError
-from weft.instants import SystemClock
+from weft.core.clock import SystemClock
+from weft.core.errors import Invalid, StoreError
 from weft.log.verify import verify
-
-from .member import ACCOUNT, OPERATOR, open_store
-from .servant import author, node
 
 COUNT = 30
 MOST_STEPS = 5_000

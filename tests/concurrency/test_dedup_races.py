@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .racing import pair, run_rounds, same_decision
+from tests.concurrency.racing import pair, run_rounds, same_decision
+
+ROUNDS = 60
 
 
 def test_of_two_writers_at_once_only_one_gets_through(tmp_path: Path) -> None:
-    tally = run_rounds(tmp_path, 60)
-    assert tally.at_once > tally.rounds // 2, tally
+    call_stats = run_rounds(tmp_path, ROUNDS)
+    assert call_stats.at_once > ROUNDS // 2, call_stats
 
 
 def test_many_copies_at_once_are_one_decision(tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weft.backends.sqlite.wal import WAL_BOUND_BYTES
-
-from .fleet import FAIR, check_fleet, run_fleet
-from .member import SMALL_BOUND_BYTES
+from tests.concurrency.fleet import FAIR, check_fleet, run_fleet
+from tests.concurrency.member import SMALL_BOUND_BYTES
+from weft.backends.sqlite.files.wal import WAL_BOUND_BYTES
 
 PAGES_PER_WRITE = 4  # at least: a leaf of the log, of the graph, of each index
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+from tests.concurrency.fleet import Hand
+from tests.concurrency.member import OPERATOR, open_store
+from weft.core.types import NOW
 from weft.log.verify import verify
-from weft.types import NOW
-
-from .fleet import Hand
-from .member import OPERATOR, open_store
 
 HOUR_US = 3_600_000_000
 

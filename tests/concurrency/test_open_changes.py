@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import pytest
 
-from weft.append import Writer, append
+from weft.append.append import AppendOptions, append
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Conflict, Invalid, NotFound
+from weft.core.errors import Conflict, Invalid, NotFound
+from weft.core.types import Actor, When, Writer
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import Scribe, closed, continued, deleted, edge, edge_ended, ended, node, opened, restored
 from weft.testing.viewers import OPERATOR
-from weft.types import Actor, When
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -112,7 +112,7 @@ def test_what_holds_at_once_needs_a_commit_of_its_own(name: str, slice_of: str, 
     def write(*drafts: Draft) -> str:
         writer = Writer(account=OPERATOR.account, session="main", actor=Actor(agent="writer", role="operator"))
         scribe.clock.step()
-        done = append(scribe.store, writer, drafts, clock=scribe.clock, viewer=OPERATOR)
+        done = append(scribe.store, writer, drafts, clock=scribe.clock, options=AppendOptions(viewer=OPERATOR))
         return f"tx-{done.events[0].hash.hex()[:16]}"
 
     write(node("secret", "hidden", at=day(-9), scope="admin"), node("gone", "was here"))

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from weft.append import append
-from weft.backends.sqlite import rebuild as rebuilding
+from tests.concurrency.member import ACCOUNT, OPERATOR, open_store
+from tests.concurrency.servant import author, node
+from weft.append.append import append
 from weft.backends.sqlite import store as stores
-from weft.backends.sqlite import turnstile
+from weft.backends.sqlite.files import write_lock as turnstile
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Conflict
-from weft.instants import SystemClock
-from weft.projection.weave import weave
-from weft.types import NOW
-
-from .member import ACCOUNT, OPERATOR, open_store
-from .servant import author, node
+from weft.backends.sqlite.write import rebuild as rebuilding
+from weft.core.clock import SystemClock
+from weft.core.errors import Conflict
+from weft.core.types import NOW
+from weft.graph.apply_moves import apply_events
 
 COUNT = 60
 
@@ -40,7 +39,7 @@ def visible(store: SqliteStore) -> int:
 
 
 def rebuild(store: SqliteStore, progress: object = None) -> None:
-    store.rebuild(OPERATOR, weave, progress=progress or (lambda done, of: None))
+    store.rebuild(OPERATOR, apply_events, progress=progress or (lambda done, of: None))
 
 
 def in_a_thread(work: object) -> list[BaseException]:
@@ -84,7 +83,7 @@ def test_without_flock_the_first_stops(second: str, store: SqliteStore, monkeypa
             rebuild(store)
             return
         with store._writing(ACCOUNT) as db:
-            rebuilding.Rebuild(db, ACCOUNT, b"", weave).begin()
+            rebuilding.SideTableRebuild(db, ACCOUNT, b"", apply_events).begin()
 
     def once(done: int, of: int) -> None:
         if not began:

@@ -8,16 +8,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from weft.append import append
+from tests.concurrency.fleet import Hand
+from tests.concurrency.member import ACCOUNT, OPERATOR, open_store
+from tests.concurrency.servant import author, node
+from weft.append.append import append
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.errors import SchemaMismatch
-from weft.instants import SystemClock
-from weft.projection.weave import weave
-from weft.types import NOW, Find
-
-from .fleet import Hand
-from .member import ACCOUNT, OPERATOR, open_store
-from .servant import author, node
+from weft.core.clock import SystemClock
+from weft.core.errors import SchemaMismatch
+from weft.core.types import NOW, Find
+from weft.graph.apply_moves import apply_events
 
 ROUNDS = 25
 BY_WARD = "SELECT name FROM sqlite_schema WHERE type = 'index' AND name GLOB '*_node_ward'"
@@ -75,7 +74,7 @@ def test_a_file_without_a_later_index_is_read_and_gets_it_with_the_next_write(tm
         assert db.execute(BY_WARD).fetchall() == [(name,)]
         assert [each.id for each in store.find(OPERATOR, NOW, Find(), limit=9).nodes][1:] == found
     with closing(open_store(tmp_path / "store")) as store:
-        store.rebuild(OPERATOR, weave, progress=lambda done, total: None)
+        store.rebuild(OPERATOR, apply_events, progress=lambda done, total: None)
         append(store, author("main"), [node(4)], clock=SystemClock())
         with closing(apsw.Connection(file)) as db:
             assert len(db.execute(BY_WARD).fetchall()) == 1, "a rebuild makes it again, and once"
@@ -87,5 +86,5 @@ def test_a_lost_table_can_be_rebuilt_where_the_later_index_is_missing_too(tmp_pa
     with closing(apsw.Connection(str(tmp_path / "store" / "accounts" / f"{ACCOUNT}.db"))) as db:
         db.execute("DROP TABLE node")
     with closing(open_store(tmp_path / "store")) as store:
-        store.rebuild(OPERATOR, weave, progress=lambda done, total: None)
+        store.rebuild(OPERATOR, apply_events, progress=lambda done, total: None)
         assert [each.id for each in store.find(OPERATOR, NOW, Find(), limit=9).nodes] == ["long:1"]

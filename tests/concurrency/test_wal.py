@@ -7,15 +7,14 @@ from pathlib import Path
 import apsw
 import pytest
 
-from weft.append import append
-from weft.backends.sqlite import connection, wal
+from tests.concurrency.member import ACCOUNT, OPERATOR, open_store
+from tests.concurrency.servant import author, node
+from weft.append.append import append
+from weft.backends.sqlite.files import connection, wal
+from weft.backends.sqlite.files.wal import WalPolicy
 from weft.backends.sqlite.store import SqliteStore
-from weft.backends.sqlite.wal import Wal
-from weft.instants import SystemClock
-from weft.types import NOW
-
-from .member import ACCOUNT, OPERATOR, open_store
-from .servant import author, node
+from weft.core.clock import SystemClock
+from weft.core.types import NOW
 
 RESTART_PAGES = 300
 BOUND_BYTES = 2 * RESTART_PAGES * wal.PAGE_BYTES
@@ -42,8 +41,8 @@ def file_bytes(place: Path) -> int:
 
 def test_a_long_read_is_waited_for_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
-    fail = Wal._set_failed_at
-    monkeypatch.setattr(Wal, "_set_failed_at", lambda self, logged: (tries.append(logged), fail(self, logged)))
+    fail = WalPolicy._set_failed_at
+    monkeypatch.setattr(WalPolicy, "_set_failed_at", lambda self, logged: (tries.append(logged), fail(self, logged)))
     store = open_store(place)
     write(store, 0, 20)
     reader = apsw.Connection(str(place / "accounts" / f"{ACCOUNT}.db"))
@@ -74,7 +73,7 @@ def test_it_never_spoils_a_commit(place: Path) -> None:
     """What was committed stays committed, whatever becomes of the copying."""
     db = apsw.Connection(str(place.parent / "x.db"))
     db.pragma("journal_mode", "wal")
-    policy = Wal(db)
+    policy = WalPolicy(db)
     db.close()
     policy.shorten()
     policy.copy()

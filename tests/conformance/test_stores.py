@@ -1,4 +1,4 @@
-"""Every backend keeps the contract of `weft.ports.Store`."""
+"""Every backend keeps the contract of `weft.core.ports.Store`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from weft.append.decrypting_store import decrypting
+from weft.append.privacy import PrivacyFilter
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
-from weft.instants import Clock
+from weft.core.clock import Clock
+from weft.core.ports import Store
 from weft.log.chain import commit_genesis
-from weft.ports import Store
 from weft.testing.store import StoreContract
+from weft.text.encryption import Keyring, new_key
 
 
 class TestMemoryStore(StoreContract):
@@ -28,6 +31,13 @@ class TestSqliteStore(StoreContract):
 
     def make_store(self, clock: Clock) -> Store:
         return SqliteStore(Path(tempfile.mkdtemp(dir=self.place)), commit_genesis, clock=clock)
+
+
+class TestDecryptingStore(StoreContract):
+    """The store that operations work on: it decrypts, and keeps the contract of the store below it."""
+
+    def make_store(self, clock: Clock) -> Store:
+        return decrypting(MemoryStore(commit_genesis, clock=clock), PrivacyFilter(keys=Keyring(new_key("tests"))))
 
 
 def test_no_contract_hides_a_test_of_another() -> None:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from .workload import all_events, assert_equals_rebuild, assert_sound, opened
+from tests.crash.workload import all_events, assert_equals_rebuild, assert_sound, opened
 
 START_TIMEOUT_S = 60.0
 MOST_RUNNING_S = 0.25

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import weft
-from weft import outbox
-from weft.backends.sqlite import turnstile
+from weft.append import outbox
+from weft.backends.sqlite.files import write_lock as turnstile
+from weft.files import file_lock
 from weft.log.draft import Draft
 from weft.log.kinds import memory
-from weft.operations.committing import commit
+from weft.writing.build.commit import commit
 
 WAIT_S = 0.01  # a short one: the lock is held longer than this
 
@@ -37,7 +38,7 @@ def open_at(directory: Path, session: str) -> weft.Memory:
 
 def _slow_steps(chance: random.Random) -> None:
     """Time between the steps of putting, delivering and removing, so that a kill falls there too."""
-    sync, remove = outbox._sync, outbox._ignore_missing
+    sync, remove = outbox.sync_path, outbox._ignore_missing
 
     def slow_sync(directory: Path) -> None:
         time.sleep(chance.random() * 0.003)
@@ -48,20 +49,21 @@ def _slow_steps(chance: random.Random) -> None:
         time.sleep(chance.random() * 0.01)
         remove(do, *paths)
 
-    outbox._sync, outbox._ignore_missing = slow_sync, slow_remove
+    outbox.sync_path = file_lock.sync_path = slow_sync
+    outbox._ignore_missing = slow_remove
 
 
 def main(directory: str, session: str, seed: str) -> None:
     chance = random.Random(seed)
     turnstile.WAIT_S = WAIT_S
     _slow_steps(chance)
-    loom = open_at(Path(directory), session).loom
+    ctx = open_at(Path(directory), session).ctx
     number = 0
     while True:
         number += 1
         said = memory.Remembered(id=f"{session}:{number}", text=f"write {number} of {session}")
         request = f"{session}-{number}" if chance.random() < 0.5 else None
-        done = commit(loom, [Draft(kind="memory.remembered", payload=said)], request_id=request)
+        done = commit(ctx, [Draft(kind="memory.remembered", payload=said)], request_id=request)
         os.write(1, f"{number} {done.status}\n".encode())  # one write: a line arrives whole or not at all
 
 

@@ -9,12 +9,11 @@ import sys
 import time
 from pathlib import Path
 
+from tests.crash.audit_caller import open_at
+from tests.crash.killing import TESTS
+from weft.access.audit import audit_store
 from weft.log.kinds import payload_of
 from weft.log.verify import read_commits, verify
-from weft.operations.auditing import audit_store
-
-from .audit_caller import open_at
-from .killing import TESTS
 
 LATE_S = 2.5  # a second in the queue, and what a busy machine adds
 
@@ -32,7 +31,7 @@ def start(directory: Path, session: str, count: int) -> subprocess.Popen[bytes]:
 def recorded(directory: Path) -> dict[str, list[int]]:
     """The calls of the log that are on record, by session, in order; after the chain was verified."""
     with open_at(directory, "reader", audit="off") as memory:
-        store, viewer = audit_store(memory.loom), memory.loom.operator("read the audit")
+        store, viewer = audit_store(memory.ctx), memory.ctx.operator("read the audit")
         assert store is not None
         assert verify(store, viewer).problem is None
         found: dict[str, list[int]] = {}

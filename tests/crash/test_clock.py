@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from weft import lexical
-from weft.append import append
+from tests.crash.workload import OPERATOR, SECOND_US, START_US, all_events, assert_sound, opened, remembered, writer
+from weft.append.append import append
 from weft.backends.memory import MemoryStore
-from weft.instants import Clock
+from weft.core.clock import Clock
+from weft.core.ports import Store
+from weft.core.queries import TextQuery
+from weft.core.types import NOW, When
 from weft.log.chain import commit_genesis
 from weft.log.verify import read_commits
-from weft.ports import Store
-from weft.queries import TextQuery
-from weft.types import NOW, When
-
-from .workload import OPERATOR, SECOND_US, START_US, all_events, assert_sound, opened, remembered, writer
+from weft.text import lexical
 
 DAY_US = 86_400 * SECOND_US
 

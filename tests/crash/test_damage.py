@@ -16,19 +16,8 @@ from typing import Any
 import apsw
 import pytest
 
-from weft import lexical
-from weft.append import append
-from weft.backends.sqlite.directory import ACCOUNTS, MARKER
-from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.errors import NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
-from weft.log.jsonl import write_lines
-from weft.log.verify import read_commits, verify
-from weft.ports import Store
-from weft.queries import TextQuery
-from weft.types import Find, When
-
-from .faulty_vfs import SECTOR_BYTES
-from .workload import (
+from tests.crash.faulty_vfs import SECTOR_BYTES
+from tests.crash.workload import (
     ACCOUNT,
     OPERATOR,
     START_US,
@@ -46,6 +35,16 @@ from .workload import (
     state_of,
     writer,
 )
+from weft.append.append import append
+from weft.backends.sqlite.files.directory import ACCOUNTS, MARKER
+from weft.backends.sqlite.schema import SCHEMA_VERSION
+from weft.core.errors import NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
+from weft.core.ports import Store
+from weft.core.queries import TextQuery
+from weft.core.types import Find, When
+from weft.log.jsonl import write_lines
+from weft.log.verify import read_commits, verify
+from weft.text import lexical
 
 FLIPS = 400
 NOBODY = 65534
@@ -70,7 +69,7 @@ READS: dict[str, Callable[[Store], object]] = {
     "find_name": lambda store: store.find(OPERATOR, LATER, Find(names=("Bob",), props={"age": 41}), limit=100),
     "neighbours": lambda store: store.neighbours(OPERATOR, LATER, IDS, limit=50),
     "search": lambda store: store.search_text(
-        OPERATOR, LATER, TextQuery(terms=lexical.query_terms("Ada lives in Berlin about looms thread")), limit=20
+        OPERATOR, LATER, TextQuery(terms=lexical.query_terms("Ada lives in Berlin about contexts thread")), limit=20
     ),
     "transactions": lambda store: store.transactions(OPERATOR, limit=100),
     "diff": lambda store: store.diff(OPERATOR, since_pos=3, agent=None, limit=1_000),

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import DiskFull, StoreError, WeftError
-from weft.ports import Store
-
-from .faulty_vfs import FULL_FAULTS, IO_FAULTS, FaultyVfs
-from .workload import State, assert_sound, make_small, opened, refolded, script, state_of
+from tests.crash.faulty_vfs import FULL_FAULTS, IO_FAULTS, FaultyVfs
+from tests.crash.workload import State, assert_sound, make_small, opened, refolded, script, state_of
+from weft.core.errors import DiskFull, StoreError, WeftError
+from weft.core.ports import Store
 
 STEPS = script()
 RETRY_EVERY = 3  # faults: after one in so many, the same store tries again

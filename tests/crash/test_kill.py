@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .killing import check_round, run_round
+from tests.crash.killing import check_round, run_round
 
 ROUNDS = 25
 ROUNDS_OF_TWO = 8

@@ -18,15 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from weft.backends.sqlite.directory import ACCOUNTS
-from weft.backends.sqlite.turnstile import Turnstile
+from tests.crash.killing import START_TIMEOUT_S, TESTS
+from tests.crash.outbox_writer import open_at
+from tests.crash.workload import OPERATOR
+from weft.backends.sqlite.files.directory import ACCOUNTS
+from weft.backends.sqlite.files.write_lock import WriteQueue
 from weft.log.kinds import payload_of
 from weft.log.verify import verify
-from weft.operations.pending import DeliverPending, deliver_pending
-
-from .killing import START_TIMEOUT_S, TESTS
-from .outbox_writer import open_at
-from .workload import OPERATOR
+from weft.upkeep.pending import DeliverPending, deliver_pending
 
 ROUNDS = int(os.environ.get("WEFT_KILL_ROUNDS", "15"))
 LIVES = 5  # rounds that one store goes through before a new one is begun
@@ -53,7 +52,7 @@ def now_free_now_held(directory: Path, seed: int) -> Iterator[None]:
 
     def hold() -> None:
         while not over.is_set():
-            with Turnstile(accounts, "crash").turn():
+            with WriteQueue(accounts, "crash").turn():
                 over.wait(chance.random() * 0.15)
             over.wait(chance.random() * 0.05)
 
@@ -87,11 +86,11 @@ def run_round(directory: Path, session: str, chance: random.Random) -> list[tupl
 def written(directory: Path) -> dict[str, list[int]]:
     """The numbers of the writes that are in the log, by session, in the order of the log."""
     with open_at(directory, "looker") as memory:
-        done = deliver_pending(memory.loom, DeliverPending())
+        done = deliver_pending(memory.ctx, DeliverPending())
         assert (done.left, done.refused) == (0, ())
-        store = memory.loom.store
+        store = memory.ctx.store
         assert verify(store, OPERATOR).problem is None
-        assert list(memory.loom.outbox.entries()) == []  # type: ignore[union-attr]
+        assert list(memory.ctx.outbox.entries()) == []  # type: ignore[union-attr]
         found: dict[str, list[int]] = {}
         for _, events in store.log(OPERATOR, after=0, limit=10_000):
             for event in events:

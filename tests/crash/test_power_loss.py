@@ -10,16 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from weft.append import append
-from weft.backends.sqlite import connection
-from weft.backends.sqlite.directory import ACCOUNTS, MARKER
-from weft.errors import WeftError
-from weft.log.draft import Draft
-from weft.log.kinds import graph
-from weft.ports import Store
-
-from .faulty_vfs import PowerLossVfs
-from .workload import (
+from tests.crash.faulty_vfs import PowerLossVfs
+from tests.crash.workload import (
     START_US,
     FixedClock,
     all_events,
@@ -34,13 +26,20 @@ from .workload import (
     state_of,
     writer,
 )
+from weft.append.append import AppendOptions, append
+from weft.backends.sqlite.files import connection
+from weft.backends.sqlite.files.directory import ACCOUNTS, MARKER
+from weft.core.errors import WeftError
+from weft.core.ports import Store
+from weft.log.draft import Draft
+from weft.log.kinds import graph
 
 ROUNDS = 300
 BUDGET_S = 18.0
 LIVES = 6  # power cuts that one store goes through before a new one is begun
 MOST_CHANGES = 700
 KEPT = (0.0, 0.5, 0.9, 1.0)  # shares of unsynced sectors that reach the platter all the same
-WORDS = ("warp", "weft", "loom", "shuttle", "heddle", "reed", "thread", "selvedge")
+WORDS = ("warp", "weft", "ctx", "shuttle", "heddle", "reed", "thread", "selvedge")
 
 
 def _write_until_dark(store: Store, chance: random.Random, acknowledged: list[str]) -> None:
@@ -58,7 +57,9 @@ def _write_until_dark(store: Store, chance: random.Random, acknowledged: list[st
         if what > 0.9:
             drafts.append(Draft(kind="graph.deleted", payload=graph.Deleted(nodes=(f"memory:{key}",))))
         clock.now += 1_000
-        done = append(store, writer(f"talk-{number % 3}"), drafts, clock=clock, request_id=f"r-{key}")
+        done = append(
+            store, writer(f"talk-{number % 3}"), drafts, clock=clock, options=AppendOptions(request_id=f"r-{key}")
+        )
         acknowledged.extend(event.citation for event in done.events)
     raise AssertionError("the power never went")
 
@@ -87,9 +88,9 @@ def _lost(place: Path, acknowledged: list[str]) -> set[str]:
 def test_nothing_acknowledged_is_lost(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_small(monkeypatch)
     chance = random.Random(seed)
-    until = time.monotonic() + BUDGET_S / 3
+    until = time.process_time() + BUDGET_S / 3
     rounds = 0
-    while rounds < ROUNDS / 3 and time.monotonic() < until:
+    while rounds < ROUNDS / 3 and time.process_time() < until:
         place = tmp_path / f"store-{rounds}"
         acknowledged: list[str] = []
         for _ in range(LIVES):

@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from weft.instants import SystemClock
-from weft.tokens import TokenBook, id_in
-
-from .killing import START_TIMEOUT_S, TESTS
+from tests.crash.killing import START_TIMEOUT_S, TESTS
+from weft.access.tokens import TokenBook, id_in
+from weft.core.clock import SystemClock
 
 ROUNDS = int(os.environ.get("WEFT_KILL_ROUNDS", "12"))
 WRITERS = 2
-MOST_RUNNING_S = 0.3
+MOST_LINES = 40  # of both, before they are killed
+STEP_S = 0.004
+DRAFTS = ".tokens.json.*"
 
 
 def start(file: Path, name: str, seed: int) -> subprocess.Popen[bytes]:
@@ -35,21 +36,28 @@ def start(file: Path, name: str, seed: int) -> subprocess.Popen[bytes]:
 
 
 def run_round(file: Path, number: int, chance: random.Random) -> list[list[str]]:
-    """What each writer said before it was killed."""
+    """What each writer said before it was killed: at some step, each second time with a draft."""
     children = [start(file, f"writer-{number}-{n}", chance.getrandbits(32)) for n in range(WRITERS)]
+    said = dict.fromkeys(children, b"")
+    outputs = {child.stdout: child for child in children if child.stdout is not None}
+    wanted = chance.randrange(1, MOST_LINES)
     try:
-        for child in children:
-            assert child.stdout is not None
-            select.select([child.stdout], [], [], START_TIMEOUT_S)
-        time.sleep(chance.random() * MOST_RUNNING_S)
-        stopped = [child.communicate()[1].decode() for child in children if child.poll() is not None]
-        assert not stopped, "a writer stopped by itself"
+        while sum(out.count(b"\n") for out in said.values()) < wanted:
+            ready, _, _ = select.select(list(outputs), [], [], START_TIMEOUT_S)
+            assert ready, "the writers say nothing"
+            for output in ready:
+                block = os.read(output.fileno(), 65_536)
+                assert block, "a writer stopped by itself"
+                said[outputs[output]] += block
+        time.sleep(chance.random() * STEP_S)
+        while number % 2 and not any(file.parent.glob(DRAFTS)):
+            time.sleep(STEP_S / 10)
     finally:
         for child in children:
             child.kill()
-        said = [child.communicate() for child in children]
-    assert [errors for _, errors in said if errors] == []
-    return [out.decode().splitlines() for out, _ in said]
+        rest = {child: child.communicate() for child in children}
+    assert [errors for _, errors in rest.values() if errors] == []
+    return [(out + rest[child][0]).decode().splitlines() for child, out in said.items()]
 
 
 class Said:
@@ -70,13 +78,11 @@ class Said:
 def test_what_was_acknowledged_holds_and_the_file_is_whole(tmp_path: Path) -> None:
     chance, said = random.Random(7), Said()
     file = tmp_path / "tokens.json"
-    drafts, number = 0, 0
-    # More rounds where the machine was too busy for enough to happen.
-    while number < ROUNDS or (number < 4 * ROUNDS and not (drafts and said.revoked and len(said.created) > ROUNDS)):
-        number += 1
+    drafts = 0
+    for number in range(ROUNDS):
         for lines in run_round(file, number, chance):
             said.take(lines)
-        drafts += len(list(tmp_path.glob(".tokens.json.*")))
+        drafts += len(list(tmp_path.glob(DRAFTS)))
         book = TokenBook(file)
         kept = {token.id: token for token in book.tokens()}  # which reads all of it, or raises
         now_us = SystemClock().now_us()
@@ -90,4 +96,4 @@ def test_what_was_acknowledged_holds_and_the_file_is_whole(tmp_path: Path) -> No
     assert len(said.created) > ROUNDS, "something was created"
     assert said.revoked, "something was revoked"
     assert drafts, "some died with a file half made"
-    assert len(list(tmp_path.glob(".tokens.json.*"))) <= WRITERS, "what they left was cleared away"
+    assert len(list(tmp_path.glob(DRAFTS))) <= WRITERS, "what they left was cleared away"

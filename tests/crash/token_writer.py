@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from weft import tokens
-from weft.instants import SystemClock, to_iso
-from weft.tokens import Token, TokenBook, mint
+from weft.access import tokens
+from weft.access.tokens import Token, TokenBook, mint
+from weft.core.clock import SystemClock, to_iso
 
 
 def _slow_steps(chance: random.Random) -> None:

@@ -11,23 +11,25 @@ from typing import NamedTuple
 import apsw
 import pytest
 
-from weft.adopt import adopt
-from weft.append import Writer, append
+from weft.append.append import AppendOptions, append
+from weft.append.import_log import import_log
 from weft.backends.memory import MemoryStore
-from weft.backends.sqlite import connection, rebuild, words
 from weft.backends.sqlite import store as sqlite_store
-from weft.backends.sqlite.directory import ACCOUNTS
+from weft.backends.sqlite.files import connection
+from weft.backends.sqlite.files.directory import ACCOUNTS
+from weft.backends.sqlite.search import words
 from weft.backends.sqlite.store import SqliteStore
+from weft.backends.sqlite.write import rebuild
+from weft.core.ports import Store
+from weft.core.types import SCOPES, Actor, Event, Viewer, Writer
+from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
 from weft.log import draft as drafting
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.jsonl import write_lines
 from weft.log.kinds import document, graph, memory
 from weft.log.verify import read_commits, verify
-from weft.ports import Store
-from weft.projection.digest import graph_digest
-from weft.projection.weave import weave
-from weft.types import SCOPES, Actor, Event, Viewer
 
 ACCOUNT = "crash"
 OPERATOR = Viewer(account=ACCOUNT, scopes=frozenset(SCOPES), sensitive=True)
@@ -94,7 +96,7 @@ def refolded(store: Store) -> MemoryStore:
     """The same log, folded from nothing by the reference backend."""
     lines = list(write_lines(ACCOUNT, read_commits(store, OPERATOR)))
     model = MemoryStore(commit_genesis, clock=FixedClock(START_US))
-    adopt(model, OPERATOR, lambda: lines, clock=FixedClock(START_US))
+    import_log(model, OPERATOR, lambda: lines, clock=FixedClock(START_US))
     return model
 
 
@@ -130,7 +132,7 @@ def fact(text: str, *, valid_from: str | None = None, node: str = "fact:home") -
 
 
 def run_rebuild(store: Store) -> None:
-    store.rebuild(OPERATOR, lambda view, events: weave(view, events), progress=lambda done, total: None)
+    store.rebuild(OPERATOR, lambda view, events: apply_events(view, events), progress=lambda done, total: None)
 
 
 Step = Callable[[Store], None]
@@ -139,7 +141,7 @@ Step = Callable[[Store], None]
 def _append_step(number: int, drafts: Sequence[Draft], *, session: str = "talk") -> Step:
     def step(store: Store) -> None:
         clock = FixedClock(START_US + number * SECOND_US)
-        append(store, writer(session), drafts, clock=clock, request_id=f"step-{number}")
+        append(store, writer(session), drafts, clock=clock, options=AppendOptions(request_id=f"step-{number}"))
 
     return step
 
@@ -151,7 +153,9 @@ def script() -> tuple[Step, ...]:
     knows = graph.EdgeAssertion(src="person:ada", rel="KNOWS", dst="person:bob", weight=0.5)
     bob = graph.NodeAssertion(id="person:bob", kind="Person", name="Bob", props={"age": 41})
     sections = tuple(
-        document.SectionText(id=f"doc:a#{n}", title=f"Part {n}", level=1, line=n, end_line=n, text=f"about looms {n}")
+        document.SectionText(
+            id=f"doc:a#{n}", title=f"Part {n}", level=1, line=n, end_line=n, text=f"about contexts {n}"
+        )
         for n in range(1, 5)
     )
     ingested = document.Ingested(id="doc:a", source="a.md", title="Looms", sha256="0" * 64, sections=sections)

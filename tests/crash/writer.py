@@ -11,19 +11,20 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from weft.append import Writer, append
-from weft.backends.sqlite import connection, words
+from weft.append.append import AppendOptions, append
+from weft.backends.sqlite.files import connection
+from weft.backends.sqlite.search import words
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Conflict
-from weft.instants import SystemClock
+from weft.core.clock import SystemClock
+from weft.core.errors import Conflict
+from weft.core.types import SCOPES, Actor, Viewer, Writer
+from weft.graph.apply_moves import apply_events
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph, memory
-from weft.projection.weave import weave
-from weft.types import SCOPES, Actor, Viewer
 
 ACCOUNT = "crash"
-WORDS = ("warp", "weft", "loom", "shuttle", "heddle", "reed", "thread", "selvedge")
+WORDS = ("warp", "weft", "ctx", "shuttle", "heddle", "reed", "thread", "selvedge")
 
 
 def _drafts(chance: random.Random, key: str) -> list[Draft]:
@@ -56,9 +57,11 @@ def main(directory: str, session: str, seed: str) -> None:
     while True:
         if chance.random() < 0.02:
             with suppress(Conflict):  # the other writer is rebuilding: one at a time
-                store.rebuild(operator, lambda view, events: weave(view, events), progress=lambda done, total: None)
+                store.rebuild(
+                    operator, lambda view, events: apply_events(view, events), progress=lambda done, total: None
+                )
         key = f"{session}-{chance.getrandbits(60):x}"
-        done = append(store, author, _drafts(chance, key), clock=clock, request_id=f"r-{key}")
+        done = append(store, author, _drafts(chance, key), clock=clock, options=AppendOptions(request_id=f"r-{key}"))
         line = " ".join((f"r-{key}", *(event.citation for event in done.events)))
         os.write(1, f"{line}\n".encode())  # one write: a line arrives whole or not at all
 

@@ -20,8 +20,8 @@ import apsw
 import numpy as np
 from msgspec import Struct
 
-from weft import lexical
-from weft.parts import part_cosines
+from weft.text import lexical
+from weft.text.sentence_vectors import part_cosines
 
 RUN_BYTES = 16
 SHORTEST_PART = 6  # letters: a shorter one may be in any text

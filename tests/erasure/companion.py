@@ -12,13 +12,12 @@ import time
 from pathlib import Path
 
 from tests.erasure.planting import SUBJECT, erase, store_at, subject_texts
-
 from weft.backends.sqlite.store import SqliteStore
-from weft.lexical import stems
+from weft.core.types import NOW
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW
+from weft.text.lexical import stems
 
 
 def asked_to_stop() -> bool:

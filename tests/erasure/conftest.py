@@ -9,8 +9,8 @@ import pytest
 
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
+from weft.core.ports import Store
 from weft.log.chain import commit_genesis
-from weft.ports import Store
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe
 

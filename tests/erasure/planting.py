@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from tests.erasure.byte_search import Planted
 
-from weft import erasure
-from weft.append import Writer
+from tests.erasure.byte_search import Planted
 from weft.backends.sqlite.store import SqliteStore
-from weft.lexical import content_hash, lex
+from weft.core.queries import TextVector
+from weft.core.types import Actor, Writer
+from weft.erasure import erase_log as erasure
+from weft.erasure.rewrite_log import RewriteAccess
 from weft.log.chain import commit_genesis
-from weft.parts import pack_parts
-from weft.queries import Vector
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
-from weft.types import Actor
+from weft.text.lexical import content_hash, lex
+from weft.text.sentence_vectors import pack_parts
 
 MODEL = "test/64"
 DIMENSIONS = 64
@@ -85,8 +85,8 @@ def fill(store: SqliteStore, planted: Sequence[Planted], *, others: int = 240) -
         store.put_vectors(OPERATOR.account, vectors)
 
 
-def vector_of(name: str, summary: str, text: str, data: bytes, parts: bytes = b"") -> Vector:
-    return Vector(model=MODEL, content_hash=content_hash(name, summary, text), data=data, parts=parts)
+def vector_of(name: str, summary: str, text: str, data: bytes, parts: bytes = b"") -> TextVector:
+    return TextVector(model=MODEL, content_hash=content_hash(name, summary, text), data=data, parts=parts)
 
 
 def point_elsewhere(store: SqliteStore, ids: Sequence[str]) -> None:
@@ -111,14 +111,16 @@ def sweep(store: SqliteStore) -> tuple[str, ...]:
     return store.sweep(OPERATOR, progress=lambda done, total: None)
 
 
-def erase(store: SqliteStore, ids: Sequence[str]) -> erasure.Erased:
+def erase(store: SqliteStore, ids: Sequence[str]) -> erasure.ErasureCounts:
     """The whole of it: the log, the graph, then the sweep."""
     return erasure.erase(
-        store,
-        Writer(account=OPERATOR.account, session="main", actor=Actor(agent="operator")),
-        viewer=OPERATOR,
+        RewriteAccess(
+            store=store,
+            writer=Writer(account=OPERATOR.account, session="main", actor=Actor(agent="operator")),
+            viewer=OPERATOR,
+            clock=ManualClock(),
+            progress=lambda step, done, total: None,
+        ),
         ids=ids,
         what="subject",
-        clock=ManualClock(),
-        progress=lambda step, done, total: None,
     )

@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from tests.screening.harbour import KEYS
 
 import weft
-from weft.operations import OPERATIONS
+from tests.append.privacy.harbour import KEYS
 
 MARA: Final = "Mara Quill"
 TOM: Final = "Tom Tarn"
 ROOMS: Final = 12
-
-
-def run(memory: weft.Memory, operation: str, **given: Any) -> Any:
-    return memory.run(next(each for each in OPERATIONS if each.name == operation), given)
 
 
 def memory_at(root: Path, keys: str) -> weft.Memory:
@@ -43,6 +38,6 @@ if __name__ == "__main__":
     print("ready", flush=True)
     sys.stdin.readline()
     given = {"subject": name, "yes": True, "confirm": "default"} if what == "erase" else {}
-    told = run(opened, "erase" if what == "erase" else "key_rotate", **given)
+    told = opened.call("erase" if what == "erase" else "key_rotate", **given)
     print(msgspec.json.encode(told).decode())
     opened.close()

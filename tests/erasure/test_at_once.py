@@ -12,26 +12,26 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from tests.erasure.rival import MARA, ROOMS, TOM, memory_at, run
-from tests.screening.harbour import KEYS
 
 import weft
-from weft import erasure
-from weft.commits import Batch, Plan
-from weft.errors import NotFound
+from tests.append.privacy.harbour import KEYS
+from tests.erasure.rival import MARA, ROOMS, TOM, memory_at
+from tests.erasure.test_erasure import is_one
+from tests.erasure.test_sealed_anew import NEW, OLD, anew
+from weft.core.commits import Batch, Plan
+from weft.core.errors import NotFound
+from weft.core.ports import Store
+from weft.core.types import Event
+from weft.erasure import erase_log as erasure
+from weft.erasure.affected import Affected
+from weft.erasure.rewrite_log import RewriteAccess
+from weft.erasure.rotate_keys import reencrypt
 from weft.log.draft import Draft
 from weft.log.kinds import conversation, document
-from weft.ports import Store
-from weft.projection.concern import Concern
-from weft.resealing import reseal
 from weft.testing.clock import ManualClock
-from weft.testing.erasure_contract import WRITER, erased, everything
+from weft.testing.contracts.erasure_contract import WRITER, erased, everything
 from weft.testing.scribe import Scribe, edge, memory_of, node
 from weft.testing.viewers import OPERATOR
-from weft.types import Event
-
-from .test_erasure import is_one
-from .test_sealed_anew import NEW, OLD, anew
 
 
 class Before:
@@ -75,7 +75,9 @@ def others_first(scribe: Scribe, act: Callable[[], object], then: Callable[[Scri
 
 def both_in_one(scribe: Scribe) -> None:
     """A talk and a document that speak of two people, in one event each; and a slot that they share."""
-    said = [conversation.Said(id=f"talk#{n}", seq=n, text=f"{who} has {what}", role="user") for n, who, what in SAID]
+    said = [
+        conversation.MessageText(id=f"talk#{n}", seq=n, text=f"{who} has {what}", role="user") for n, who, what in SAID
+    ]
     talk = conversation.Recorded(id="talk", messages=tuple(said), opens=True, title="a talk", scope="public")
     read = [
         document.SectionText(id=f"doc#{n}", title=who, level=1, line=n, end_line=n, text=f"{who} has {what}")
@@ -122,7 +124,10 @@ def test_the_same_erasure_twice_at_once(scribe: Scribe) -> None:
 
 
 def sealed_anew(scribe: Scribe) -> Any:
-    return reseal(scribe.store, WRITER, viewer=OPERATOR, change=anew, clock=scribe.clock, progress=lambda *_: None)
+    return reencrypt(
+        RewriteAccess(store=scribe.store, writer=WRITER, viewer=OPERATOR, clock=scribe.clock, progress=lambda *_: None),
+        anew,
+    )
 
 
 def one_sealed(scribe: Scribe) -> None:
@@ -204,19 +209,19 @@ def both(*started: subprocess.Popen[str]) -> list[Any]:
 def test_two_processes_at_once(tmp_path: Path, rival: str) -> None:
     """Real ones, over one directory: all that either was to remove is gone, all the rest stands."""
     memory = memory_at(tmp_path, KEYS["old"])
-    run(memory, "project_create", name="ferry")
+    memory.call("project_create", name="ferry")
     for room in range(ROOMS):
         turns = [f"Ann: {MARA} has wombat{room}", f"Ann: {TOM} has quokka{room}", f"Ann: kettle{room} is on"]
-        run(memory, "record_turns", session=f"room-{room}", turns=turns)
+        memory.call("record_turns", session=f"room-{room}", turns=turns)
         memory.remember(f"{MARA} and the sealed walrus{room}", sensitive=True)
         memory.remember(f"Sealed ledger{room}", sensitive=True)
     other = ("erase", TOM) if rival == "erase" else ("rotate", "-")
     both(beside(tmp_path, "erase", MARA), beside(tmp_path, *other))
     memory.close()
     memory = memory_at(tmp_path, KEYS["old"] if rival == "erase" else KEYS["new"])
-    assert run(memory, "log_verify").problem is None
-    assert run(memory, "rebuild").equal
-    log = memory.loom.store.log(memory.loom.operator("look"), after=0, limit=10_000)
+    assert memory.call("log_verify").problem is None
+    assert memory.call("rebuild").equal
+    log = memory.ctx.store.log(memory.ctx.operator("look"), after=0, limit=10_000)
     kept = [each.payload or b"" for _, events in log for event in events for each in (event, opened(memory, event))]
     gone = ("Quill", "wombat", "walrus") + (("Tarn", "quokka") if rival == "erase" else ("weft-sealed:1:old:",))
     assert [word for word in gone for payload in kept if word.encode() in payload] == []
@@ -227,7 +232,7 @@ def test_two_processes_at_once(tmp_path: Path, rival: str) -> None:
 
 
 def opened(memory: weft.Memory, event: Event) -> Event:
-    return memory.loom.screen.event(event)
+    return memory.ctx.privacy.event(event)
 
 
 # ---- what is purged, and brought back meanwhile
@@ -236,7 +241,7 @@ def opened(memory: weft.Memory, event: Event) -> Event:
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[weft.Memory]:
     made = memory_at(tmp_path, KEYS["old"])
-    run(made, "project_create", name="ferry")
+    made.call("project_create", name="ferry")
     for number in range(5):
         made.remember(f"Rope number {number} is coiled")
     yield made
@@ -245,42 +250,44 @@ def memory(tmp_path: Path) -> Iterator[weft.Memory]:
 
 def test_what_is_brought_back_before_it_is_purged_stays(memory: weft.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     told = memory.remember("The brass lamp hangs in the bow")
-    run(memory, "delete", target=told.id)
+    memory.call("delete", target=told.id)
     preview = erasure.Erasing.preview
 
     def brought_back(self: erasure.Erasing) -> erasure.Preview:
         monkeypatch.undo()
-        run(memory, "restore", id=told.id)
+        memory.call("restore", id=told.id)
         return preview(self)
 
     monkeypatch.setattr(erasure.Erasing, "preview", brought_back)
-    with pytest.raises(NotFound, match="is deleted"):
-        run(memory, "purge", now=told.id, yes=True)
+    with pytest.raises(NotFound, match="no deleted node"):
+        memory.call("purge", now=told.id, yes=True)
     assert memory.show(told.id).node.text == "The brass lamp hangs in the bow"
-    assert run(memory, "log_verify").problem is None
+    assert memory.call("log_verify").problem is None
 
 
 def test_what_is_brought_back_in_the_last_moment_stays_and_the_rest_goes(memory: weft.Memory) -> None:
     lamp = memory.remember("The brass lamp hangs in the bow")
     oar = memory.remember("The oar is broken")
-    run(memory, "delete", target=lamp.id)
-    run(memory, "delete", target=oar.id)
-    store = Before(memory.loom.store, lambda: run(memory, "restore", id=lamp.id))
-    concern = Concern((lamp.id, oar.id))
-    made = weft.Memory(structs.replace(memory.loom, store=store)).loom  # type: ignore[arg-type]
+    memory.call("delete", target=lamp.id)
+    memory.call("delete", target=oar.id)
+    store = Before(memory.ctx.store, lambda: memory.call("restore", id=lamp.id))
+    concern = Affected((lamp.id, oar.id))
+    made = weft.Memory(structs.replace(memory.ctx, store=store)).ctx  # type: ignore[arg-type]
     erasing = erasure.Erasing(
-        made.store,
-        made.writer,
-        viewer=made.operator("erase"),
-        concern=concern,
-        clock=made.clock,
-        progress=lambda *_: None,
+        RewriteAccess(
+            store=made.store,
+            writer=made.writer,
+            viewer=made.operator("erase"),
+            clock=made.clock,
+            progress=lambda *_: None,
+        ),
+        concern,
     )
     erasing.only_while_deleted((lamp.id, oar.id))
     done = erasing.run("deleted")
     assert store.acted
-    assert "1 were brought back meanwhile, and stay" in done.notes
+    assert "1 nodes were restored meanwhile and stay" in done.notes
     assert memory.show(lamp.id).node.text == "The brass lamp hangs in the bow"
-    assert "oar is broken" not in repr(list(memory.loom.store.graph_rows(memory.loom.operator("look"))))
-    assert run(memory, "log_verify").problem is None
-    assert run(memory, "rebuild").equal
+    assert "oar is broken" not in repr(list(memory.ctx.store.graph_rows(memory.ctx.operator("look"))))
+    assert memory.call("log_verify").problem is None
+    assert memory.call("rebuild").equal

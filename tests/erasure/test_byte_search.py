@@ -9,9 +9,9 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
-from tests.erasure.byte_search import RUN_BYTES, Planted, search
 
-from weft.lexical import content_hash, stems
+from tests.erasure.byte_search import RUN_BYTES, Planted, search
+from weft.text.lexical import content_hash, stems
 
 VECTOR = np.random.default_rng(1).normal(size=32).astype("<f2").tobytes()
 PLANTED = Planted(

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.erasure.byte_search import Planted, search
 
 import weft
-from weft.errors import NotFound
+from tests.erasure.byte_search import Planted, search
+from weft.core.errors import NotFound
 from weft.log.verify import verify
-from weft.operations import operation
 from weft.testing.clock import DAY_US, ManualClock
 
 WORDS = ("xylotrachen", "murgelstoff")
@@ -56,7 +55,7 @@ class World:
 
     def call(self, name: str, /, **given: Any) -> Any:
         self.clock.step(DAY_US)
-        return self.memory.run(operation(name), given)
+        return self.memory.call(name, **given)
 
     def found(self, *words: str) -> list[str]:
         planted = [Planted(words=words, text=" ".join(words))]
@@ -64,17 +63,17 @@ class World:
 
     def log(self) -> str:
         """All that the log holds, as an export has it."""
-        rows = self.memory.loom.store.payloads(self.memory.loom.operator("look"), after=0, limit=10_000)
+        rows = self.memory.ctx.store.payloads(self.memory.ctx.operator("look"), after=0, limit=10_000)
         return "\n".join((row.payload or b"").decode() for row in rows)
 
     def calls(self) -> str:
         """What the audit keeps of calls."""
-        audit = self.memory.loom.audit
+        audit = self.memory.ctx.audit
         assert audit is not None
         assert audit.flush()
         store = audit.store()
         assert store is not None
-        return "\n".join(row.props for row in store.node_words(self.memory.loom.operator("look")))
+        return "\n".join(row.props for row in store.node_words(self.memory.ctx.operator("look")))
 
     def modules(self) -> set[str]:
         """The modules from outside that can be seen."""
@@ -83,9 +82,9 @@ class World:
 
     def check(self) -> None:
         """Nothing that stays is lost, and log and graph agree."""
-        loom = self.memory.loom
-        assert loom.store.check(loom.operator("look")) == ()
-        assert verify(loom.store, loom.operator("look")).problem is None
+        ctx = self.memory.ctx
+        assert ctx.store.check(ctx.operator("look")) == ()
+        assert verify(ctx.store, ctx.operator("look")).problem is None
         assert self.call("code_explain", element="berth").file == "harbour/plain.py"
         assert self.memory.recall("when was berth 7 painted?").hits
 

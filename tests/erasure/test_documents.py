@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.erasure.byte_search import Planted, search
 
 import weft
-from weft.lexical import content_hash
+from tests.erasure.byte_search import Planted, search
+from weft.core.types import NodeVersion
 from weft.log.draft import Draft
 from weft.log.kinds import document
 from weft.log.verify import verify
-from weft.operations import operation
 from weft.testing.clock import DAY_US, ManualClock
-from weft.types import NodeVersion
+from weft.text.lexical import content_hash
 
 DOCUMENT = "ferry/guests.md"
 SECTION = f"{DOCUMENT}#Guests"
@@ -67,22 +66,22 @@ class World:
             version(chunk(2, "Later there was coffee at the quay.")),
         ):
             self.clock.step(DAY_US)
-            self.memory.loom.append([told])
+            self.memory.ctx.append([told])
 
     def call(self, name: str, /, **given: Any) -> Any:
         self.clock.step(DAY_US)
-        return self.memory.run(operation(name), given)
+        return self.memory.call(name, **given)
 
     def rows(self) -> list[NodeVersion]:
-        loom = self.memory.loom
-        return [row for row in loom.store.graph_rows(loom.operator("look")) if isinstance(row, NodeVersion)]
+        ctx = self.memory.ctx
+        return [row for row in ctx.store.graph_rows(ctx.operator("look")) if isinstance(row, NodeVersion)]
 
     def planted(self, *words: str) -> list[Planted]:
         """What the store made of every node that holds one of the words."""
-        loom = self.memory.loom
+        ctx = self.memory.ctx
         own = [row for row in self.rows() if any(word in str(row) for word in words)]
         keys = [content_hash(row.name, row.summary, row.text) for row in own]
-        vectors = loom.store.vectors(loom.operator("look"), loom.embedding.model or "", keys)
+        vectors = ctx.store.vectors(ctx.operator("look"), ctx.embedding.model or "", keys)
         assert vectors
         found = [
             Planted(words=(), name=row.name, summary=row.summary, text=row.text, vector=vectors.get(key, b""))
@@ -92,9 +91,9 @@ class World:
 
     def check(self) -> None:
         """Nothing that stays is lost, and log and graph agree."""
-        loom = self.memory.loom
-        assert loom.store.check(loom.operator("look")) == ()
-        assert verify(loom.store, loom.operator("look")).problem is None
+        ctx = self.memory.ctx
+        assert ctx.store.check(ctx.operator("look")) == ()
+        assert verify(ctx.store, ctx.operator("look")).problem is None
         assert self.memory.recall("when was berth 7 painted?").hits
 
 

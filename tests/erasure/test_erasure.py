@@ -10,29 +10,28 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from weft import erasure
-from weft.adopt import adopt
-from weft.append import append
+from tests.erasure.conftest import MakeStore
+from weft.append.append import AppendOptions, append
+from weft.append.import_log import import_log
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
-from weft.commits import Batch, Plan
-from weft.erasure import preview
-from weft.errors import Conflict, Corrupt, NotFound, SchemaMismatch
+from weft.core.commits import Batch, Plan
+from weft.core.errors import Conflict, Corrupt, NotFound, SchemaMismatch
+from weft.core.ports import Store
+from weft.core.types import NOW
+from weft.erasure import erase_log as erasure
+from weft.erasure.erase_log import preview
+from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import conversation, graph
 from weft.log.kinds.rewriting import Rewritten
 from weft.log.verify import verify
-from weft.ports import Store
-from weft.projection.digest import graph_digest
-from weft.projection.weave import weave
 from weft.testing.clock import ManualClock
-from weft.testing.erasure_contract import WRITER, erased, everything
+from weft.testing.contracts.erasure_contract import WRITER, erased, everything
 from weft.testing.scribe import Scribe, edge, ended, memory_of, node
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW
-
-from .conftest import MakeStore
 
 
 def is_one(scribe: Scribe) -> bool:
@@ -40,7 +39,7 @@ def is_one(scribe: Scribe) -> bool:
     assert verify(scribe.store, OPERATOR).problem is None
     lines = scribe.export()
     copy = MemoryStore(commit_genesis)
-    adopt(copy, OPERATOR, lambda: lines, clock=scribe.clock)
+    import_log(copy, OPERATOR, lambda: lines, clock=scribe.clock)
     return graph_digest(copy.graph_rows(OPERATOR)) == scribe.digest()
 
 
@@ -189,7 +188,7 @@ def test_nobody_writes_to_a_tombstone(scribe: Scribe) -> None:
         Draft(kind="graph.restored", payload=graph.Restored(nodes=(token,))),
     ):
         with pytest.raises(NotFound, match="was erased"):
-            append(scribe.store, WRITER, [draft], clock=scribe.clock, viewer=OPERATOR)
+            append(scribe.store, WRITER, [draft], clock=scribe.clock, options=AppendOptions(viewer=OPERATOR))
 
 
 # ---- what the chain shows
@@ -229,7 +228,7 @@ def test_verify_names_what_was_done_to_a_residue(pos: int, fields: dict[str, Any
     assert problem in (verify(scribe.store, OPERATOR).problem or "")
     lines = scribe.export()
     with pytest.raises(Corrupt):
-        adopt(MemoryStore(commit_genesis), OPERATOR, lambda: lines, clock=scribe.clock)
+        import_log(MemoryStore(commit_genesis), OPERATOR, lambda: lines, clock=scribe.clock)
 
 
 def test_verify_notices_a_payload_that_came_back() -> None:
@@ -257,20 +256,20 @@ def test_an_older_copy_loses_the_words_when_the_log_is_imported_again(make_store
     a_hub(scribe, memories=5)
     older = scribe.export()
     copy = make_store()
-    adopt(copy, OPERATOR, lambda: older, clock=scribe.clock)
+    import_log(copy, OPERATOR, lambda: older, clock=scribe.clock)
     erased(scribe, "person:zelda", names=("honey",))
     scribe.one(node("person:zelda", "somebody else"))
     erased(scribe, "person:zelda")
     scribe.one(node("person:zelda", "a third"))
     newer = scribe.export()
-    done = adopt(copy, OPERATOR, lambda: newer, clock=scribe.clock)
+    done = import_log(copy, OPERATOR, lambda: newer, clock=scribe.clock)
     assert done.exact
     other = Scribe(copy, scribe.clock)
     assert other.digest() == scribe.digest()
     assert other.export() == newer
     assert "honey" not in everything(other)
     assert is_one(other)
-    assert adopt(copy, OPERATOR, lambda: newer, clock=scribe.clock).events == 0
+    assert import_log(copy, OPERATOR, lambda: newer, clock=scribe.clock).events == 0
 
 
 def test_a_store_of_its_own_must_erase_for_itself(make_store: MakeStore, scribe: Scribe) -> None:
@@ -278,14 +277,14 @@ def test_a_store_of_its_own_must_erase_for_itself(make_store: MakeStore, scribe:
     older = scribe.export()
     copy = make_store()
     Scribe(copy, scribe.clock).one(node("own", "words"), session="own")
-    adopt(copy, OPERATOR, lambda: older, clock=scribe.clock)
+    import_log(copy, OPERATOR, lambda: older, clock=scribe.clock)
     erased(scribe, "a")
     newer = scribe.export()
-    with pytest.raises(Conflict, match="was erased in the file, and stands here"):
-        adopt(copy, OPERATOR, lambda: newer, clock=scribe.clock)
+    with pytest.raises(Conflict, match="was erased in the file and not in this store"):
+        import_log(copy, OPERATOR, lambda: newer, clock=scribe.clock)
     fresh = make_store()
     Scribe(fresh, scribe.clock).one(node("own", "words"), session="own")
-    adopt(fresh, OPERATOR, lambda: newer, clock=scribe.clock)
+    import_log(fresh, OPERATOR, lambda: newer, clock=scribe.clock)
     assert verify(fresh, OPERATOR).problem is None
     assert Scribe(fresh, scribe.clock).texts("a", "own") == {"own": "words"}
 
@@ -300,7 +299,7 @@ def test_a_file_that_says_others_were_rewritten_is_refused(make_store: MakeStore
     assert "there is none" in (verify(evil.store, OPERATOR).problem or "")
     lines = evil.export()
     with pytest.raises(Corrupt, match="there is none"):
-        adopt(here.store, OPERATOR, lambda: lines, clock=here.clock)
+        import_log(here.store, OPERATOR, lambda: lines, clock=here.clock)
     assert verify(here.store, OPERATOR).problem is None
     assert is_one(here)
 
@@ -367,18 +366,18 @@ def test_a_rebuild_under_way_is_stopped(tmp_path: Path) -> None:
             erased(Scribe(SqliteStore(tmp_path, commit_genesis), scribe.clock), "n1")
 
     with pytest.raises(Conflict, match="erased something meanwhile"):
-        scribe.store.rebuild(OPERATOR, weave, progress=erase_once)
+        scribe.store.rebuild(OPERATOR, apply_events, progress=erase_once)
     assert done == [1]
     assert is_one(scribe)
     scribe.store.close()
 
 
 def test_a_conversation_goes_with_its_turns(scribe: Scribe) -> None:
-    turns = tuple(conversation.Said(id=f"talk#{n}", seq=n, text=f"turn {n}", speaker="Zelda") for n in (1, 2))
+    turns = tuple(conversation.MessageText(id=f"talk#{n}", seq=n, text=f"turn {n}", speaker="Zelda") for n in (1, 2))
     recorded = conversation.Recorded(id="talk", messages=turns, opens=True, title="bees", scope="public")
     scribe.one(Draft(kind="conversation.recorded", payload=recorded))
     more = conversation.Recorded(
-        id="talk", messages=(conversation.Said(id="talk#3", seq=3, text="turn 3"),), scope="public"
+        id="talk", messages=(conversation.MessageText(id="talk#3", seq=3, text="turn 3"),), scope="public"
     )
     scribe.one(Draft(kind="conversation.recorded", payload=more))
     assert erased(scribe, "talk").nodes == 4

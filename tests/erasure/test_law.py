@@ -12,20 +12,19 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from weft import erasure
-from weft.adopt import adopt
+from tests.erasure.world import PEOPLE, World, person
+from weft.append.import_log import import_log
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
+from weft.core.ports import Store
+from weft.core.types import NOW, NodeVersion
+from weft.erasure import erase_log as erasure
+from weft.graph.placeholders import strings
 from weft.log.canonical import canonical
 from weft.log.chain import commit_genesis
 from weft.log.verify import verify
-from weft.ports import Store
-from weft.projection.tokens import strings
 from weft.testing.scribe import Scribe
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW, NodeVersion
-
-from .world import PEOPLE, World, person
 
 MakeStore = Callable[[], Store]
 
@@ -130,7 +129,7 @@ def check_one(world: World) -> None:
     assert found.problem is None
     lines = world.scribe.export()
     copy = MemoryStore(commit_genesis)
-    adopt(copy, OPERATOR, lambda: lines, clock=world.scribe.clock)
+    import_log(copy, OPERATOR, lambda: lines, clock=world.scribe.clock)
     other = Scribe(copy, world.scribe.clock)
     if other.digest() != world.scribe.digest():
         live, folded = (

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 import weft
+from weft.erasure.clear_copies import Mentioned
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.log.verify import read_commits
-from weft.operations import OPERATIONS
-from weft.operations.committing import commit
-from weft.operations.mentioned import Mentioned
-from weft.sealing import new_key
 from weft.testing.clock import ManualClock
+from weft.text.encryption import new_key
+from weft.writing.build.commit import commit
 
 
 @pytest.fixture
@@ -32,28 +31,24 @@ def memory(tmp_path: Path) -> Iterator[weft.Memory]:
         f"sqlite://{tmp_path / 'store'}", directory=tmp_path, environment=environment, clock=ManualClock()
     )
     for number in range(8):
-        call(opened, "remember", text=f"Berth {number} was painted on day {number}.")
+        opened.call("remember", text=f"Berth {number} was painted on day {number}.")
     yield opened
     opened.close()
 
 
-def call(memory: weft.Memory, operation: str, /, **given: Any) -> Any:
-    return memory.run(next(each for each in OPERATIONS if each.name == operation), given)
-
-
 def erase(memory: weft.Memory, name: str) -> Any:
-    done = call(memory, "erase", subject=name, yes=True)
-    assert call(memory, "log_verify").problem is None
+    done = memory.call("erase", subject=name, yes=True)
+    assert memory.call("log_verify").problem is None
     return done
 
 
 def told(memory: weft.Memory) -> str:
     """All that the log holds, opened, and all that the graph does."""
-    loom = memory.loom
-    viewer = loom.operator("look")
-    events = [event for _, some in read_commits(loom.store, viewer) for event in some]
-    log = "".join((loom.screen.event(event).payload or b"").decode() for event in events)
-    return log + "".join(map(repr, loom.store.graph_rows(viewer)))
+    ctx = memory.ctx
+    viewer = ctx.operator("look")
+    events = [event for _, some in read_commits(ctx.store, viewer) for event in some]
+    log = "".join((ctx.privacy.event(event).payload or b"").decode() for event in events)
+    return log + "".join(map(repr, ctx.store.graph_rows(viewer)))
 
 
 @pytest.mark.parametrize(
@@ -70,11 +65,11 @@ def told(memory: weft.Memory) -> str:
     ],
 )
 def test_another_spelling_goes_too(memory: weft.Memory, name: str, written: str) -> None:
-    call(memory, "add_entity", name=name, kind="Person")
-    kept = call(memory, "remember", text="Planning for the harbour goes on, plumdark.")
-    said = call(memory, "remember", text=f"Yesterday {written} spoke of wexfall.")
-    edited = call(memory, "remember", text="The ferry is late.")
-    call(memory, "memory_invalidate", id=edited.id, reason=f"{written} said so, gritmoss")
+    memory.call("add_entity", name=name, kind="Person")
+    kept = memory.call("remember", text="Planning for the harbour goes on, plumdark.")
+    said = memory.call("remember", text=f"Yesterday {written} spoke of wexfall.")
+    edited = memory.call("remember", text="The ferry is late.")
+    memory.call("memory_invalidate", id=edited.id, reason=f"{written} said so, gritmoss")
     erase(memory, name)
     left = told(memory)
     assert "plumdark" in left
@@ -83,18 +78,18 @@ def test_another_spelling_goes_too(memory: weft.Memory, name: str, written: str)
 
 
 def test_a_name_that_is_part_of_a_word_takes_nothing_along(memory: weft.Memory) -> None:
-    call(memory, "add_entity", name="Ann Lee", kind="Person", aliases=["Ann"])
-    call(memory, "remember", text="Planning with Joann and Änne, plumdark; ann_age too.")
+    memory.call("add_entity", name="Ann Lee", kind="Person", aliases=["Ann"])
+    memory.call("remember", text="Planning with Joann and Änne, plumdark; ann_age too.")
     erase(memory, "Ann Lee")
     assert "plumdark" in told(memory)
 
 
 def test_a_sealed_reason_with_a_name_goes_and_what_it_is_about_stays(memory: weft.Memory) -> None:
-    call(memory, "add_entity", name="Mara Quill", kind="Person")
-    secret = call(memory, "remember", text="The vault holds plumdark.", sensitive=True)
-    other = call(memory, "remember", text="The cellar holds brambleton.", sensitive=True)
-    call(memory, "forget", id=secret.id, reason="Mara Quill asked, gritmoss")
-    call(memory, "forget", id=other.id, reason="it is wrong, thornwick")
+    memory.call("add_entity", name="Mara Quill", kind="Person")
+    secret = memory.call("remember", text="The vault holds plumdark.", sensitive=True)
+    other = memory.call("remember", text="The cellar holds brambleton.", sensitive=True)
+    memory.call("forget", id=secret.id, reason="Mara Quill asked, gritmoss")
+    memory.call("forget", id=other.id, reason="it is wrong, thornwick")
     assert "gritmoss" in told(memory)
     erase(memory, "Mara Quill")
     left = told(memory)
@@ -103,11 +98,11 @@ def test_a_sealed_reason_with_a_name_goes_and_what_it_is_about_stays(memory: wef
 
 
 def test_sealed_words_on_an_edge_go(memory: weft.Memory) -> None:
-    one, other = (call(memory, "remember", text=f"The {each} is old.") for each in ("barge", "quay"))
-    call(memory, "add_entity", name="Mara Quill", kind="Person")
+    one, other = (memory.call("remember", text=f"The {each} is old.") for each in ("barge", "quay"))
+    memory.call("add_entity", name="Mara Quill", kind="Person")
     for rel, note in (("LIES_AT", "by Mara Quill, gritmoss"), ("NEAR", "by the lamp, plumdark")):
         edge = graph.EdgeAssertion(src=one.id, rel=rel, dst=other.id, props={"note": note}, sensitive=True)
-        commit(memory.loom, [Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
+        commit(memory.ctx, [Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
     assert "gritmoss" in told(memory)
     erase(memory, "Mara Quill")
     left = told(memory)
@@ -117,11 +112,11 @@ def test_sealed_words_on_an_edge_go(memory: weft.Memory) -> None:
 
 
 def test_a_relation_named_after_somebody_loses_its_name(memory: weft.Memory) -> None:
-    call(memory, "add_entity", name="Mara Quill", kind="Person", aliases=["Brackwether"])
-    one, other = (call(memory, "remember", text=f"The {each} is old.") for each in ("barge", "quay"))
+    memory.call("add_entity", name="Mara Quill", kind="Person", aliases=["Brackwether"])
+    one, other = (memory.call("remember", text=f"The {each} is old.") for each in ("barge", "quay"))
     for rel in ("FUNDED_BY_MARA_QUILL", "OF_BRACKWETHER", "FUNDED_BY_TAMARA_QUILL"):
         edge = graph.EdgeAssertion(src=one.id, rel=rel, dst=other.id)
-        commit(memory.loom, [Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
+        commit(memory.ctx, [Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
     erase(memory, "Mara Quill")
     left = told(memory)
     assert "BY_MARA_QUILL" not in left
@@ -131,12 +126,12 @@ def test_a_relation_named_after_somebody_loses_its_name(memory: weft.Memory) -> 
 
 
 def test_what_a_project_says_of_somebody_goes_and_the_project_stays(memory: weft.Memory) -> None:
-    call(memory, "add_entity", name="Mara Quill", kind="Person")
+    memory.call("add_entity", name="Mara Quill", kind="Person")
     nodes = tuple(
         graph.NodeAssertion(id=f"{kind.lower()}:pier", kind=kind, name="pier", text=text, props={"lead": "Mara Quill"})
         for kind, text in (("Project", "Mara Quill runs the pier, gritmoss."), ("Focus", "For Mara Quill, wexfall."))
     )
-    commit(memory.loom, [Draft(kind="graph.asserted", payload=graph.Asserted(nodes=nodes))])
+    commit(memory.ctx, [Draft(kind="graph.asserted", payload=graph.Asserted(nodes=nodes))])
     erase(memory, "Mara Quill")
     left = told(memory)
     assert not [word for word in ("gritmoss", "wexfall", "Quill") if word in left]

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from weft.backends.sqlite.overwrite import Overwriting
+from weft.backends.sqlite.scrub.overwrite import Overwriter
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -67,7 +67,7 @@ class World:
 
 
 def overwrite(path: Path, seconds: float) -> None:
-    with Overwriting(path, None) as work:
+    with Overwriter(path, None) as work:
         assert work.empty_log()
         work.find()
         while True:
@@ -113,7 +113,7 @@ def test_a_connection_that_read_pages_before_does_not_write_them_back(world: Wor
     world.steps(60)
     other = apsw.Connection(str(tmp_path / "some.db"))
     other.pragma("secure_delete", "fast")
-    with Overwriting(tmp_path / "some.db", None) as work:
+    with Overwriter(tmp_path / "some.db", None) as work:
         assert work.empty_log()
         work.find()
         assert work.begin()
@@ -133,7 +133,7 @@ def test_it_waits_for_whoever_reads_from_the_log(world: World, tmp_path: Path) -
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM long").fetchall()
     world.steps(5)
-    with Overwriting(tmp_path / "some.db", None) as work:
+    with Overwriter(tmp_path / "some.db", None) as work:
         assert not work.begin()
         reader.execute("COMMIT")
         assert work.begin()

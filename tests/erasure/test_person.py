@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.erasure.byte_search import Planted, search
 
 import weft
-from weft.errors import Busy, WeftError
-from weft.instants import to_iso
-from weft.lexical import content_hash
+from tests.erasure.byte_search import Planted, search
+from weft.core.clock import to_iso
+from weft.core.errors import Busy, WeftError
+from weft.core.types import NodeVersion
 from weft.log.draft import Draft
 from weft.log.kinds import memory as memory_kinds
 from weft.operations import OPERATIONS
 from weft.testing.clock import DAY_US, ManualClock
-from weft.types import NodeVersion
+from weft.text.lexical import content_hash
 
 NAME = "Quindle Zhorvathane"
 ALIAS = "Brackwether"
@@ -53,7 +53,7 @@ class World:
 
     def call(self, operation: str, /, **given: Any) -> Any:
         self.clock.step(1_000_000)
-        return self.memory.run(next(each for each in OPERATIONS if each.name == operation), given)
+        return self.memory.call(operation, **given)
 
     def plant(self) -> None:
         """The person over every sort of thing that weft keeps."""
@@ -86,24 +86,24 @@ class World:
 
     def wait(self, text: str) -> None:
         """Leaves a write in the outbox."""
-        loom = self.memory.loom
-        assert loom.outbox is not None
+        ctx = self.memory.ctx
+        assert ctx.outbox is not None
         draft = Draft(kind="memory.remembered", payload=memory_kinds.Remembered(id="w1", text=text))
-        loom.outbox.put(
-            [draft], writer=loom.writer, viewer=loom.viewer, request_id=None, at=1, problem=Busy("another writes")
+        ctx.outbox.put(
+            [draft], writer=ctx.writer, viewer=ctx.viewer, request_id=None, at=1, problem=Busy("another writes")
         )
 
     def planted(self) -> list[Planted]:
         """What the store made of every node that holds a secret, before it goes."""
-        loom = self.memory.loom
-        viewer = loom.operator("look")
-        rows = [row for row in loom.store.graph_rows(viewer) if isinstance(row, NodeVersion)]
+        ctx = self.memory.ctx
+        viewer = ctx.operator("look")
+        rows = [row for row in ctx.store.graph_rows(viewer) if isinstance(row, NodeVersion)]
         own = [row for row in rows if any(word.casefold() in str(row).casefold() for word in SECRETS)]
         assert len({row.kind for row in own}) >= 8
         texts = [(row.name, row.summary, row.text) for row in own if row.name or row.summary or row.text]
-        model = loom.embedding.model or ""
+        model = ctx.embedding.model or ""
         hashes = [content_hash(*each) for each in texts]
-        vectors = loom.store.vectors(viewer, model, hashes)
+        vectors = ctx.store.vectors(viewer, model, hashes)
         found = [
             Planted(words=(), name=name, summary=summary, text=text, vector=vectors.get(key, b""))
             for (name, summary, text), key in zip(texts, hashes, strict=True)
@@ -112,8 +112,8 @@ class World:
 
     def moments(self) -> Iterator[str]:
         """Every moment at which weft learnt something."""
-        viewer = self.memory.loom.operator("look")
-        for commit, _ in self.memory.loom.store.log(viewer, after=0, limit=100_000):
+        viewer = self.memory.ctx.operator("look")
+        for commit, _ in self.memory.ctx.store.log(viewer, after=0, limit=100_000):
             yield to_iso(commit.at)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.errors import Corrupt
+from weft.core.errors import Corrupt
+from weft.erasure.residue import RESIDUES, residue
+from weft.graph.placeholders import Tokens, new_token, words_pattern
 from weft.log.canonical import canonical
 from weft.log.kinds import KINDS, code, conversation, document, graph, memory, rewriting, transaction
-from weft.projection.residue import RESIDUES, residue
-from weft.projection.tokens import Tokens, new_token, words_pattern
 
 TOKEN, OTHER = new_token(), new_token()
 
@@ -42,7 +42,7 @@ def test_a_memory() -> None:
         entities=(entity,),
         edges=(graph.EdgeAssertion(src="m", rel="MENTIONS", dst="person:zelda", props={"at": 3}, weight=2.0),),
         supersedes=("older", "kept"),
-        gate=memory.Gate(tag="reinforcing", nearest="older", jaccard=0.7),
+        gate=memory.Novelty(tag="reinforcing", nearest="older", jaccard=0.7),
         extracted=memory.Extracted(extractor="rules-1", marks=((0, 5, "name"),)),
     )
     ids = {"m": TOKEN, "person:zelda": OTHER, "older": new_token()}
@@ -66,7 +66,7 @@ def test_a_memory_that_only_mentions_what_goes() -> None:
         id="m",
         text="see person:zelda, not person:zelda smith",
         props={"of": ["person:zelda"], "person:zelda": 1, "slot": "fact:/person:zelda/age"},
-        gate=memory.Gate(tag="novel", nearest="person:zelda"),
+        gate=memory.Novelty(tag="novel", nearest="person:zelda"),
         extracted=memory.Extracted(extractor="rules-1"),
     )
     tokens = Tokens({"person:zelda": TOKEN}, longer=["person:zelda smith"])
@@ -74,7 +74,7 @@ def test_a_memory_that_only_mentions_what_goes() -> None:
         id="m",
         text=f"see {TOKEN}, not person:zelda smith",
         props={"of": [TOKEN], TOKEN: 1, "slot": f"fact:/{TOKEN}/age"},
-        gate=memory.Gate(tag="novel", nearest=TOKEN),
+        gate=memory.Novelty(tag="novel", nearest=TOKEN),
     )
 
 
@@ -152,8 +152,10 @@ def test_a_conversation_and_a_turn_of_one() -> None:
     payload = conversation.Recorded(
         id="talk",
         messages=(
-            conversation.Said(id="talk#1", seq=1, text="Zelda: bees", speaker="Zelda", role="user", at="2020-01-01"),
-            conversation.Said(id="talk#2", seq=2, text="goats", role="user"),
+            conversation.MessageText(
+                id="talk#1", seq=1, text="Zelda: bees", speaker="Zelda", role="user", at="2020-01-01"
+            ),
+            conversation.MessageText(id="talk#2", seq=2, text="goats", role="user"),
         ),
         opens=True,
         title="About bees",
@@ -169,7 +171,7 @@ def test_a_conversation_and_a_turn_of_one() -> None:
     ]
     part = left("conversation.recorded", payload, Tokens({"talk#1": TOKEN}))
     assert (part.id, part.title, part.record) == ("talk", "About bees", "r1")
-    assert part.messages == (conversation.Said(id=TOKEN, seq=1, text="", at="2020-01-01"), payload.messages[1])
+    assert part.messages == (conversation.MessageText(id=TOKEN, seq=1, text="", at="2020-01-01"), payload.messages[1])
 
 
 def test_a_source_file_and_a_symbol_of_one() -> None:

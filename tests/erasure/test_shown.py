@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
 import weft
-from weft.erasure import erase
+from weft.erasure.erase_log import erase
+from weft.erasure.rewrite_log import RewriteAccess
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.operations import OPERATIONS
 from weft.surfaces.cli.main import weft as root
 from weft.testing.clock import ManualClock
 
@@ -32,21 +31,19 @@ def settings(scratch: Path) -> dict[str, str]:
     return {"HOME": str(scratch), "WEFT_EMBEDDER": "none", "WEFT_AUDIT": "off", "WEFT_PROJECT": "ferry"}
 
 
-def run(memory: weft.Memory, operation: str, **given: Any) -> Any:
-    return memory.run(next(each for each in OPERATIONS if each.name == operation), given)
-
-
 def erase_all(memory: weft.Memory, *ids: str, names: tuple[str, ...] = ()) -> None:
-    loom = memory.loom
+    ctx = memory.ctx
     erase(
-        loom.store,
-        replace(loom.writer, session="operator"),
-        viewer=loom.operator("erase"),
+        RewriteAccess(
+            store=ctx.store,
+            writer=replace(ctx.writer, session="operator"),
+            viewer=ctx.operator("erase"),
+            clock=ctx.clock,
+            progress=lambda *_: None,
+        ),
         ids=ids,
         names=names,
         what="subject",
-        clock=loom.clock,
-        progress=lambda *_: None,
     )
 
 
@@ -59,8 +56,8 @@ def test_a_citation_says_that_it_was_erased(memory: weft.Memory) -> None:
     assert cited.event.erased
     assert cited.event.payload is None
     assert (cited.event.erased_at or "").startswith("2026-")
-    assert cited.event.erased_by == memory.loom.writer.actor.agent
-    assert any("erased" in note and memory.loom.writer.actor.agent in note for note in cited.notes)
+    assert cited.event.erased_by == memory.ctx.writer.actor.agent
+    assert any("erased" in note and memory.ctx.writer.actor.agent in note for note in cited.notes)
     assert not any("changed" in note for note in cited.notes), "what was erased is not what was tampered with"
 
 
@@ -68,11 +65,11 @@ def test_the_log_shows_that_it_was_erased(memory: weft.Memory) -> None:
     written = memory.remember("Zelda keeps bees behind the chapel.")
     kept = memory.remember("The ferry leaves at nine.")
     erase_all(memory, written.id, names=("Zelda",))
-    shown = {event.citation: event for event in run(memory, "log_show").events}
+    shown = {event.citation: event for event in memory.call("log_show").events}
     assert shown[written.citation].erased
     assert not shown[kept.citation].erased
     assert "Zelda" not in repr(shown)
-    assert run(memory, "log_verify").problem is None
+    assert memory.call("log_verify").problem is None
 
 
 def test_what_is_left_of_an_event_is_still_shown(memory: weft.Memory) -> None:
@@ -81,7 +78,7 @@ def test_what_is_left_of_an_event_is_still_shown(memory: weft.Memory) -> None:
         graph.NodeAssertion(id="person:zelda", kind="Person", name="Zelda", text="keeps bees"),
         graph.NodeAssertion(id="note:mast", kind="Note", text="The mast broke"),
     )
-    done = memory.loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=nodes))])
+    done = memory.ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=nodes))])
     erase_all(memory, "person:zelda", names=("Zelda",))
     cited = memory.cite(done.events[0].citation)
     assert [node.text for node in cited.nodes] == ["The mast broke"]
@@ -98,12 +95,12 @@ def test_recall_never_finds_it(memory: weft.Memory) -> None:
     after = memory.recall("bees behind the chapel")
     assert [hit.node.text for hit in after.hits] == ["The chapel has a new roof."]
     assert before.receipt
-    answered = run(memory, "answer", id=before.receipt) if _stands(memory, before.receipt) else None
+    answered = memory.call("answer", id=before.receipt) if _stands(memory, before.receipt) else None
     assert "bees" not in repr(answered)
 
 
 def _stands(memory: weft.Memory, node_id: str) -> bool:
-    return bool(memory.loom.store.history(memory.loom.viewer, node_id, limit=1))
+    return bool(memory.ctx.store.history(memory.ctx.viewer, node_id, limit=1))
 
 
 def test_a_request_that_is_repeated_after_the_erasure_writes_nothing(memory: weft.Memory) -> None:
@@ -117,11 +114,11 @@ def test_a_request_that_is_repeated_after_the_erasure_writes_nothing(memory: wef
 
 def test_a_request_of_another_sort_that_is_repeated_says_so_too(memory: weft.Memory) -> None:
     memory.add_entity("Zelda", kind="Person", request_id="once")
-    run(memory, "record_turns", session="chat", turns=["Ann: Zelda keeps bees"], request_id="talk")
+    memory.call("record_turns", session="chat", turns=["Ann: Zelda keeps bees"], request_id="talk")
     erase_all(memory, names=("Zelda",))
     for again in (
         memory.add_entity("Boris", kind="Person", request_id="once"),
-        run(memory, "record_turns", session="chat", turns=["Ann: goats"], request_id="talk"),
+        memory.call("record_turns", session="chat", turns=["Ann: goats"], request_id="talk"),
     ):
         assert again.status == "duplicate_skip"
         assert any("erased since" in note for note in again.notes)
@@ -141,13 +138,13 @@ def test_the_command_line_says_so_too(tmp_path: Path, memory: weft.Memory, monke
 
 def test_who_erased_is_not_told_in_public(tmp_path: Path, memory: weft.Memory) -> None:
     """That it was erased is: the log has a place where words were."""
-    run(memory, "project_create", name="ferry", scope="public")
+    memory.call("project_create", name="ferry", scope="public")
     written = memory.remember("Zelda keeps bees behind the chapel.", scope="public", agents=["guest"])
     erase_all(memory, written.id, names=("Zelda",))
     public = settings(tmp_path) | {"WEFT_AUDIENCE": "public", "WEFT_SCOPES": "public", "WEFT_AGENT": "guest"}
     guest = weft.open(f"sqlite://{tmp_path}/store", directory=tmp_path, environment=public, clock=ManualClock())
-    session = memory.loom.writer.session
-    shown = next(each for each in run(guest, "log_show", session=session).events if each.citation == written.citation)
+    session = memory.ctx.writer.session
+    shown = next(each for each in guest.call("log_show", session=session).events if each.citation == written.citation)
     cited = guest.cite(written.citation)
     guest.close()
     assert shown.erased
@@ -155,5 +152,5 @@ def test_who_erased_is_not_told_in_public(tmp_path: Path, memory: weft.Memory) -
     assert any("erased" in note for note in cited.notes)
     for told in (shown, cited.event):
         assert (told.erased_at, told.erased_by) == (None, None)
-    operator = memory.loom.writer.actor.agent
+    operator = memory.ctx.writer.actor.agent
     assert not any(operator in note or "2026-" in note for note in cited.notes)

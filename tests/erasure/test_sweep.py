@@ -8,25 +8,25 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+
 from tests.erasure import planting
 from tests.erasure.byte_search import Planted, search
 from tests.erasure.planting import MODEL, SUBJECT, fill, point_elsewhere, store_at, subject_texts, sweep, vector_of
-
 from weft.backends.memory import MemoryStore
-from weft.backends.sqlite import sweep as sweeping
-from weft.backends.sqlite import vectors
-from weft.backends.sqlite.rebuild import Rebuild
+from weft.backends.sqlite.scrub import sweep as sweeping
+from weft.backends.sqlite.search import vectors
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Conflict, Forbidden
-from weft.lexical import content_hash
+from weft.backends.sqlite.write.rebuild import SideTableRebuild
+from weft.core.errors import Conflict, Forbidden
+from weft.core.queries import VectorMatches, VectorQuery
+from weft.core.types import NOW
+from weft.graph.apply_moves import apply_events
 from weft.log.chain import commit_genesis
-from weft.names import alias_key
-from weft.projection.weave import weave
-from weft.queries import VectorMatches, VectorQuery
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR, PUBLIC, STAFF
-from weft.types import NOW
+from weft.text.lexical import content_hash
+from weft.text.names import alias_key
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +82,11 @@ def test_no_answer_about_anything_else_changes(store: SqliteStore) -> None:
     assert len(vectors_before) == len(others)
     words = {row.id: " ".join(row.text.split()[:4]) for row in others}
     named = [alias_key(row.name) for row in others]
-    before = [found_by_words(store, each) for each in words.values()], store.named(OPERATOR, NOW, named)
+    before = [found_by_words(store, each) for each in words.values()], store.by_name(OPERATOR, NOW, named)
     nearest = [[hit.node.id for hit in near(store, data).hits] for data in vectors_before.values()]
     pending = near(store, next(iter(vectors_before.values()))).pending
     sweep(store)
-    assert ([found_by_words(store, each) for each in words.values()], store.named(OPERATOR, NOW, named)) == before
+    assert ([found_by_words(store, each) for each in words.values()], store.by_name(OPERATOR, NOW, named)) == before
     assert store.vectors(OPERATOR, MODEL, [row.content_hash for row in others]) == vectors_before
     assert [[hit.node.id for hit in near(store, data).hits] for data in vectors_before.values()] == nearest
     assert near(store, next(iter(vectors_before.values()))).pending == pending
@@ -121,7 +121,7 @@ def test_a_text_that_was_said_again_by_another_stays(store: SqliteStore) -> None
     sweep(store)
     assert found_by_words(store, one.words[1]) == ["again"]
     assert near(store, one.vector).hits[0].node.id == "again"
-    assert [found.node.id for found in store.named(OPERATOR, NOW, [alias_key(one.name)])] == ["again"]
+    assert [found.node.id for found in store.by_name(OPERATOR, NOW, [alias_key(one.name)])] == ["again"]
 
 
 def test_what_is_written_last_can_be_erased_and_others_written_after(store: SqliteStore, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_long_read_is_said_and_the_next_sweep_ends_it(
 
 def test_tables_that_a_rebuild_left_go_and_one_that_goes_on_stops(store: SqliteStore, tmp_path: Path) -> None:
     with store._writing(OPERATOR.account) as db:
-        work = Rebuild(db, OPERATOR.account, commit_genesis(OPERATOR.account), weave)
+        work = SideTableRebuild(db, OPERATOR.account, commit_genesis(OPERATOR.account), apply_events)
         work.begin()
         work.slice()
     point_elsewhere(store, SUBJECT)

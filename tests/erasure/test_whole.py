@@ -13,15 +13,15 @@ from pathlib import Path
 
 import apsw
 import pytest
+
 from tests.crash.faulty_vfs import PowerLossVfs
 from tests.erasure.byte_search import search
 from tests.erasure.planting import SUBJECT, erase, fill, point_elsewhere, store_at, subject_texts, sweep
-
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import WeftError
+from weft.core.errors import WeftError
+from weft.core.types import NOW
 from weft.log.verify import verify
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW
 
 KILLS = 4
 CUTS = 8

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from weft.append import Writer
-from weft.erasure import Erased, erase
-from weft.errors import Conflict, NotFound
+from weft.core.errors import Conflict, NotFound
+from weft.core.ports import Store
+from weft.core.types import Actor, Writer
+from weft.erasure.erase_log import ErasureCounts, erase
+from weft.erasure.rewrite_log import RewriteAccess
 from weft.log.draft import Draft
 from weft.log.kinds import code, conversation, document, graph, memory, transaction
-from weft.ports import Store
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, iso
 from weft.testing.viewers import OPERATOR
-from weft.types import Actor
 
 PEOPLE: Final = ("Zelda", "Quentin", "Orlaith", "Boris")
 PLAIN: Final = ("the kettle is on", "rain again on the quay", "nine boats came in", "ledger closed at noon")
@@ -73,17 +73,19 @@ class World:
             return [Draft(kind="tx.closed", payload=transaction.Closed(tx=tx, files=(self._path(),)))]
         return [Draft(kind="tx.continued", payload=transaction.Continued(tx=tx, cursor=str(self.number)))]
 
-    def erase(self, ids: list[str], names: list[str], between: Callable[[], None] = lambda: None) -> Erased:
+    def erase(self, ids: list[str], names: list[str], between: Callable[[], None] = lambda: None) -> ErasureCounts:
         """As the operator. `between` is called after every commit."""
         return erase(
-            self.scribe.store,
-            OPERATOR_WRITER,
-            viewer=OPERATOR,
+            RewriteAccess(
+                store=self.scribe.store,
+                writer=OPERATOR_WRITER,
+                viewer=OPERATOR,
+                clock=self.scribe.clock,
+                progress=lambda what, _done, _total: between() if what == "erasing" else None,
+            ),
             ids=ids,
             names=names,
             what="subject",
-            clock=self.scribe.clock,
-            progress=lambda what, _done, _total: between() if what == "erasing" else None,
         )
 
     # What may be said
@@ -129,7 +131,7 @@ class World:
                 graph.EdgeAssertion(src=memory_id, rel="MENTIONS", dst=who.id, props={"said": text}, scope="public"),
             ),
             supersedes=(self._some(),) if self.chance.random() < 0.3 and self.ids[:-2] else (),
-            gate=memory.Gate(tag="novel", nearest=self._some()) if self.chance.random() < 0.3 else None,
+            gate=memory.Novelty(tag="novel", nearest=self._some()) if self.chance.random() < 0.3 else None,
             extracted=memory.Extracted(extractor="rules-1", marks=((0, 3, "word"),)),
         )
         return [Draft(kind="memory.remembered", payload=payload)]
@@ -228,7 +230,7 @@ class World:
         first = self.number + 1
         self.number += 3
         messages = tuple(
-            conversation.Said(
+            conversation.MessageText(
                 id=f"{talk}#{n}",
                 seq=n,
                 text=self._words(),

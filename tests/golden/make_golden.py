@@ -17,23 +17,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.golden.real_code import read_history
-
 import weft
-from weft import erasure
-from weft.append import Appended, Writer, append
-from weft.instants import to_iso
+from tests.golden.real_code import read_history
+from weft.append.append import AppendOptions, AppendResult, append
+from weft.core.clock import to_iso
+from weft.core.ports import Store
+from weft.core.types import SCOPES, Actor, Viewer, Writer
+from weft.erasure import erase_log as erasure
+from weft.erasure.rewrite_log import RewriteAccess
+from weft.graph import placeholders as tokens
+from weft.graph.digest import graph_digest
 from weft.log import draft as drafting
 from weft.log.draft import Draft
 from weft.log.jsonl import write_lines
 from weft.log.kinds import code, conversation, document, graph, memory, transaction
 from weft.log.verify import read_commits
-from weft.memory import Memory
-from weft.ports import Store
-from weft.projection import tokens
-from weft.projection.digest import graph_digest
+from weft.memory.facade import Memory
 from weft.testing.scribe import UNSEALED
-from weft.types import SCOPES, Actor, Viewer
 
 HERE = Path(__file__).parent
 ACCOUNT = "golden"
@@ -114,13 +114,15 @@ class Mixer:
         for chosen in (self._main.ids[::11], self._main.ids[5::13], whole):
             self._clock.now += DAY_US
             erasure.erase(
-                self._store,
-                Writer(account=ACCOUNT, session="operator", actor=Actor(agent="ann", role="operator")),
-                viewer=OPERATOR,
+                RewriteAccess(
+                    store=self._store,
+                    writer=Writer(account=ACCOUNT, session="operator", actor=Actor(agent="ann", role="operator")),
+                    viewer=OPERATOR,
+                    clock=self._clock,
+                    progress=lambda *_: None,
+                ),
                 ids=set(chosen),
                 what="subject",
-                clock=self._clock,
-                progress=lambda *_: None,
             )
             self._append("operator", [self._assert_node()])
 
@@ -154,10 +156,16 @@ class Mixer:
         first = [] if self._pool.ids else [self._assert_node()]
         return first + [self._draft() for _ in range(self._chance.randint(1, self._batch))]
 
-    def _append(self, session: str, drafts: list[Draft], *, request_id: str | None = None) -> Appended:
+    def _append(self, session: str, drafts: list[Draft], *, request_id: str | None = None) -> AppendResult:
         actor = Actor(agent=self._chance.choice(AGENTS), role=self._chance.choice(("agent", "operator")))
         writer = Writer(account=ACCOUNT, session=session, actor=actor)
-        done = append(self._store, writer, drafts, clock=self._clock, request_id=request_id, screen=UNSEALED)
+        done = append(
+            self._store,
+            writer,
+            drafts,
+            clock=self._clock,
+            options=AppendOptions(request_id=request_id, privacy=UNSEALED),
+        )
         self.events += len(done.events)
         return done
 
@@ -311,7 +319,7 @@ class Mixer:
         turns = self._pool.conversations.get(name, 0)
         wrong = self._chance.randint(1, turns) if turns and self._chance.random() < 0.3 else None
         said = tuple(
-            conversation.Said(
+            conversation.MessageText(
                 id=f"{name}#{seq:05d}", seq=seq, text=f"Ana: {self._text()}",
                 at=self._chance.choice((None, self._moment())),
                 **self._chance.choice(({"speaker": "Ana"}, {"role": "user"}, {})),
@@ -410,11 +418,11 @@ def main(release: str) -> None:
     for module in (drafting, erasure, tokens):
         module.os = SimpleNamespace(urandom=lambda size: next(salts)[:size])  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory() as scratch, project(Path(scratch) / "quay") as made:
-        store = made.loom.store
+        store = made.ctx.store
         mixer = Mixer(store, seed=1, batch=4, words=30)
         mixer.run(EVENTS)
         mixer.erase()
-        read_history(made, made.loom.settings.root)
+        read_history(made, made.ctx.settings.root)
         log.write_bytes(b"".join(write_lines(ACCOUNT, read_commits(store, OPERATOR))))
         head = store.head(OPERATOR)
         digests.write_text(

@@ -6,11 +6,12 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from weft import erasure
-from weft.memory import Memory
-from weft.operations.code_history import index_commit
-from weft.operations.code_indexing import index_workspace
-from weft.types import SCOPES, Viewer
+from weft.code.index.history import index_commit
+from weft.code.index.index import index_workspace
+from weft.core.types import SCOPES, Viewer
+from weft.erasure import erase_log as erasure
+from weft.erasure.rewrite_log import RewriteAccess
+from weft.memory.facade import Memory
 
 DATES = ("2026-01-10T10:00:00+00:00", "2026-02-10T10:00:00+00:00", "2026-03-10T10:00:00+00:00")
 TIDES = (
@@ -58,20 +59,22 @@ VERSIONS: tuple[Mapping[str, str], ...] = (
 def read_history(memory: Memory, root: Path) -> None:
     """The last commit as files, then the first and the one between, out of git; then a change; then an erasure."""
     commits = _repository(root)
-    index_workspace(memory.loom)
+    index_workspace(memory.ctx)
     for commit in (commits[0], commits[1]):
-        index_commit(memory.loom, commit)
+        index_commit(memory.ctx, commit)
     (root / "harbour/tides.py").write_text(TIDES)
     (root / "harbour/moon.py").unlink()
-    index_workspace(memory.loom)
+    index_workspace(memory.ctx)
     erasure.erase(
-        memory.loom.store,
-        memory.loom.writer,
-        viewer=Viewer(account=memory.loom.writer.account, scopes=frozenset(SCOPES), sensitive=True),
-        ids={f"{memory.loom.settings.project}/web/horn.ts::blow"},
+        RewriteAccess(
+            store=memory.ctx.store,
+            writer=memory.ctx.writer,
+            viewer=Viewer(account=memory.ctx.writer.account, scopes=frozenset(SCOPES), sensitive=True),
+            clock=memory.ctx.clock,
+            progress=lambda *_: None,
+        ),
+        ids={f"{memory.ctx.settings.project}/web/horn.ts::blow"},
         what="subject",
-        clock=memory.loom.clock,
-        progress=lambda *_: None,
     )
 
 

@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from weft.adopt import adopt
+from tests.golden.make_golden import ACCOUNT, HERE, OPERATOR, FixedClock
+from weft.append.import_log import import_log
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
+from weft.core.ports import Store
+from weft.core.types import Event
+from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
 from weft.log.chain import commit_genesis
 from weft.log.jsonl import read_checked, write_lines
 from weft.log.kinds import KINDS, code, graph, payload_of
 from weft.log.verify import read_commits, verify
-from weft.ports import Store
-from weft.projection.digest import graph_digest
-from weft.projection.weave import weave
-from weft.types import Event
-
-from .make_golden import ACCOUNT, HERE, OPERATOR, FixedClock
 
 RELEASES = sorted(file.stem for file in HERE.glob("v*.jsonl"))
 LATE_US = 4_000_000_000_000_000  # long after anything in the log
@@ -57,13 +56,13 @@ def test_there_is_a_log_to_keep() -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_it_folds_to_the_graph_it_had(store: Store, release: str) -> None:
     expected = digests(release)
-    done = adopt(store, OPERATOR, lambda: iter(read(release)), clock=FixedClock(LATE_US))
+    done = import_log(store, OPERATOR, lambda: iter(read(release)), clock=FixedClock(LATE_US))
     assert (done.events, done.exact) == (int(expected["events"]), True)
     assert done.digest == expected["head"]
     assert graph_digest(store.graph_rows(OPERATOR)) == expected["graph"]
     assert verify(store, OPERATOR, expected_digest=expected["head"]).problem is None
     assert list(write_lines(ACCOUNT, read_commits(store, OPERATOR))) == read(release)
-    store.rebuild(OPERATOR, weave, progress=lambda _done, _all: None)
+    store.rebuild(OPERATOR, apply_events, progress=lambda _done, _all: None)
     assert graph_digest(store.graph_rows(OPERATOR)) == expected["graph"]
 
 

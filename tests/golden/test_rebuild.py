@@ -9,31 +9,30 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.make_golden import ACCOUNT, OPERATOR, FixedClock, Mixer
 from weft.backends.sqlite.store import SqliteStore
+from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
 from weft.log.chain import commit_genesis
 from weft.log.jsonl import write_lines
 from weft.log.verify import read_commits
-from weft.projection.digest import graph_digest
-from weft.projection.weave import weave
-
-from .make_golden import ACCOUNT, OPERATOR, FixedClock, Mixer
 
 EVENTS = 5_000
 
 FRESH_PROCESS = """
 import sys
 from pathlib import Path
-from weft.adopt import adopt
+from weft.append.import_log import import_log
 from weft.backends.sqlite.store import SqliteStore
-from weft.instants import SystemClock
+from weft.core.clock import SystemClock
 from weft.log.chain import commit_genesis
-from weft.projection.digest import graph_digest
-from weft.types import SCOPES, Viewer
+from weft.graph.digest import graph_digest
+from weft.core.types import SCOPES, Viewer
 
 log, target, account = sys.argv[1:]
 viewer = Viewer(account=account, scopes=frozenset(SCOPES), sensitive=True)
 store = SqliteStore(Path(target), commit_genesis, clock=SystemClock())
-done = adopt(store, viewer, lambda: Path(log).open("rb"), clock=SystemClock())
+done = import_log(store, viewer, lambda: Path(log).open("rb"), clock=SystemClock())
 print(done.digest, graph_digest(store.graph_rows(viewer)))
 store.close()
 """
@@ -58,6 +57,6 @@ def test_live_fresh_and_rebuilt_are_one_graph(tmp_path: Path) -> None:
     )
     assert done.stdout.split() == [head.digest.hex(), live]
 
-    store.rebuild(OPERATOR, weave, progress=lambda _done, _all: None)
+    store.rebuild(OPERATOR, apply_events, progress=lambda _done, _all: None)
     assert graph_digest(store.graph_rows(OPERATOR)) == live
     store.close()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weft.lexical import query_terms
-from weft.ports import Store
-from weft.queries import Lead, TextMatches, TextQuery, VectorQuery
-from weft.types import Direction, Find, Neighbour, NodeVersion, Viewer, When
+from weft.core.ports import Store
+from weft.core.queries import Lead, TextMatches, TextQuery, VectorQuery
+from weft.core.types import Direction, Find, Neighbour, NodeVersion, Viewer, When
+from weft.text.lexical import query_terms
 
 MANY = 100
 QUESTIONS = ("apple", "plum fig pear")
@@ -68,12 +68,12 @@ def state(store: Store, viewer: Viewer, when: When, ids: Sequence[str]) -> Itera
             for limit in (MANY, 1):
                 yield f"search {query} {limit}", match_form(store.search_text(viewer, when, query, limit=limit))
     for projects in (None, ("p", None)):
-        named = store.named(viewer, when, NAMES, projects=projects)
+        named = store.by_name(viewer, when, NAMES, projects=projects)
         yield f"named {projects}", [(each.key, each.weight, lead_form(each.node)) for each in named]
         for word in MISSPELT:
             yield f"spellings {word} {projects}", store.spellings(viewer, when, word, projects=projects)
         for limit in (MANY, 1):
-            held = store.holding(viewer, when, PHRASES, projects=projects, limit=limit)
+            held = store.by_phrase(viewer, when, PHRASES, projects=projects, limit=limit)
             told = [(each.phrase, each.more, sorted(map(repr, map(lead_form, each.nodes)))) for each in held]
             yield f"holding {projects} {limit}", told if limit == MANY else [each[:2] for each in told]
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from weft import append
+from weft.append import append
 from weft.backends.memory import MemoryStore
 from weft.backends.memory.account import Account
-from weft.backends.memory.visible import Sight
-from weft.commits import Batch, Changes, FoldLog, LockedView, Plan
-from weft.instants import Clock
+from weft.backends.memory.visible import GuardedAccount
+from weft.core.clock import Clock
+from weft.core.commits import ApplyEvents, Batch, Changes, LockedView, Plan
+from weft.core.ports import Store
+from weft.core.queries import NameMatch, Near, PhraseMatch, TextMatches, TextQuery, VectorQuery
+from weft.core.types import SCOPES, AccountHead, Event, Find, FindResult, Neighbour, NodeVersion, Viewer, When
+from weft.graph import timeline
 from weft.log import chain, draft, verify
 from weft.log.chain import commit_genesis
-from weft.ports import Store
-from weft.projection import timeline
-from weft.queries import Holding, Named, Near, TextMatches, TextQuery, VectorQuery
-from weft.types import SCOPES, Event, Find, Found, Head, Neighbour, NodeVersion, Viewer, When
 
 # Two clocks
 
@@ -86,7 +86,7 @@ def ends_only_the_first_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class _ForgetfulRebuild(MemoryStore):
-    def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
+    def rebuild(self, viewer: Viewer, fold: ApplyEvents, *, progress: Callable[[int, int], None]) -> None:
         def without_endings(view: LockedView, events: Sequence[Event]) -> Changes:
             changes = fold(view, events)
             return replace(changes, nodes_retired=()) if events[0].kind == "graph.ended" else changes
@@ -127,19 +127,19 @@ def verify_skips_headers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stamps_the_clocks_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = draft.seal
+    whole = draft.chained
 
-    def stamped(prepared: Any, view: LockedView, *, now_us: int, **options: Any) -> Any:
+    def stamped(prepared: Any, view: LockedView, writer: Any, *, now_us: int, **options: Any) -> Any:
         class Earlier:
             def __getattr__(self, name: str) -> Any:
                 return getattr(view, name)
 
-            def head(self) -> Head:
+            def head(self) -> AccountHead:
                 return replace(view.head(), at=now_us - 1)
 
-        return whole(prepared, Earlier(), now_us=now_us, **options)
+        return whole(prepared, Earlier(), writer, now_us=now_us, **options)
 
-    monkeypatch.setattr(append, "seal", stamped)
+    monkeypatch.setattr(append, "chained", stamped)
 
 
 def forgets_request_ids(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def _as_operator(viewer: Viewer) -> Viewer:
 
 
 class _LateGuard(MemoryStore):
-    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> FindResult:
         mine = super().find(viewer, when, find, limit=1_000)
         first = super().find(_as_operator(viewer), when, find, limit=limit).nodes
         allowed = {row.row for row in mine.nodes}
@@ -186,7 +186,7 @@ def walks_anywhere(clock: Clock) -> Store:
     return _WalksAnywhere(commit_genesis, clock=clock)
 
 
-class _SightOfThePast(Sight):
+class _SightOfThePast(GuardedAccount):
     def sees(self, row: NodeVersion) -> bool:
         return self.graph.identities[row.id].deleted_at is None and self.viewer.admits(row.recorded_guard)
 
@@ -195,7 +195,7 @@ class _SightOfThePast(Sight):
 
 
 class _JudgesByThePast(MemoryStore):
-    def _sight(self, viewer: Viewer) -> Sight:
+    def _sight(self, viewer: Viewer) -> GuardedAccount:
         return _SightOfThePast(viewer, self._account(viewer))
 
 
@@ -223,7 +223,7 @@ def shows_deleted_nodes_in_the_past(clock: Clock) -> Store:
     return _ShowsTheDeleted(commit_genesis, clock=clock)
 
 
-class _SightOfNodelessEvents(Sight):
+class _SightOfNodelessEvents(GuardedAccount):
     def sees_event(self, event: Event) -> bool:
         made = any(row.born == event.pos == row.event for row in self.graph.nodes.values())
         insider = self.viewer.audience == "internal" and "admin" in self.viewer.scopes
@@ -231,7 +231,7 @@ class _SightOfNodelessEvents(Sight):
 
 
 class _OpensNodelessEvents(MemoryStore):
-    def _sight(self, viewer: Viewer) -> Sight:
+    def _sight(self, viewer: Viewer) -> GuardedAccount:
         return _SightOfNodelessEvents(viewer, self._account(viewer))
 
 
@@ -240,8 +240,8 @@ def opens_nodeless_events_to_insiders(clock: Clock) -> Store:
 
 
 class _NamesAnybody(MemoryStore):
-    def named(self, viewer: Viewer, when: When, keys: Sequence[str], **options: Any) -> tuple[Named, ...]:
-        return super().named(_as_operator(viewer), when, keys, **options)
+    def by_name(self, viewer: Viewer, when: When, keys: Sequence[str], **options: Any) -> tuple[NameMatch, ...]:
+        return super().by_name(_as_operator(viewer), when, keys, **options)
 
 
 def names_anybody(clock: Clock) -> Store:
@@ -269,8 +269,8 @@ def compares_hidden_texts(clock: Clock) -> Store:
 
 
 class _HoldsHiddenTexts(MemoryStore):
-    def holding(self, viewer: Viewer, when: When, phrases: Sequence[str], **options: Any) -> tuple[Holding, ...]:
-        return super().holding(_as_operator(viewer), when, phrases, **options)
+    def by_phrase(self, viewer: Viewer, when: When, phrases: Sequence[str], **options: Any) -> tuple[PhraseMatch, ...]:
+        return super().by_phrase(_as_operator(viewer), when, phrases, **options)
 
 
 def holds_hidden_texts(clock: Clock) -> Store:

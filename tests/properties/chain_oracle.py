@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import rfc8785
 
-from weft.types import Commit, Event
+from weft.core.types import Commit, Event
 
 
 def iso(at: int | None) -> str | None:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from weft.instants import Clock
-from weft.kinds import STRUCTURAL_KINDS
-from weft.lexical import content_hash
+from weft.core.clock import Clock
+from weft.core.kinds import STRUCTURAL_KINDS
+from weft.core.ports import Store
+from weft.core.types import Guard, Viewer
 from weft.log.draft import Draft
-from weft.ports import Store
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, deleted, edge, edge_ended, ended, memory_of, node, restored
 from weft.testing.viewers import OPERATOR
-from weft.types import Guard, Viewer
+from weft.text.lexical import content_hash
 
 KINDS = {"n0": "Note", "n1": "Note", "n2": "Note", "m0": "Memory", "g0": "Gizmo", "f0": "File", "d0": "Document"}
 

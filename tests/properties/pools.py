@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from tests.retrieval.small_worlds import loom_over
 
-from weft.extract.question import read_question
-from weft.lexical import content_hash
-from weft.loom import Loom
+from tests.properties.running import memory_store
+from tests.retrieval.small_worlds import context_over
+from weft.core.types import NOW, Guard, Interval, NodeVersion
 from weft.retrieval.pipeline import Answer, Ask
 from weft.retrieval.pool import Pool
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock, day
-from weft.types import NOW, Guard, Interval, NodeVersion
-
-from .running import memory_store
+from weft.text.extract.question.question import read_question
+from weft.text.lexical import content_hash
 
 
 class Row(NamedTuple):
@@ -74,9 +73,9 @@ def answer_of(rows: Sequence[Row], *, limit: int = 10) -> Answer:
     return Answer(ask=ask, query=ask.query, question=read_question(ask.query), asked_at=0, pool=pool_of(rows))
 
 
-def empty_loom() -> Loom:
+def empty_context() -> CallContext:
     clock = ManualClock()
-    return loom_over(memory_store(clock), clock)
+    return context_over(memory_store(clock), clock)
 
 
 def ids(answer: Answer) -> list[str]:

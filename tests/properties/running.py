@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
-from weft.instants import Clock
+from weft.core.clock import Clock
+from weft.core.ports import Store
 from weft.log.chain import commit_genesis
-from weft.ports import Store
 
 # A failing example is worth waiting for until it is small; a long run has no limit.
 patient = pytest.mark.timeout(0 if os.environ.get("WEFT_HYPOTHESIS") == "thorough" else 600)

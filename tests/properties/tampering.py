@@ -10,7 +10,7 @@ import rfc8785
 from msgspec.structs import asdict, replace
 
 from weft.backends.memory import MemoryStore
-from weft.types import Commit, Event
+from weft.core.types import Commit, Event
 
 ACCOUNT = "acme"
 

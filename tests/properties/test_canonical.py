@@ -10,7 +10,7 @@ import rfc8785
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 from weft.log.canonical import MAX_SAFE_INTEGER, canonical, decode
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))

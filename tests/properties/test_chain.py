@@ -9,19 +9,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 from msgspec.structs import replace
 
-from weft.adopt import adopt
+from tests.properties import broken, tampering
+from tests.properties.chain_oracle import problems
+from tests.properties.running import Machine, SqlitePlace, patient, run, run_and_fail
+from weft.append.import_log import import_log
 from weft.backends.memory import MemoryStore
-from weft.errors import Conflict, WeftError
+from weft.core.errors import Conflict, WeftError
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.verify import verify
 from weft.testing.clock import HOUR_US, START_US, ManualClock
 from weft.testing.scribe import Scribe, memory_of, node
 from weft.testing.viewers import OPERATOR
-
-from . import broken, tampering
-from .chain_oracle import problems
-from .running import Machine, SqlitePlace, patient, run, run_and_fail
 
 SESSIONS = ("s1", "s2", "s3")
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
@@ -121,7 +120,7 @@ class Chain(Machine):
     def _refuses(self, what: str, lines: list[bytes]) -> None:
         empty = MemoryStore(commit_genesis, clock=self.clock)
         try:
-            adopt(empty, OPERATOR, lambda: lines, clock=self.clock)
+            import_log(empty, OPERATOR, lambda: lines, clock=self.clock)
         except WeftError:
             self.claim(empty.head(OPERATOR).pos == 0, "a refused import left something", what)
         else:
@@ -161,7 +160,7 @@ class Chain(Machine):
     def travel(self) -> None:
         lines = self.scribe.export()
         there = Scribe(MemoryStore(commit_genesis, clock=self.clock), self.clock)
-        adopt(there.store, OPERATOR, lambda: lines, clock=self.clock)
+        import_log(there.store, OPERATOR, lambda: lines, clock=self.clock)
         self.claim(there.export() == lines, "an import is exported otherwise")
         self.claim(there.digest() == self.scribe.digest(), "an import folds otherwise")
 
@@ -171,7 +170,7 @@ class Chain(Machine):
         place = SqlitePlace(self.clock)
         try:
             lines = self.scribe.export()
-            adopt(place.store, OPERATOR, lambda: lines, clock=self.clock)
+            import_log(place.store, OPERATOR, lambda: lines, clock=self.clock)
             there = Scribe(place.store, self.clock)
             self.claim(there.export() == lines, "another backend exports otherwise")
             self.claim(there.digest() == self.scribe.digest(), "another backend folds otherwise")

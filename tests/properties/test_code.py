@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.code.symbols import SourceFile, read_source
+from weft.code.parse.symbols import SourceFile, read_source
 
 NAMES = st.sampled_from(("f", "g", "get", "Ferry", "_x", "é", "積む"))
 SIMPLE = st.sampled_from(

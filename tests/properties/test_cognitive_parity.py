@@ -9,41 +9,40 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.retrieval.small_worlds import PROJECT, QUESTIONS, ROWS, WordEmbedder, embed_all, loom_over, record
 
+from tests.properties.running import SqlitePlace, memory_store
+from tests.retrieval.small_worlds import PROJECT, QUESTIONS, ROWS, WordEmbedder, context_over, embed_all, record
+from weft.core.kinds import MULTIPLIERS
+from weft.core.ports import Store
+from weft.core.types import When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
-from weft.ports import Store
 from weft.retrieval import recipes
-from weft.retrieval.cognitive import MULTIPLIERS
 from weft.retrieval.pipeline import Answer, Ask, Stage, run
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import Scribe
 from weft.testing.viewers import OPERATOR, PUBLIC
-from weft.types import When
-
-from .running import SqlitePlace, memory_store
 
 Rows = list[tuple[str, str, str, int]]
 COGNITIVE: tuple[Stage, ...] = recipes.DEFAULT
-PLAIN: tuple[Stage, ...] = recipes.compose(recipes.Plan(cognitive=False))
+PLAIN: tuple[Stage, ...] = recipes.compose(recipes.RankingPlan(cognitive=False))
 ASKED = st.sampled_from(QUESTIONS)
 EVERY = 100  # hits: more than any of these worlds has
 
 
-def filled(store: Store, clock: ManualClock, rows: Rows, *, vectors: bool = True) -> Loom:
+def filled(store: Store, clock: ManualClock, rows: Rows, *, vectors: bool = True) -> CallContext:
     scribe = Scribe(store, clock)
     for number, (shape, name, text, days) in enumerate(rows):
         scribe.one(record(shape, number, name, text, days))
     embed_all(store, clock)
-    return loom_over(store, clock, embedder=WordEmbedder() if vectors else None)
+    return context_over(store, clock, embedder=WordEmbedder() if vectors else None)
 
 
-def ask(loom: Loom, question: str, recipe: tuple[Stage, ...], **options: Any) -> Answer:
+def ask(ctx: CallContext, question: str, recipe: tuple[Stage, ...], **options: Any) -> Answer:
     """Always asked at one moment, after all that is written: what "last spring" means must not move."""
     options = {"limit": EVERY, "when": When(valid_at=day(9)), "projects": (PROJECT, None)} | options
-    return run(recipe, loom, Ask(query=question, **options))
+    return run(recipe, ctx, Ask(query=question, **options))
 
 
 def told(answer: Answer) -> Any:
@@ -63,10 +62,10 @@ def feedback(memory: str, outcome: str, number: int = 0, *, scope: Any = "public
 @given(ROWS, ASKED, st.booleans(), st.sampled_from([3, EVERY]))
 def test_without_feedback_both_profiles_rank_alike(rows: Rows, question: str, vectors: bool, limit: int) -> None:
     clock = ManualClock()
-    loom = filled(memory_store(clock), clock, rows, vectors=vectors)
-    plain = ask(loom, question, PLAIN, limit=limit)
-    assert told(ask(loom, question, COGNITIVE, limit=limit)) == told(plain)
-    cued = ask(loom, question, COGNITIVE, limit=limit, cues={"mission": "north", "tool": "grep"})
+    ctx = filled(memory_store(clock), clock, rows, vectors=vectors)
+    plain = ask(ctx, question, PLAIN, limit=limit)
+    assert told(ask(ctx, question, COGNITIVE, limit=limit)) == told(plain)
+    cued = ask(ctx, question, COGNITIVE, limit=limit, cues={"mission": "north", "tool": "grep"})
     assert told(cued) == told(plain), "no memory here has cues"
 
 
@@ -76,8 +75,8 @@ def test_without_feedback_both_profiles_rank_alike_in_sqlite(rows: Rows, questio
     clock = ManualClock()
     place = SqlitePlace(clock)
     try:
-        loom = filled(place.store, clock, rows)
-        assert told(ask(loom, question, COGNITIVE)) == told(ask(loom, question, PLAIN))
+        ctx = filled(place.store, clock, rows)
+        assert told(ask(ctx, question, COGNITIVE)) == told(ask(ctx, question, PLAIN))
     finally:
         place.close()
 
@@ -88,16 +87,16 @@ def test_feedback_moves_a_memory_the_right_way_and_loses_nobody(
     rows: Rows, question: str, outcome: str, data: st.DataObject
 ) -> None:
     clock = ManualClock()
-    loom = filled(memory_store(clock), clock, rows, vectors=False)
+    ctx = filled(memory_store(clock), clock, rows, vectors=False)
     # Of two that are the same one is shown, whichever ranks first: that is another matter.
     plain, cognitive = (tuple(stage for stage in recipe if stage.name != "distinct") for recipe in (PLAIN, COGNITIVE))
-    before = [each.node.id for each in ask(loom, question, plain).ranked or ()]
+    before = [each.node.id for each in ask(ctx, question, plain).ranked or ()]
     if not before:
         return
     memory = data.draw(st.sampled_from(before))
-    Scribe(loom.store, clock).one(feedback(memory, outcome))
-    assert [each.node.id for each in ask(loom, question, plain).ranked or ()] == before, "the plain profile looks away"
-    after = [each.node.id for each in ask(loom, question, cognitive).ranked or ()]
+    Scribe(ctx.store, clock).one(feedback(memory, outcome))
+    assert [each.node.id for each in ask(ctx, question, plain).ranked or ()] == before, "the plain profile looks away"
+    after = [each.node.id for each in ask(ctx, question, cognitive).ranked or ()]
     assert set(after) >= set(before), "beside a weaker best, more may be shown"
     moved = [each for each in after if each in before].index(memory) - before.index(memory)
     assert moved >= 0 if outcome == "invalidated" else moved <= 0
@@ -107,15 +106,15 @@ def test_feedback_moves_a_memory_the_right_way_and_loses_nobody(
 @given(ROWS, ASKED, st.sampled_from(sorted(MULTIPLIERS)), st.data())
 def test_hidden_feedback_moves_nothing(rows: Rows, question: str, outcome: str, data: st.DataObject) -> None:
     clock = ManualClock()
-    loom = filled(memory_store(clock), clock, rows)
-    public = loom_over(loom.store, clock, viewer=PUBLIC, embedder=WordEmbedder())
+    ctx = filled(memory_store(clock), clock, rows)
+    public = context_over(ctx.store, clock, viewer=PUBLIC, embedder=WordEmbedder())
     before = ask(public, question, COGNITIVE)
     if not before.ranked:
         return
     memory = data.draw(st.sampled_from([each.node.id for each in before.ranked]))
-    Scribe(loom.store, clock).write(feedback(memory, outcome, scope="admin"))
+    Scribe(ctx.store, clock).write(feedback(memory, outcome, scope="admin"))
     assert told(ask(public, question, COGNITIVE)) == told(before)
-    seen = ask(loom_over(loom.store, clock, viewer=OPERATOR, embedder=WordEmbedder()), question, COGNITIVE)
+    seen = ask(context_over(ctx.store, clock, viewer=OPERATOR, embedder=WordEmbedder()), question, COGNITIVE)
     counted = any(source.name == "cognitive" for each in seen.ranked or () for source in each.sources)
     by_id = any(source.name == "id" for each in before.ranked for source in each.sources)
     assert counted or by_id, "for those who see it, it counts"

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weft
-from weft.instants import MAX_INSTANT_US, to_iso
-from weft.operations.records import ingest_records
-from weft.projection.digest import graph_digest
-from weft.projection.weave import weave
+from weft.core.clock import MAX_INSTANT_US, to_iso
+from weft.core.types import SCOPES, Find, Viewer, When
+from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
+from weft.ingest.ingest_records import ingest_records
 from weft.testing.clock import ManualClock
-from weft.types import SCOPES, Find, Viewer, When
 
 Row = dict[str, Any]
 OPERATOR = Viewer(account="default", scopes=frozenset(SCOPES), sensitive=True)
@@ -46,7 +46,7 @@ def opened() -> weft.Memory:
 
 
 def state(memory: weft.Memory) -> set[tuple[Any, ...]]:
-    store = memory.loom.store
+    store = memory.ctx.store
     found = store.find(OPERATOR, LATEST, Find(), limit=1_000).nodes
     edges = store.neighbours(OPERATOR, LATEST, [node.id for node in found], direction="out", limit=100)
     return {
@@ -55,7 +55,7 @@ def state(memory: weft.Memory) -> set[tuple[Any, ...]]:
 
 
 def take(memory: weft.Memory, rows: list[Row]) -> int:
-    done = ingest_records(memory.loom, rows, project="p")
+    done = ingest_records(memory.ctx, rows, project="p")
     assert done.skipped == ()
     return done.records
 
@@ -96,7 +96,7 @@ def test_again_is_nothing_and_corrections_leave_the_corrected(before: list[Row],
 
 
 def _messages(memory: weft.Memory) -> set[tuple[Any, ...]]:
-    found = memory.loom.store.find(OPERATOR, LATEST, Find(kinds=("Message",)), limit=1_000).nodes
+    found = memory.ctx.store.find(OPERATOR, LATEST, Find(kinds=("Message",)), limit=1_000).nodes
     ignored = ("seq",)
     return {
         (node.text, tuple(sorted((k, v) for k, v in node.props.items() if k not in ignored)), node.interval.valid_from)
@@ -109,7 +109,7 @@ def test_a_rebuild_is_equal(before: list[Row], after: list[Row]) -> None:
     with opened() as memory:
         take(memory, before)
         take(memory, [row for row in after if not row["id"].startswith("w") or row in before])
-        store = memory.loom.store
+        store = memory.ctx.store
         digest = graph_digest(store.graph_rows(OPERATOR))
-        store.rebuild(OPERATOR, weave, progress=lambda _done, _all: None)
+        store.rebuild(OPERATOR, apply_events, progress=lambda _done, _all: None)
         assert graph_digest(store.graph_rows(OPERATOR)) == digest

@@ -6,17 +6,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+
+from tests.properties.pools import Row, answer_of, empty_context, ids
 from tests.retrieval.small_worlds import QUESTIONS
 from tests.retrieval.small_worlds import ROWS as WORLDS
 from tests.retrieval.test_scores import Rows, ask, check, world
-
 from weft.retrieval import recipes
-from weft.retrieval.distinct import MAX_NAMED, Distinct, keys_of
+from weft.retrieval.judging.distinct import MAX_NAMED, Distinct, keys_of
 from weft.retrieval.pipeline import Answer
 
-from .pools import Row, answer_of, empty_loom, ids
-
-LOOM = empty_loom()
+LOOM = empty_context()
 KINDS = ("Person", "Service", "Concept", "Memory", "Document", "Section", "Message", "Session", "Function", "Event")
 ROW = st.builds(
     Row,
@@ -116,13 +115,13 @@ def test_the_one_that_stays_names_the_others_and_keeps_its_marks() -> None:
 @settings(max_examples=10)
 @given(WORLDS, st.sampled_from(QUESTIONS))
 def test_an_answer_holds_each_thing_once_and_is_still_explained(rows: Rows, question: str) -> None:
-    loom = world([*rows, *rows])  # all of it twice, under other ids
+    ctx = world([*rows, *rows])  # all of it twice, under other ids
     recipe = (*recipes.DEFAULT[:-1], Distinct(), recipes.DEFAULT[-1])
-    answer = ask(loom, question, recipe=recipe, limit=100)
+    answer = ask(ctx, question, recipe=recipe, limit=100)
     check(answer, recipe)
     keys = [key for each in answer.ranked or () for key in keys_of(each.node)]
     assert len(keys) == len(set(keys))
-    things = {each.node.name for each in ask(loom, question, limit=100).ranked or () if each.node.kind == "Entity"}
+    things = {each.node.name for each in ask(ctx, question, limit=100).ranked or () if each.node.kind == "Entity"}
     assert {each.node.name for each in answer.ranked or () if each.node.kind == "Entity"} == things
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from weft.extract.extraction import MAX_FOUND, extract
-from weft.extract.found import Extraction, Span
-from weft.extract.mentioned_names import MAX_NAMES
-from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.core.clock import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.text.extract.extraction import MAX_FOUND, extract
+from weft.text.extract.findings import Extraction, Span
+from weft.text.extract.names.mentioned_names import MAX_NAMES
 
 _WORDS_TEXT = """because since so therefore due to led caused by I love hate like prefer my favourite is are was born in
 on died Anna Low Oslo Elm Corp, (1901 – 1980) "The Lanterns" 8 May 2019 yesterday next Friday two weeks ago 3 km $40 %

@@ -11,20 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
+
 from tests.retrieval.small_worlds import QUESTIONS, ROWS
 from tests.retrieval.test_scores import Rows, ask, check, world
-
-from weft.errors import Invalid
-from weft.extract.intent import RetrievalClass
+from weft.core.errors import Invalid
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
-from weft.retrieval import fuse, recipes
-from weft.retrieval.expanded import Expanded, Wordings
-from weft.retrieval.fuse import AGREEING, STRATEGIES, Fuse
+from weft.retrieval import recipes
 from weft.retrieval.pipeline import Answer, Candidate, Stage
 from weft.retrieval.profiles import BALANCED, PROFILES, profile_with
-from weft.retrieval.rank import Rank
+from weft.retrieval.question.other_wordings import ScoreWordings, SearchWordings
+from weft.retrieval.scoring import fuse
+from weft.retrieval.scoring.fuse import AGREEING, STRATEGIES, Fuse
+from weft.retrieval.scoring.rank import Rank
+from weft.runtime.call_context import CallContext
+from weft.text.extract.question.intent import RetrievalClass
 
 BEFORE = recipes.DEFAULT[: [stage.name for stage in recipes.DEFAULT].index("gather")]
 SEARCHES = tuple(stage for stage in BEFORE if stage.name not in ("reword", "expansion"))
@@ -41,12 +42,12 @@ class Reworded(Struct, frozen=True):
     wanted: RetrievalClass = "general"
     name: str = "reworded"
 
-    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         return replace(answer, expansions=self.wordings, retrieval_class=self.wanted)
 
 
 def recipe(fusion: Fuse, *more: Stage) -> tuple[Stage, ...]:
-    return (*SEARCHES, *more, Expanded(), GATHER, fusion, Rank(tail=0.0))
+    return (*SEARCHES, *more, SearchWordings(), GATHER, fusion, Rank(tail=0.0))
 
 
 def most(fusion: Fuse) -> float:
@@ -115,7 +116,7 @@ class Wordless(Struct, frozen=True):
 
     name: str = "text"
 
-    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         return answer
 
 
@@ -135,12 +136,12 @@ def test_without_a_text_index_meaning_alone_decides(strategy: fuse.Strategy) -> 
     [("entity", 0.85, 0.15), ("temporal", 0.3, 0.7), ("event", 0.0, 1.0), ("general", 0.7, 0.3)],
 )
 def test_weights_follow_what_is_asked_unless_they_are_given(wanted: Any, vector: float, text: float) -> None:
-    loom = world(HARBOUR)
-    best = ask(loom, ASKED, recipe=recipe(Fuse(), Reworded(wanted=wanted))).ranked[0]
+    ctx = world(HARBOUR)
+    best = ask(ctx, ASKED, recipe=recipe(Fuse(), Reworded(wanted=wanted))).ranked[0]
     expected = {name: weight for name, weight in (("vector", vector), ("keyword", text)) if weight}
     assert parts(best) == pytest.approx(expected)
     given_ = recipe(Fuse(vector_weight=0.6), Reworded(wanted=wanted))
-    assert parts(ask(loom, ASKED, recipe=given_).ranked[0]) == pytest.approx({"vector": 0.6, "keyword": 0.4})
+    assert parts(ask(ctx, ASKED, recipe=given_).ranked[0]) == pytest.approx({"vector": 0.6, "keyword": 0.4})
 
 
 def test_every_source_says_its_own_score_and_place() -> None:
@@ -155,14 +156,14 @@ def test_every_source_says_its_own_score_and_place() -> None:
 
 
 def test_a_profile_brings_what_relations_lead_to() -> None:
-    loom = world([*HARBOUR, ("entity", "Velmora", "", -3)])
+    ctx = world([*HARBOUR, ("entity", "Velmora", "", -3)])
     edge = graph.EdgeAssertion(src="ent4", rel="OWNED_BY", dst="mem2", scope="public", project="p")
-    loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
+    ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(edges=(edge,)))])
     steps = recipe(Fuse(strategy="profile"))
-    found = {each.node.id: parts(each) for each in ask(loom, "who has Velmora?", recipe=steps).ranked}
+    found = {each.node.id: parts(each) for each in ask(ctx, "who has Velmora?", recipe=steps).ranked}
     assert {"traversal", "traversal bonus"} <= set(found["mem2"])
     less = recipe(Fuse(strategy="profile", profile=profile_with("balanced", {"traversal": 0.1, "traversal_bonus": 0})))
-    after = {each.node.id: parts(each) for each in ask(loom, "who has Velmora?", recipe=less).ranked}
+    after = {each.node.id: parts(each) for each in ask(ctx, "who has Velmora?", recipe=less).ranked}
     assert after["mem2"]["traversal"] < found["mem2"]["traversal"]
     assert "traversal bonus" not in after["mem2"]
 
@@ -170,12 +171,12 @@ def test_a_profile_brings_what_relations_lead_to() -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("vectors", [True, False], ids=["with vectors", "words only"])
 def test_another_wording_lifts_what_the_question_missed(strategy: fuse.Strategy, vectors: bool) -> None:
-    loom = world(HARBOUR, vectors=vectors)
+    ctx = world(HARBOUR, vectors=vectors)
     asked = "who bought the ferry that was painted in spring?"
 
     def places(*wordings: tuple[str, float]) -> Sequence[Candidate]:
         steps = recipe(Fuse(strategy=strategy), Reworded(wordings))
-        return ask(loom, asked, recipe=steps).ranked or ()
+        return ask(ctx, asked, recipe=steps).ranked or ()
 
     after = {each.node.id: each for each in places(("Marta got herself a green coat", 0.9))}
     before = {each.node.id: each.score for each in places()}
@@ -188,11 +189,11 @@ def test_wordings_add_to_the_gated_score_and_only_where_there_are_any() -> None:
     plain = tuple(stage for stage in recipes.DEFAULT if stage.name not in ("reword", "expansion", "wordings"))
     names = [stage.name for stage in plain]
     cut, at = names.index("gather"), names.index("scale")
-    steps = (*plain[:cut], Expanded(), *plain[cut:at], Wordings(), *plain[at:])
-    loom = world(HARBOUR)
-    assert ask(loom, ASKED, recipe=steps).ranked == ask(loom, ASKED, recipe=plain).ranked
+    steps = (*plain[:cut], SearchWordings(), *plain[cut:at], ScoreWordings(), *plain[at:])
+    ctx = world(HARBOUR)
+    assert ask(ctx, ASKED, recipe=steps).ranked == ask(ctx, ASKED, recipe=plain).ranked
     told = (*steps[:cut], Reworded((("ferry painted in spring", 0.8),)), *steps[cut:])
-    answer = ask(loom, "what did they do to the ferry?", recipe=told)
+    answer = ask(ctx, "what did they do to the ferry?", recipe=told)
     check(answer, told)
     found = {each.node.id: {source.name: source for source in each.sources} for each in answer.ranked}
     assert found["mem3"]["expansion"].raw == pytest.approx(0.8), "the best of that wording, times its weight"

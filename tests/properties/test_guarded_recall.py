@@ -15,6 +15,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+
+from tests.properties import broken
+from tests.properties.running import SqlitePlace, memory_store
 from tests.retrieval.small_worlds import (
     DAYS,
     NAME,
@@ -23,22 +26,18 @@ from tests.retrieval.small_worlds import (
     SHAPES,
     TEXT,
     WordEmbedder,
+    context_over,
     embed_all,
-    loom_over,
     record,
 )
-
-from weft.backends.sqlite import words
-from weft.instants import to_iso
-from weft.operations.recalling import Recall, recall
-from weft.ports import Store
+from weft.backends.sqlite.search import words
+from weft.core.clock import to_iso
+from weft.core.ports import Store
+from weft.core.types import Viewer
+from weft.recall.recall import Recall, recall
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, deleted
 from weft.testing.viewers import ANN, OPERATOR, PUBLIC, STAFF, STRANGER, VISITOR
-from weft.types import Viewer
-
-from . import broken
-from .running import SqlitePlace, memory_store
 
 Row = tuple[str, str, str, int, str]
 VIEWERS = {"operator": OPERATOR, "staff": STAFF, "public": PUBLIC, "ann": ANN, "visitor": VISITOR}
@@ -99,10 +98,10 @@ def in_sqlite(clock: ManualClock) -> Iterator[Store]:
 
 def told(store: Store, clock: ManualClock, viewer: Viewer, question: str, *, vectors: bool) -> bytes:
     """The answer as it leaves weft; how long stages took and where in the log an event stands left out."""
-    loom = loom_over(store, clock, viewer=viewer, embedder=WordEmbedder() if vectors else None)
+    ctx = context_over(store, clock, viewer=viewer, embedder=WordEmbedder() if vectors else None)
     now = to_iso(clock.now_us())
     asked = Recall(query=question, as_of=now, known_at=now, project=PROJECT, explain=True, limit=20)
-    answer = recall(loom, asked)
+    answer = recall(ctx, asked)
     stages = tuple(msgspec.structs.replace(stage, milliseconds=0.0) for stage in answer.stages)
     return CITED.sub(b"/events/", msgspec.json.encode(msgspec.structs.replace(answer, stages=stages)))
 

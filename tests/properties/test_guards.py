@@ -9,21 +9,31 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
-from tests.retrieval.small_worlds import WordEmbedder, embed_all
 
-from weft.adopt import adopt
-from weft.backends.sqlite import words
-from weft.instants import Clock
-from weft.ports import Store
-from weft.queries import VectorQuery
+from tests.properties import answers, broken
+from tests.properties.guarded_world import (
+    KINDS,
+    EndEdge,
+    EndNode,
+    Piece,
+    PutEdge,
+    PutNode,
+    SetDeleted,
+    World,
+    Written,
+    write,
+)
+from tests.properties.running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
+from tests.retrieval.small_worlds import WordEmbedder, embed_all
+from weft.append.import_log import import_log
+from weft.backends.sqlite.search import words
+from weft.core.clock import Clock
+from weft.core.ports import Store
+from weft.core.queries import VectorQuery
+from weft.core.types import NOW, Guard, Viewer, When
 from weft.testing.clock import HOUR_US, START_US, ManualClock
 from weft.testing.scribe import Scribe
 from weft.testing.viewers import ANN, ANN_INSIDE, BOB, EVERY_SCOPE, OPERATOR, PUBLIC, SHARED, STAFF, VISITOR
-from weft.types import NOW, Guard, Viewer, When
-
-from . import answers, broken
-from .guarded_world import KINDS, EndEdge, EndNode, Piece, PutEdge, PutNode, SetDeleted, World, Written, write
-from .running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
 
 VIEWERS = (
     OPERATOR,
@@ -194,8 +204,8 @@ class Guards(Machine):
         for when in self._moments()[0]:
             told = {row.id for row in full.nodes(viewer, when, IDS)}
             told |= {hit.node.id for hit in Scribe(full, self.clock).search("apple fig", viewer=viewer, when=when).hits}
-            told |= {each.node.id for each in full.named(viewer, when, answers.NAMES)}
-            told |= {lead.id for each in full.holding(viewer, when, answers.PHRASES) for lead in each.nodes}
+            told |= {each.node.id for each in full.by_name(viewer, when, answers.NAMES)}
+            told |= {lead.id for each in full.by_phrase(viewer, when, answers.PHRASES) for lead in each.nodes}
             self.claim(told <= found, "a viewer sees what it may not", viewer, told - found)
             steps = full.neighbours(viewer, when, IDS)
             walked = {(step.edge.src, step.edge.dst) for step in steps}
@@ -211,7 +221,7 @@ class Guards(Machine):
         try:
             full = [self.scribe.store]
             if place:
-                adopt(place.store, OPERATOR, self.scribe.export, clock=self.clock)
+                import_log(place.store, OPERATOR, self.scribe.export, clock=self.clock)
                 full.append(place.store)
             for store in full:
                 embed_all(store, self.clock)

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft import lexical
-from weft.adopt import adopt
-from weft.backends.sqlite import words
-from weft.commits import LexedText
-from weft.queries import TermStat
+from tests.properties.running import SqlitePlace, memory_store
+from weft.append.import_log import import_log
+from weft.backends.sqlite.search import words
+from weft.core.commits import LexedText
+from weft.core.queries import TermStat
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR
-
-from .running import SqlitePlace, memory_store
+from weft.text import lexical
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
 WORDY = st.lists(st.sampled_from(("naïve", "ﷺ", "⑴", "ͺ", "½", "foo_bar", "fooBar", "it's", "x"))).map(" ".join) | TEXT
@@ -68,7 +67,7 @@ def test_both_backends_find_and_score_alike(texts: list[tuple[str, str]], asked:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(words, "SETTLE_AT", 3)
         try:
-            adopt(place.store, OPERATOR, scribe.export, clock=clock)
+            import_log(place.store, OPERATOR, scribe.export, clock=clock)
             other = Scribe(place.store, clock)
             for question in (asked, *(f"{name} {body}" for name, body in texts)):
                 assert other.search(question) == scribe.search(question)

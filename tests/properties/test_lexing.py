@@ -10,8 +10,8 @@ import Stemmer
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from weft.lexical import MAX_COUNT, STOP_WORDS, lex, tokens
-from weft.names import (
+from weft.text.lexical import MAX_COUNT, STOP_WORDS, lex, tokens
+from weft.text.names import (
     _FUNCTION_WORDS,
     _KNOWN_AS,
     _PARENTHESES,

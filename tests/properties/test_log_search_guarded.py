@@ -13,23 +13,22 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.retrieval.small_worlds import QUESTIONS, loom_over
 
-from weft.errors import Conflict, Forbidden, Invalid, NotFound
+from tests.properties.running import SqlitePlace, memory_store
+from tests.properties.test_guarded_recall import HIDDEN, WORLDS, Row, filled, in_memory, in_sqlite
+from tests.properties.test_guarded_recall import VIEWERS as NAMED_VIEWERS
+from tests.retrieval.small_worlds import QUESTIONS, context_over
+from weft.core.errors import Conflict, Forbidden, Invalid, NotFound
+from weft.core.ports import Store
+from weft.core.types import NOW, Find, Guard, NodeVersion, Viewer, When
+from weft.graph.moves import SetDeleted
 from weft.log.draft import Draft
-from weft.ports import Store
-from weft.projection.moves import SetDeleted
-from weft.retrieval import from_log, log_fold
-from weft.retrieval.from_log import MARK, search_log
+from weft.retrieval.fallback import from_log, log_fold
+from weft.retrieval.fallback.from_log import MARK, search_log
 from weft.retrieval.pipeline import Ask
 from weft.testing.clock import HOUR_US, START_US, ManualClock
 from weft.testing.scribe import Scribe, closed, continued, deleted, edge, ended, node, opened, restored
 from weft.testing.viewers import ANN, ANN_INSIDE, BOB, OPERATOR, PUBLIC, SHARED, STAFF, VISITOR
-from weft.types import NOW, Find, Guard, NodeVersion, Viewer, When
-
-from .running import SqlitePlace, memory_store
-from .test_guarded_recall import HIDDEN, WORLDS, Row, filled, in_memory, in_sqlite
-from .test_guarded_recall import VIEWERS as NAMED_VIEWERS
 
 KINDS = {"n0": "Note", "n1": "Note", "m0": "Memory", "d0": "Document", "s0": "Session", "t0": "ToolCall"}
 IDS = tuple(sorted(KINDS))
@@ -153,8 +152,8 @@ def superseded(told: Told, viewer: Viewer, when: When) -> set[str]:
 
 
 def check(told: Told, viewer: Viewer, when: When, word: str, projects: tuple[str | None, ...] | None) -> None:
-    loom = loom_over(told.store, told.clock, viewer=viewer)
-    answer = search_log(loom, Ask(query=word, when=when, limit=100, projects=projects), problem="it is down")
+    ctx = context_over(told.store, told.clock, viewer=viewer)
+    answer = search_log(ctx, Ask(query=word, when=when, limit=100, projects=projects), problem="it is down")
     graph = shown(told, viewer, when, word, projects)
     versions = {(each.id, each.text, each.event, each.guard) for each in graph}
     for hit in answer.ranked or ():
@@ -188,9 +187,9 @@ def test_the_newest_of_the_log_is_enough_to_know_who_may_see_what(steps: list[St
         patched.setattr(from_log, "SLICE_EVENTS", 2)
         for told in worlds:
             for viewer in VIEWERS:
-                loom = loom_over(told.store, told.clock, viewer=viewer)
+                ctx = context_over(told.store, told.clock, viewer=viewer)
                 ask = Ask(query=word, when=NOW, limit=100, projects=None)
-                for hit in search_log(loom, ask, problem="it is down").ranked or ():
+                for hit in search_log(ctx, ask, problem="it is down").ranked or ():
                     open_to = told.store.history(viewer, hit.node.id, limit=1_000)
                     assert (hit.node.text, hit.node.event) in {(each.text, each.event) for each in open_to}
 
@@ -199,9 +198,9 @@ def test_the_newest_of_the_log_is_enough_to_know_who_may_see_what(steps: list[St
 
 
 def answered(store: Store, clock: ManualClock, viewer: Viewer, question: str) -> list[object]:
-    loom = loom_over(store, clock, viewer=viewer)
+    ctx = context_over(store, clock, viewer=viewer)
     ask = Ask(query=question, when=When(valid_at=clock.now_us()), limit=20, projects=("p", None))
-    answer = search_log(loom, ask, problem="it is down")
+    answer = search_log(ctx, ask, problem="it is down")
     return [answer.notes, [(hit.node.id, hit.node.text, hit.sources, hit.marks) for hit in answer.ranked or ()]]
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from weft.lexical import name_key
+from weft.graph.placeholders import one_of
 from weft.log.canonical import canonical
-from weft.projection.name_search import NameSearch
-from weft.projection.spelling import fold, ways
-from weft.projection.tokens import one_of
+from weft.text.lexical import name_key
+from weft.text.name_search import NameSearch
+from weft.text.spelling import fold, ways
 
 LETTERS = "aAiIıİsSſkKKßẞéÉeﬁfﬀЙйИ각각が\u0301\u3099Ａａ℀№½ʼ’'-–‐­ *\"\\_.(株㈱张ที่नी\t\n\u00a0"
 NAMES = st.text(LETTERS, min_size=1, max_size=6)

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 import weft
-from weft.instants import to_iso
+from tests.properties.running import Machine, patient, run, run_and_fail
+from weft.core.clock import to_iso
+from weft.core.types import Find, When
 from weft.operations import OPERATIONS
 from weft.testing.clock import DAY_US, HOUR_US, START_US, ManualClock
-from weft.types import Find, When
-
-from .running import Machine, patient, run, run_and_fail
 
 VALUES = ("Paris", "Oslo", "Rome")
 SAID = {"Paris": ("Paris", " paris."), "Oslo": ("Oslo", "OSLO"), "Rome": ("Rome", "the Rome")}
@@ -82,7 +81,7 @@ class Facts(Machine):
 
     def _now(self) -> int:
         """When the next commit will be recorded."""
-        store, viewer = self.memory.loom.store, self.memory.loom.viewer
+        store, viewer = self.memory.ctx.store, self.memory.ctx.viewer
         return max(self.clock.now_us(), store.head(viewer).at + 1)
 
     def _tell(self, predicate: str, said: str, begin: int | None, length: int | None) -> tuple[Any, int, int | None]:
@@ -92,9 +91,9 @@ class Facts(Machine):
         given |= {} if begin is None else {"valid_from": to_iso(start)}
         if end is not None:
             given["valid_to"] = to_iso(end)
-        before = self.memory.loom.store.head(self.memory.loom.viewer).pos
+        before = self.memory.ctx.store.head(self.memory.ctx.viewer).pos
         answer = self.memory.add_fact("Mira", predicate, said, **given)
-        after = self.memory.loom.store.head(self.memory.loom.viewer).pos
+        after = self.memory.ctx.store.head(self.memory.ctx.viewer).pos
         self.claim(after == before + 1, "a statement left no event of its own")
         return answer, start, end
 
@@ -130,9 +129,9 @@ class Facts(Machine):
     def invalidate(self, data: st.DataObject, at: int) -> None:
         told = data.draw(st.sampled_from([each for each in (*self.one, *self.many) if not each.ended]))
         moment = START_US + at * HOUR_US
-        if not self.memory.loom.store.history(self.memory.loom.viewer, told.id, limit=1):
+        if not self.memory.ctx.store.history(self.memory.ctx.viewer, told.id, limit=1):
             return  # it never got a moment
-        rows = self.memory.loom.store.history(self.memory.loom.viewer, told.id, limit=1_000)
+        rows = self.memory.ctx.store.history(self.memory.ctx.viewer, told.id, limit=1_000)
         if not any(row.retired_at is None for row in rows):
             return  # all its moments are others' now
         self.memory.run(OPERATION, {"id": told.id, "at": to_iso(moment)})
@@ -156,8 +155,8 @@ class Facts(Machine):
         return {each.value for each in told if not any(end <= moment for end in ends[each.id])}
 
     def _values(self, predicate: str, moment: int, known_at: int | None = None) -> list[str]:
-        viewer = self.memory.loom.viewer
-        found = self.memory.loom.store.find(
+        viewer = self.memory.ctx.viewer
+        found = self.memory.ctx.store.find(
             viewer, When(valid_at=moment, known_at=known_at), Find(kinds=("Fact",)), limit=1_000
         )
         said = [str(n.props["object"]) for n in found.nodes if n.props["predicate"] == predicate]
@@ -179,7 +178,7 @@ class Facts(Machine):
 
     @invariant()
     def the_past_stays_as_it_was_known(self) -> None:
-        known = self.memory.loom.store.head(self.memory.loom.viewer).at
+        known = self.memory.ctx.store.head(self.memory.ctx.viewer).at
         self.pinned += [(known, moment, self._values("lives_in", moment, known)) for moment in self._moments()[:3]]
         for at, moment, then in self.pinned[-12:]:
             self.claim(self._values("lives_in", moment, at) == then, "an answer about the past changed", at, moment)
@@ -191,7 +190,7 @@ class Facts(Machine):
 
     def _pin_all(self) -> None:
         """A new version of a fact has the moments that the one before had: no more, no less, and none of others'."""
-        store, viewer = self.memory.loom.store, self.memory.loom.viewer
+        store, viewer = self.memory.ctx.store, self.memory.ctx.viewer
         for told in {each.id: each for each in (*self.one, *self.many)}.values():
             if not any(row.retired_at is None for row in store.history(viewer, told.id, limit=1_000)):
                 continue
@@ -202,7 +201,7 @@ class Facts(Machine):
 
     def _held(self, moment: int) -> list[tuple[str, str]]:
         when, find = When(valid_at=moment), Find(kinds=("Fact",))
-        found = self.memory.loom.store.find(self.memory.loom.viewer, when, find, limit=1_000).nodes
+        found = self.memory.ctx.store.find(self.memory.ctx.viewer, when, find, limit=1_000).nodes
         return sorted((node.id, str(node.props["object"])) for node in found)
 
 

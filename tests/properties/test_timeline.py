@@ -7,10 +7,9 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.projection import timeline
-from weft.types import Interval
-
-from .oracle import Assertion, Ending, Oracle
+from tests.properties.oracle import Assertion, Ending, Oracle
+from weft.core.types import Interval
+from weft.graph import timeline
 
 MOMENTS = range(-1, 26)
 BEGINS = st.integers(min_value=0, max_value=20)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 from msgspec.structs import replace
 
-from weft.errors import Conflict, NotFound
-from weft.instants import to_iso
+from weft.access.tokens import Token, TokenBook, mint
+from weft.core.clock import to_iso
+from weft.core.errors import Conflict, NotFound
 from weft.testing.clock import HOUR_US, START_US
-from weft.tokens import Token, TokenBook, mint
 
 BOOKS = 3
 books = st.integers(0, BOOKS - 1)

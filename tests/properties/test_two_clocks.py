@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
-from weft.adopt import adopt
-from weft.errors import NotFound
-from weft.instants import Clock
+from tests.properties import broken
+from tests.properties.oracle import Assertion, Ending, Oracle
+from tests.properties.running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
+from weft.append.import_log import import_log
+from weft.core.clock import Clock
+from weft.core.errors import NotFound
+from weft.core.ports import Store
+from weft.core.types import EdgeVersion, NodeVersion, When
 from weft.log.draft import Draft
-from weft.ports import Store
 from weft.testing.clock import DAY_US, HOUR_US, START_US, ManualClock
 from weft.testing.scribe import Scribe, deleted, edge, edge_ended, ended, node, restored
 from weft.testing.viewers import OPERATOR
-from weft.types import EdgeVersion, NodeVersion, When
-
-from . import broken
-from .oracle import Assertion, Ending, Oracle
-from .running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
 
 # id: slot. Two share one; one is alone; one has a slot named like another's id.
 NODES = {"a": "shared", "b": "shared", "c": None, "d": "c"}
@@ -186,7 +185,7 @@ class TwoClocks(Machine):
         """The twin takes over what it lacks: the same events, the same graph."""
         if self.place is None:
             return
-        adopted = adopt(self.place.store, OPERATOR, self.scribe.export, clock=self.clock)
+        adopted = import_log(self.place.store, OPERATOR, self.scribe.export, clock=self.clock)
         twin = Scribe(self.place.store, self.clock)
         self.claim(adopted.exact and twin.store.head(OPERATOR) == self.scribe.store.head(OPERATOR), "adopted otherwise")
         self.claim(twin.digest() == self.scribe.digest(), "the backends differ")

@@ -13,21 +13,20 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.retrieval.small_worlds import PROJECT, WordEmbedder, embed_all, loom_over
-from tests.retrieval.views_world import call
 
-from weft.instants import to_iso
+from tests.properties.test_guarded_recall import CITED, HIDDEN, VIEWERS, MakeStore, in_memory, in_sqlite
+from tests.retrieval.small_worlds import PROJECT, WordEmbedder, context_over, embed_all
+from tests.retrieval.views_world import call
+from weft.core.clock import to_iso
+from weft.core.ports import Store
+from weft.core.types import Viewer, When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.ports import Store
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Ask, run
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import Scribe, deleted
 from weft.testing.viewers import OPERATOR, STRANGER
-from weft.types import Viewer, When
-
-from .test_guarded_recall import CITED, HIDDEN, VIEWERS, MakeStore, in_memory, in_sqlite
 
 KINDS = ("Person", "Service", "Concept", "Event", "Event", "Cause", "Cause", "Memory")
 WORDS = ("harbour", "ferry", "lantern", "tide")
@@ -135,7 +134,7 @@ def told(
     store: Store, clock: ManualClock, viewer: Viewer, given: list[str], question: str
 ) -> Iterator[tuple[str, bytes]]:
     """Everything the views tell from these ids and this question, as it leaves weft."""
-    loom = loom_over(store, clock, viewer=viewer, embedder=WordEmbedder())
+    ctx = context_over(store, clock, viewer=viewer, embedder=WordEmbedder())
     now = {"as_of": to_iso(clock.now_us()), "known_at": to_iso(clock.now_us())}
     views: list[Any] = []
     for tool, more in (
@@ -143,19 +142,19 @@ def told(
         ("temporal_expand", {"depth": 3}),
         ("causal_expand", {"depth": 3}),
     ):
-        answer = call(loom, tool, entity_ids=given, **more, **now)
+        answer = call(ctx, tool, entity_ids=given, **more, **now)
         views.append(answer)
         yield tool, msgspec.json.encode(answer)
-    found = call(loom, "semantic_search", query=question, project=PROJECT, **now)
+    found = call(ctx, "semantic_search", query=question, project=PROJECT, **now)
     yield "semantic_search", msgspec.json.encode(found)
-    merged = call(loom, "subgraph_merge", views=[*views, {"view": "semantic", "nodes": found["matches"]}], **now)
+    merged = call(ctx, "subgraph_merge", views=[*views, {"view": "semantic", "nodes": found["matches"]}], **now)
     yield "subgraph_merge", msgspec.json.encode(merged)
     nodes = [{"id": each, "score": 0.5} for each in given]
     for intent in ("WHY", "WHO"):
-        answer = call(loom, "linearize_context", nodes=nodes, intent=intent, **now)
+        answer = call(ctx, "linearize_context", nodes=nodes, intent=intent, **now)
         yield f"linearize_context {intent}", msgspec.json.encode(answer)
     when = When(valid_at=clock.now_us(), known_at=clock.now_us())
-    recalled = run(ONLY_VIEWS, loom, Ask(query=question, when=when, limit=20, projects=(PROJECT, None)))
+    recalled = run(ONLY_VIEWS, ctx, Ask(query=question, when=when, limit=20, projects=(PROJECT, None)))
     ranked = [(each.node.id, each.sources, each.seen, each.marks) for each in recalled.ranked or ()]
     yield "recall", msgspec.json.encode((ranked, recalled.sightings, recalled.notes))
 

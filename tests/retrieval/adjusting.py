@@ -5,30 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from tests.properties.running import memory_store
-
+from tests.retrieval.small_worlds import PROJECT, context_over
+from weft.core.types import Viewer, When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
-from weft.retrieval.dated import Dated
-from weft.retrieval.enough import Enough, Scale
-from weft.retrieval.gated import Gated
-from weft.retrieval.gather import Gather
-from weft.retrieval.naming import Names
+from weft.retrieval.judging.evidence import EnoughEvidence, Scale
 from weft.retrieval.pipeline import Answer, Ask, Candidate, Stage, run
-from weft.retrieval.rank import Rank
-from weft.retrieval.text import Text
-from weft.retrieval.understand import Understand
-from weft.retrieval.vector import Vector
+from weft.retrieval.question.understand import Understand
+from weft.retrieval.scoring.rank import Rank
+from weft.retrieval.scoring.words_and_meaning import WordsAndMeaning
+from weft.retrieval.sources.by_meaning import SearchMeaning
+from weft.retrieval.sources.by_name import SearchNames
+from weft.retrieval.sources.by_time import SearchTime
+from weft.retrieval.sources.by_words import SearchWords
+from weft.retrieval.sources.gather import Gather
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import Scribe, iso
 from weft.testing.viewers import OPERATOR
-from weft.types import Viewer, When
-
-from .small_worlds import PROJECT, loom_over
 
 QUESTION = "when does the ferry sail?"
-FOUND: tuple[Stage, ...] = (Understand(), Text(), Names(), Vector(), Dated(), Gather(), Gated(), Scale())
-SHOWN: tuple[Stage, ...] = (Enough(), Rank())
+FOUND: tuple[Stage, ...] = (
+    Understand(),
+    SearchWords(),
+    SearchNames(),
+    SearchMeaning(),
+    SearchTime(),
+    Gather(),
+    WordsAndMeaning(),
+    Scale(),
+)
+SHOWN: tuple[Stage, ...] = (EnoughEvidence(), Rank())
 
 
 def ferry(node_id: str, text: str = "The ferry sails", *, at: int = -1, **fields: Any) -> Draft:
@@ -39,24 +46,24 @@ def ferry(node_id: str, text: str = "The ferry sails", *, at: int = -1, **fields
     )
 
 
-def harbour(*drafts: Draft, viewer: Viewer = OPERATOR) -> Loom:
+def harbour(*drafts: Draft, viewer: Viewer = OPERATOR) -> CallContext:
     """A place where these were written. No embedder: what is said by words alone is easily worked out."""
     clock = ManualClock()
     store = memory_store(clock)
     Scribe(store, clock).write(*drafts)
-    return loom_over(store, clock, viewer=viewer)
+    return context_over(store, clock, viewer=viewer)
 
 
-def scored(loom: Loom, question: str = QUESTION, **options: Any) -> Answer:
+def scored(ctx: CallContext, question: str = QUESTION, **options: Any) -> Answer:
     """The answer before anything is adjusted."""
-    return run(FOUND, loom, _ask(question, options))
+    return run(FOUND, ctx, _ask(question, options))
 
 
 def asked(
-    loom: Loom, *stages: Stage, question: str = QUESTION, first: tuple[Stage, ...] = (), **options: Any
+    ctx: CallContext, *stages: Stage, question: str = QUESTION, first: tuple[Stage, ...] = (), **options: Any
 ) -> Answer:
     """The answer with these stages among the others; `first` are those that follow the reading of the question."""
-    return run((FOUND[0], *first, *FOUND[1:], *stages, *SHOWN), loom, _ask(question, options))
+    return run((FOUND[0], *first, *FOUND[1:], *stages, *SHOWN), ctx, _ask(question, options))
 
 
 def _ask(question: str, options: dict[str, Any]) -> Ask:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 
-from weft.backends.sqlite.directory import ACCOUNTS
-from weft.backends.sqlite.generations import META
+from weft.backends.sqlite.files.directory import ACCOUNTS
+from weft.backends.sqlite.search.index_files import META
 
 Break = Callable[[Path], None]
 

@@ -10,23 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.properties.running import memory_store
+from tests.retrieval.small_worlds import PROJECT, WordEmbedder, context_over, embed_all
 from tests.stand_ins import listening
-
-from weft.loom import Loom
+from weft.core.ports import Reranker
+from weft.core.types import NOW
 from weft.models import reranker_from
-from weft.ports import Reranker
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Answer, Ask, Stage, run
-from weft.retrieval.rank import Rank
-from weft.retrieval.rerank import Rerank
+from weft.retrieval.scoring.rank import Rank
+from weft.retrieval.scoring.rerank import Rerank
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, memory_of
-from weft.types import NOW
-
-from .small_worlds import PROJECT, WordEmbedder, embed_all, loom_over
 
 KEY = "sk-very-secret"
-QUESTION = "when does the ferry to Tarn leave?"
+QUESTION = "the ferry leaves to Tarn"  # a statement, which has no time frame
 TEXTS = {
     "nine": "the ferry to Tarn leaves at nine, said the harbour master",
     "ten": "the ferry to Tarn leaves at ten on Sundays, said the harbour master",
@@ -42,7 +40,7 @@ def with_stage(stage: Rerank) -> tuple[Stage, ...]:
     return (*kept, stage, Rank(tail=0.0))
 
 
-def world(texts: Mapping[str, str] = TEXTS, *, clock: ManualClock | None = None, vectors: bool = False) -> Loom:
+def world(texts: Mapping[str, str] = TEXTS, *, clock: ManualClock | None = None, vectors: bool = False) -> CallContext:
     clock = clock or ManualClock()
     store = memory_store(clock)
     scribe = Scribe(store, clock)
@@ -50,13 +48,11 @@ def world(texts: Mapping[str, str] = TEXTS, *, clock: ManualClock | None = None,
         scribe.one(memory_of(node_id, text, project=PROJECT))
     if vectors:
         embed_all(store, clock)
-    return loom_over(store, clock, embedder=WordEmbedder() if vectors else None)
+    return context_over(store, clock, embedder=WordEmbedder() if vectors else None)
 
 
-def ask(loom: Loom, stage: Rerank | None = None, *, question: str = QUESTION, limit: int = 10) -> Answer:
-    return run(
-        with_stage(stage or Rerank()), loom, Ask(query=question, when=NOW, limit=limit, projects=(PROJECT, None))
-    )
+def ask(ctx: CallContext, stage: Rerank | None = None, *, question: str = QUESTION, limit: int = 10) -> Answer:
+    return run(with_stage(stage or Rerank()), ctx, Ask(query=question, when=NOW, limit=limit, projects=(PROJECT, None)))
 
 
 def order(answer: Answer) -> list[str]:

@@ -10,22 +10,21 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from weft.append import Writer
-from weft.config import load_settings
-from weft.embedding import Embedding
-from weft.instants import to_iso
-from weft.lexical import stems
+from weft.append.decrypting_store import decrypting
+from weft.append.privacy import PrivacyFilter
+from weft.core.clock import to_iso
+from weft.core.ports import Store
+from weft.core.types import Actor, Viewer, Writer
 from weft.log.draft import Draft
 from weft.log.kinds import code, conversation
-from weft.loom import Loom
-from weft.opening import opening
-from weft.ports import Store
-from weft.screen import Screen
-from weft.sealing import Keyring, new_key
+from weft.models.embedding import Embedding
+from weft.runtime.call_context import CallContext
+from weft.runtime.settings.load import load_settings
 from weft.testing.clock import ManualClock, day
 from weft.testing.scribe import memory_of, node
 from weft.testing.viewers import OPERATOR
-from weft.types import Actor, Viewer
+from weft.text.encryption import Keyring, new_key
+from weft.text.lexical import stems
 
 PROJECT = "p"
 KEYS = Keyring(new_key("tests"))  # who may see what is sensitive keeps receipts that are sealed
@@ -51,13 +50,13 @@ class WordEmbedder:
         return (total / np.linalg.norm(total)).astype(np.float32)
 
 
-def loom_over(store: Store, clock: ManualClock, *, viewer: Viewer = OPERATOR, embedder: Any = None) -> Loom:
+def context_over(store: Store, clock: ManualClock, *, viewer: Viewer = OPERATOR, embedder: Any = None) -> CallContext:
     """The working place of a viewer; without an embedder, words only."""
     writer = Writer(account=viewer.account, session="main", actor=Actor(agent="writer", role="operator"))
-    screen = Screen(keys=KEYS)
-    return Loom(
-        store=opening(store, screen),
-        screen=screen,
+    privacy = PrivacyFilter(keys=KEYS)
+    return CallContext(
+        store=decrypting(store, privacy),
+        privacy=privacy,
         clock=clock,
         settings=SETTINGS,
         viewer=viewer,
@@ -112,7 +111,7 @@ def talk(number: int, name: str, text: str, days: int, *, whole: bool, **guard: 
     """Turns by two: named speakers in a talk that is searched by turn, plain roles in one that is answered whole."""
     said = text.split(". ")
     turns = tuple(
-        conversation.Said(
+        conversation.MessageText(
             id=f"p/talk{number}#{seq:05d}",
             seq=seq,
             text=words if whole else f"{('Marta', 'Elin')[seq % 2]}: {words}",

@@ -7,20 +7,20 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.retrieval.small_worlds import PROJECT, WordEmbedder, embed_all, loom_over
-from tests.retrieval.views_world import call
 
 import weft
+from tests.retrieval.small_worlds import PROJECT, WordEmbedder, context_over, embed_all
+from tests.retrieval.views_world import call
 from weft.backends.memory import MemoryStore
-from weft.embedding import ASKED_CHARACTERS
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
-from weft.operations.asking import Hit, PartShown
-from weft.operations.bounds import OUTPUT_CHARACTERS, bounded, size
-from weft.operations.searching import Found, Related, Searched
-from weft.operations.showing import NodeShown
+from weft.models.embedding import ASKED_CHARACTERS
+from weft.recall.answer_limits import OUTPUT_CHARACTERS, bounded, size
+from weft.recall.memory_search import Related, Searched, SearchResult
+from weft.recall.request import Hit, PartShown
+from weft.recall.show_values import NodeShown
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import edge, node
 from weft.testing.viewers import OPERATOR
@@ -29,10 +29,10 @@ WORD = "giraffe"
 LONG = 20_000
 
 
-def world() -> Loom:
+def world() -> CallContext:
     clock = ManualClock()
     store = MemoryStore(commit_genesis, clock=clock)
-    return loom_over(store, clock, embedder=WordEmbedder())
+    return context_over(store, clock, embedder=WordEmbedder())
 
 
 def characters(answer: dict[str, Any]) -> int:
@@ -40,21 +40,21 @@ def characters(answer: dict[str, Any]) -> int:
 
 
 @pytest.fixture(scope="module")
-def long_texts() -> Loom:
+def long_texts() -> CallContext:
     """Twenty memories of 20,000 characters, turns of a talk as long, and an entity whose name is longer than any."""
-    loom = world()
-    loom.append([node("long-name", WORD, kind="Person", project=PROJECT, name="Mira " + "m" * 30_000)])
-    loom.append([node("p/talk", "", kind="Session", project=PROJECT)])
+    ctx = world()
+    ctx.append([node("long-name", WORD, kind="Person", project=PROJECT, name="Mira " + "m" * 30_000)])
+    ctx.append([node("p/talk", "", kind="Session", project=PROJECT)])
     for number in range(20):
         body = f"{WORD} " + f"word{number} " * (LONG // 6)
         said = {"conversation": "p/talk", "seq": number}
-        loom.append([node(f"long{number}", body, kind="Memory", project=PROJECT, props={"record": f"r{number}"})])
-        loom.append([node(f"p/talk#{number:05d}", body, kind="Message", project=PROJECT, props=said)])
-        loom.append([node(f"event{number}", body, kind="Event", project=PROJECT, name="n" * 30_000)])
-        loom.append([edge(f"event{number}", "INVOLVES", "long-name", project=PROJECT)])
-    loom.append([node("longest", f"{WORD} " * LONG, kind="Memory", project=PROJECT)])
-    embed_all(loom.store, loom.clock, viewer=OPERATOR)  # type: ignore[arg-type]
-    return loom
+        ctx.append([node(f"long{number}", body, kind="Memory", project=PROJECT, props={"record": f"r{number}"})])
+        ctx.append([node(f"p/talk#{number:05d}", body, kind="Message", project=PROJECT, props=said)])
+        ctx.append([node(f"event{number}", body, kind="Event", project=PROJECT, name="n" * 30_000)])
+        ctx.append([edge(f"event{number}", "INVOLVES", "long-name", project=PROJECT)])
+    ctx.append([node("longest", f"{WORD} " * LONG, kind="Memory", project=PROJECT)])
+    embed_all(ctx.store, ctx.clock, viewer=OPERATOR)  # type: ignore[arg-type]
+    return ctx
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def long_texts() -> Loom:
     ],
 )
 def test_long_texts_are_cut_and_no_result_is_lost(
-    long_texts: Loom, operation: str, given: dict[str, Any], rows: str, least: int
+    long_texts: CallContext, operation: str, given: dict[str, Any], rows: str, least: int
 ) -> None:
     answer = call(long_texts, operation, **given)
     assert characters(answer) <= OUTPUT_CHARACTERS
@@ -84,7 +84,7 @@ def test_long_texts_are_cut_and_no_result_is_lost(
         assert "more characters)" in json.dumps(answer[rows], ensure_ascii=False)
 
 
-def test_the_whole_text_is_had_by_what_a_cut_one_names(long_texts: Loom) -> None:
+def test_the_whole_text_is_had_by_what_a_cut_one_names(long_texts: CallContext) -> None:
     (hit, *_) = call(long_texts, "recall", query=WORD, kinds=["Memory"], limit=20)["hits"]
     assert len(hit["node"]["text"]) < LONG
     (cited,) = call(long_texts, "cite", citation=hit["node"]["citation"])["nodes"]
@@ -96,34 +96,34 @@ def test_the_whole_text_is_had_by_what_a_cut_one_names(long_texts: Loom) -> None
 
 
 def test_short_properties_stay_and_long_ones_are_cut_whatever_they_are() -> None:
-    loom = world()
+    ctx = world()
     long = {"blob": "x" * 200_000, "numbers": list(range(50_000)), "deep": {"a": {"b": "y" * 90_000}}}
     props = {**long, **{f"key{n}": "z" * 300 for n in range(900)}, "record": "r7", "pinned": True, "line": 3}
-    loom.append([node("big", "zebra zebra", kind="Memory", project=PROJECT, props=props)])
+    ctx.append([node("big", "zebra zebra", kind="Memory", project=PROJECT, props=props)])
     for operation, rows in (("recall", "hits"), ("memory_search", "results"), ("find_similar", "hits")):
         given = {"text": "zebra"} if operation == "find_similar" else {"query": "zebra"}
-        answer = call(loom, operation, **given)
+        answer = call(ctx, operation, **given)
         assert characters(answer) <= OUTPUT_CHARACTERS
         (found,) = answer[rows]
         shown = found.get("hit", found)["node"]
         assert (shown["props"]["record"], shown["props"]["pinned"], shown["props"]["line"]) == ("r7", True, 3)
         assert shown["text"] == "zebra zebra"
         assert any("cut" in note for note in answer["notes"])
-    assert call(loom, "show", id="big")["node"]["props"] == props
+    assert call(ctx, "show", id="big")["node"]["props"] == props
 
 
 def test_short_answers_are_whole() -> None:
-    loom = world()
+    ctx = world()
     for number in range(8):
         text = f"zebra {number} " + "runs over the hill " * 200
-        loom.append([node(f"z{number}", text, kind="Memory", project=PROJECT)])
-    answer = call(loom, "recall", query="zebra", limit=8)
+        ctx.append([node(f"z{number}", text, kind="Memory", project=PROJECT)])
+    answer = call(ctx, "recall", query="zebra", limit=8)
     assert len(answer["hits"]) == 8
     assert all(len(hit["node"]["text"]) > 3_000 for hit in answer["hits"])
     assert not answer.get("notes", ()) or not any("cut" in note for note in answer["notes"])
 
 
-def test_a_long_context_that_was_asked_for_is_given_and_hits_beside_it(long_texts: Loom) -> None:
+def test_a_long_context_that_was_asked_for_is_given_and_hits_beside_it(long_texts: CallContext) -> None:
     answer = call(long_texts, "recall", query=WORD, limit=100, min_score=0.0, max_tokens=100_000)
     assert len(answer["context"]) > OUTPUT_CHARACTERS // 2
     assert len(answer["hits"]) >= 10
@@ -156,23 +156,23 @@ def memory_of_long(tmp_path: Any) -> Any:
             )
             for number in range(25)
         )
-        memory.loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=nodes))])
+        memory.ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=nodes))])
         yield memory
 
 
 # ---- what goes first
 
 
-def shown(number: int, text: str, related: int, parts: int = 0) -> Found:
+def shown(number: int, text: str, related: int, parts: int = 0) -> SearchResult:
     one = NodeShown(
         id=f"n{number}", kind="Note", name="", text=text, citation="weft://s/events/1#00", valid_from="2020"
     )
     steps = tuple(Related(direction="out", rel="TO", id=f"r{at}", kind="Note", name="x" * 100) for at in range(related))
     said = tuple(PartShown(text=f"part {at}", citation="weft://s/events/1#00") for at in range(parts))
-    return Found(hit=Hit(score=1.0 / (number + 1), node=one, parts=said), related=steps)
+    return SearchResult(hit=Hit(score=1.0 / (number + 1), node=one, parts=said), related=steps)
 
 
-def fitted(*results: Found) -> Searched:
+def fitted(*results: SearchResult) -> Searched:
     whole = Searched(
         query="q", status="succeeded", results=results, intent="WHAT", retrieval_class="", valid_at="", known_at=""
     )
@@ -225,10 +225,10 @@ class _Measuring(WordEmbedder):
 
 def test_of_a_long_question_the_beginning_is_embedded_and_that_is_said() -> None:
     clock, embedder = ManualClock(), _Measuring()
-    loom = loom_over(MemoryStore(commit_genesis, clock=clock), clock, embedder=embedder)
-    loom.append([node("short", WORD, kind="Memory", project=PROJECT)])
-    embed_all(loom.store, loom.clock, viewer=OPERATOR)  # type: ignore[arg-type]
-    found = call(loom, "recall", query=f"{WORD}? " + "a@" * 16_000)
+    ctx = context_over(MemoryStore(commit_genesis, clock=clock), clock, embedder=embedder)
+    ctx.append([node("short", WORD, kind="Memory", project=PROJECT)])
+    embed_all(ctx.store, ctx.clock, viewer=OPERATOR)  # type: ignore[arg-type]
+    found = call(ctx, "recall", query=f"{WORD}? " + "a@" * 16_000)
     assert embedder.longest == ASKED_CHARACTERS
     assert any("the question is long" in note for note in found["notes"])
     assert [hit["node"]["id"] for hit in found["hits"]] == ["short"]

@@ -14,20 +14,22 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
+
+import weft
 from tests.code.indexed import write_files, write_links
 from tests.retrieval import broken_store as broken
 from tests.retrieval.broken_store import Break
-from tests.retrieval.test_graph_down import OTHERS, WITHOUT_NODES, WITHOUT_WORDS, memory_at
+from tests.retrieval.lost_graph import memory_at
+from tests.retrieval.test_graph_down import WITHOUT_NODES
+from tests.retrieval.test_parts_down import OTHERS, WITHOUT_WORDS
 from tests.retrieval.views_world import CHAIN, call, story
-
-import weft
-from weft.audit import AUDIT
 from weft.backends.sqlite.store import SqliteStore
-from weft.errors import Corrupt, NotFound, StoreError, WeftError
-from weft.loom import Loom
+from weft.code.communities.keep import find_communities
+from weft.core.errors import Corrupt, NotFound, StoreError, WeftError
 from weft.operations import OPERATIONS
-from weft.operations.communities import find_communities
-from weft.operations.registry import Operation
+from weft.runtime.audit_log import AUDIT
+from weft.runtime.call_context import CallContext
+from weft.runtime.operation import Operation
 
 TO_FILES = ("backup", "log_export", "agent_knowledge")  # they are about files, and have tests of their own
 QUESTION = "why could nobody book a crossing?"
@@ -64,22 +66,22 @@ class World:
         self._whole: dict[bool, dict[str, dict[str, Any] | WeftError]] = {}
         with memory_at(store, by_meaning=True, WEFT_AUDIT="on") as memory:
             for draft in story({"project": "quay", "scope": "public"}):
-                memory.loom.append([draft])
+                memory.ctx.append([draft])
             memory.record_turns("standup", [SAID, "Jon: who repairs them?"])
             kept = memory.remember("Bookings are taken by phone while Tidebook is down.")
             receipt = memory.recall(QUESTION, receipt=True).receipt
             task = records(memory)
             write_files(
-                memory.loom,
+                memory.ctx,
                 {"almanac.py": "def moon(day):\n    return day % 29\n\n\ndef tide(day):\n    return moon(day)\n"},
             )
-            write_links(memory.loom, [("almanac.py::tide", "CALLS", "almanac.py::moon")])
-            find_communities(memory.loom)
-            (memory.loom.settings.root / "tides.md").write_text("# Tides\n\nCall `moon` for the moon of a day.\n")
-            run(memory, "index_docs", path="tides.md")
+            write_links(memory.ctx, [("almanac.py::tide", "CALLS", "almanac.py::moon")])
+            find_communities(memory.ctx)
+            (memory.ctx.settings.root / "tides.md").write_text("# Tides\n\nCall `moon` for the moon of a day.\n")
+            memory.call("index_docs", path="tides.md")
         with memory_at(store, WEFT_AGENT="ann", WEFT_ROLE="agent") as memory:
             wanted = {"operation": "remember", "arguments": {"text": "Ferries run all night.", "level": "global"}}
-            run(memory, "request_global_write_approval", **wanted)
+            memory.call("request_global_write_approval", **wanted)
         nodes = [{"id": each, "score": 0.9} for each in CHAIN]
         asking = {"query": QUESTION}
         self.arguments: dict[str, dict[str, Any]] = {
@@ -123,7 +125,7 @@ class World:
         """What each operation answers while nothing is broken; asked once."""
         if by_meaning not in self._whole:
             with memory_at(self.store, by_meaning=by_meaning) as memory:
-                answers = {name: ran(memory.loom, each, self.arguments[name]) for name, each in READS.items()}
+                answers = {name: ran(memory.ctx, each, self.arguments[name]) for name, each in READS.items()}
             self._whole[by_meaning] = answers
         return self._whole[by_meaning]
 
@@ -136,21 +138,17 @@ LISTS = (
 )
 
 
-def run(memory: weft.Memory, name: str, **given: Any) -> Any:
-    return memory.run(next(each for each in OPERATIONS if each.name == name), given)
-
-
 def records(memory: weft.Memory) -> str:
     """Writes one of each sort of record. Returns the id of a task that made something."""
-    run(memory, "delete", target=memory.remember("The old timetable hangs at the pier.").id, reason="replaced")
+    memory.call("delete", target=memory.remember("The old timetable hangs at the pier.").id, reason="replaced")
     report = {"title": "Night of the outage", "body": "Bookings were down for two hours.", "keywords": ["outage"]}
-    run(memory, "report_write", **report)
-    run(memory, "session_compact", session="standup", asked=["Mend the bookings"])
-    run(memory, "compact", purpose="security")
-    run(memory, "alert_raise", message="The certificate of Lantern runs out in a week.")
-    run(memory, "token_create", agent="ann")
-    task: str = run(memory, "work_create", kind="research", title="Watch the certificate", conversation="standup").id
-    run(memory, "remember", text="The robot renews it at night.", produced_by_task_id=task)
+    memory.call("report_write", **report)
+    memory.call("session_compact", session="standup", asked=["Mend the bookings"])
+    memory.call("compact", purpose="security")
+    memory.call("alert_raise", message="The certificate of Lantern runs out in a week.")
+    memory.call("token_create", agent="ann")
+    task: str = memory.call("work_create", kind="research", title="Watch the certificate", conversation="standup").id
+    memory.call("remember", text="The robot renews it at night.", produced_by_task_id=task)
     return task
 
 
@@ -170,10 +168,10 @@ def told(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name not in about and value}
 
 
-def ran(loom: Loom, operation: Operation, given: dict[str, Any]) -> dict[str, Any] | WeftError:
+def ran(ctx: CallContext, operation: Operation, given: dict[str, Any]) -> dict[str, Any] | WeftError:
     """What it answered, or how it failed. Anything but an error of weft's own is not caught."""
     try:
-        return call(loom, operation.name, **given)
+        return call(ctx, operation.name, **given)
     except WeftError as problem:
         return problem
 
@@ -182,7 +180,7 @@ def test_every_operation_that_reads_is_asked_here(world: World) -> None:
     assert set(world.arguments) == set(READS)
     with memory_at(world.store, by_meaning=True) as memory:
         for name, operation in READS.items():
-            answer = ran(memory.loom, operation, world.arguments[name])
+            answer = ran(memory.ctx, operation, world.arguments[name])
             assert isinstance(answer, dict), (name, answer)
             if name not in MAY_BE_EMPTY:
                 assert told(answer), name
@@ -197,7 +195,7 @@ def test_no_read_fails_but_with_an_error_of_weft_and_none_is_silently_empty(
     broke(store)
     with memory_at(store, by_meaning=by_meaning) as memory:
         for name, operation in READS.items():
-            check_told(name, ran(memory.loom, operation, world.arguments[name]), whole[name])
+            check_told(name, ran(memory.ctx, operation, world.arguments[name]), whole[name])
 
 
 @pytest.mark.parametrize("broke", BREAKS.values(), ids=BREAKS.keys())
@@ -206,7 +204,7 @@ def test_calls_that_cannot_be_read_are_not_told_as_none(world: World, store: Pat
     before = world.whole(by_meaning=True)["tool_calls"]
     broke(store / AUDIT)
     with memory_at(store, by_meaning=True) as memory:
-        check_told("tool_calls", ran(memory.loom, READS["tool_calls"], {}), before)
+        check_told("tool_calls", ran(memory.ctx, READS["tool_calls"], {}), before)
         assert memory.recall(QUESTION).hits
 
 
@@ -231,24 +229,24 @@ def test_without_a_graph_searches_are_answered_by_the_log_and_views_say_why_they
     broke(store)
     with memory_at(store, by_meaning=True) as memory:
         for name, rows in FROM_LOG.items():
-            answer = call(memory.loom, name, **world.arguments[name])
+            answer = call(memory.ctx, name, **world.arguments[name])
             assert answer["degraded"], name
             assert answer[rows], name
             assert "weft://" in msgspec.json.encode(answer[rows]).decode(), f"{name} cites nothing"
-            assert any(note.startswith("the graph cannot answer") for note in answer["notes"]), name
+            assert any(note.startswith("the graph could not be read") for note in answer["notes"]), name
         for name in FROM_GRAPH:
-            answer = call(memory.loom, name, **world.arguments[name])
+            answer = call(memory.ctx, name, **world.arguments[name])
             assert not answer.get("nodes"), name
             assert not answer.get("text"), name
             assert any("the graph cannot be read" in note for note in answer["notes"]), name
-        why = call(memory.loom, "explain", **world.arguments["explain"])
+        why = call(memory.ctx, "explain", **world.arguments["explain"])
         assert (why["verdict"], why["why"][0]["name"]) == ("answered", "log")
         assert why["degraded"]
-        assert call(memory.loom, "explain", query=QUESTION, id="nobody")["verdict"] == "not found"
-        (found, *_) = call(memory.loom, "conversation_search", **world.arguments["conversation_search"])["messages"]
+        assert call(memory.ctx, "explain", query=QUESTION, id="nobody")["verdict"] == "not found"
+        (found, *_) = call(memory.ctx, "conversation_search", **world.arguments["conversation_search"])["messages"]
         assert found["message"]["text"] == SAID
         with pytest.raises(StoreError, match="cannot be read") as unreadable:
-            call(memory.loom, "find_similar", id="tidebook")
+            call(memory.ctx, "find_similar", id="tidebook")
         assert "as a text" in unreadable.value.hint
 
 
@@ -270,17 +268,17 @@ def test_a_conversation_is_searched_in_the_log_and_no_other(store: Path) -> None
 @pytest.mark.parametrize("table", ["event", "session"])
 def test_without_citations_everything_is_told_all_the_same(world: World, store: Path, table: str) -> None:
     with memory_at(world.store, by_meaning=True) as memory:
-        whole = {name: call(memory.loom, name, **world.arguments[name]) for name in (*FROM_LOG, *BY_VIEW)}
+        whole = {name: call(memory.ctx, name, **world.arguments[name]) for name in (*FROM_LOG, *BY_VIEW)}
     broken.drop(table)(store)
     with memory_at(store, by_meaning=True) as memory:
         for name, before in whole.items():
-            answer = call(memory.loom, name, **world.arguments[name])
+            answer = call(memory.ctx, name, **world.arguments[name])
             rows = FROM_LOG.get(name, "nodes")
             # A briefing is told only where its sources can be looked up.
             found = [row for row in before[rows] if row.get("slot") != "briefing"]
             assert len(answer[rows]) == len(found), name
             assert any("citations" in note for note in answer["notes"]), name
-        why = call(memory.loom, "explain", **world.arguments["explain"])
+        why = call(memory.ctx, "explain", **world.arguments["explain"])
         assert why["verdict"] == "answered"
         assert any("citations" in note for note in why["notes"])
 
@@ -309,9 +307,9 @@ class FailsAt:
         return read
 
 
-def reads_of(loom: Loom, name: str, given: dict[str, Any]) -> dict[str, int]:
-    watched: Any = FailsAt(loom.store, lambda read, count: False)
-    call(replace(loom, store=watched), name, **given)
+def reads_of(ctx: CallContext, name: str, given: dict[str, Any]) -> dict[str, int]:
+    watched: Any = FailsAt(ctx.store, lambda read, count: False)
+    call(replace(ctx, store=watched), name, **given)
     return dict(watched.asked)
 
 
@@ -320,12 +318,12 @@ def test_any_one_read_may_fail_and_the_answer_is_not_lost(world: World, name: st
     """Whichever read of whichever kind fails: there is an answer, and what it lacks is in its notes."""
     given = world.arguments[name]
     with memory_at(world.store, by_meaning=True) as memory:
-        counts = reads_of(memory.loom, name, given)
+        counts = reads_of(memory.ctx, name, given)
         assert counts
         for read, times in counts.items():
             for at in range(1, times + 1):
-                store: Any = FailsAt(memory.loom.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
-                answer = call(replace(memory.loom, store=store), name, **given)
+                store: Any = FailsAt(memory.ctx.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
+                answer = call(replace(memory.ctx, store=store), name, **given)
                 assert any(f"{read} failed" in note for note in answer.get("notes", ())), (read, at)
 
 
@@ -334,11 +332,11 @@ def test_any_one_read_may_fail_and_it_is_told(world: World, name: str) -> None:
     """Whichever read fails: an error or the answer says so, or it was read again and nothing is missing."""
     given = world.arguments[name]
     with memory_at(world.store, by_meaning=True) as memory:
-        whole = ran(memory.loom, READS[name], given)
-        for read, times in reads_of(memory.loom, name, given).items():
+        whole = ran(memory.ctx, READS[name], given)
+        for read, times in reads_of(memory.ctx, name, given).items():
             for at in range(1, times + 1):
-                store: Any = FailsAt(memory.loom.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
-                answer = ran(replace(memory.loom, store=store), READS[name], given)
+                store: Any = FailsAt(memory.ctx.store, lambda asked, n, read=read, at=at: (asked, n) == (read, at))
+                answer = ran(replace(memory.ctx, store=store), READS[name], given)
                 words = str(answer) if isinstance(answer, WeftError) else msgspec.json.encode(answer).decode()
                 assert f"{read} failed" in words or answer == whole, (read, at)
 
@@ -349,17 +347,16 @@ def test_a_context_that_cannot_be_ordered_by_cause_does_not_say_that_it_is(world
 
     with memory_at(world.store, by_meaning=True) as memory:
         given = {"query": QUESTION, "intent": "WHY"}
-        whole = call(memory.loom, "recall", **given)
-        assert "causes before effects" in whole["context"]
-        before = reads_of(memory.loom, "recall_raw", given)["neighbours"]
-        store: Any = FailsAt(memory.loom.store, no_ties)
-        answer = call(replace(memory.loom, store=store), "recall", **given)
+        whole = call(memory.ctx, "recall", **given)
+        assert "What led to what" in whole["context"]
+        before = reads_of(memory.ctx, "recall_raw", given)["neighbours"]
+        store: Any = FailsAt(memory.ctx.store, no_ties)
+        answer = call(replace(memory.ctx, store=store), "recall", **given)
         assert [hit["node"]["id"] for hit in answer["hits"]] == [hit["node"]["id"] for hit in whole["hits"]]
-        linear = call(replace(memory.loom, store=store), "linearize_context", **world.arguments["linearize_context"])
+        linear = call(replace(memory.ctx, store=store), "linearize_context", **world.arguments["linearize_context"])
     for context in (answer["context"], linear["text"]):
-        assert "causes before effects" not in context
-        assert context.startswith("WHY")
-        assert "best first" in context
+        assert "What led to what" not in context
+        assert "best first" in context.lower()
     assert any("by score" in note for note in answer["notes"])
     assert any("by score" in note for note in linear["notes"])
 
@@ -370,13 +367,13 @@ def test_a_context_that_cannot_be_ordered_by_cause_does_not_say_that_it_is(world
 @pytest.mark.parametrize("name", ["recall", "recall_raw", "memory_search", "semantic_search", "conversation_search"])
 def test_an_empty_answer_gives_the_reason_it_has(world: World, name: str) -> None:
     with memory_at(world.store) as memory:
-        (thanks,) = call(memory.loom, "recall", query="thanks!")["notes"]
+        (thanks,) = call(memory.ctx, "recall", query="thanks!")["notes"]
         if name != "conversation_search":  # in a conversation somebody may have said just that
-            assert thanks in call(memory.loom, name, query="thanks!")["notes"]
-        nothing = call(memory.loom, name, query="xylophone zeppelin")["notes"]
-        elsewhere = call(memory.loom, name, query="xylophone zeppelin", project="another")["notes"]
+            assert thanks in call(memory.ctx, name, query="thanks!")["notes"]
+        nothing = call(memory.ctx, name, query="xylophone zeppelin")["notes"]
+        elsewhere = call(memory.ctx, name, query="xylophone zeppelin", project="another")["notes"]
     assert thanks not in nothing
-    assert any("matches" in note or "nothing comes near" in note for note in nothing)
+    assert any("matches" in note or "no memory is close enough" in note for note in nothing)
     assert any("in project another" in note for note in elsewhere)
 
 

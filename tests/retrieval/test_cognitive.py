@@ -7,38 +7,37 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from weft.errors import Invalid, NotFound
+from tests.retrieval.adjusting import asked, ferry, harbour, ids, score, scored, why
+from weft.core.errors import Invalid, NotFound
+from weft.core.types import Viewer, When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
-from weft.operations.feedback import MemoryFeedback, memory_feedback
-from weft.operations.remembered import Remembered
-from weft.retrieval.cognitive import Cognitive, Given, salience
-from weft.retrieval.retention import Retention
+from weft.retrieval.scoring.feedback import Feedback, FeedbackRecord, salience
+from weft.retrieval.scoring.retention import Retention
+from weft.runtime.call_context import CallContext
 from weft.testing.clock import DAY_US, day
 from weft.testing.scribe import edge
 from weft.testing.viewers import OPERATOR, PUBLIC, STAFF
-from weft.types import Viewer, When
+from weft.writing.feedback import MemoryFeedback, memory_feedback
+from weft.writing.write_contract import WriteResult
 
-from .adjusting import asked, ferry, harbour, ids, score, scored, why
 
-
-def tell(loom: Loom, memory: str, outcome: str, **more: Any) -> Remembered:
+def tell(ctx: CallContext, memory: str, outcome: str, **more: Any) -> WriteResult:
     """Feedback by whoever works here."""
-    return memory_feedback(loom, MemoryFeedback(id=memory, outcome=outcome, **more))
+    return memory_feedback(ctx, MemoryFeedback(id=memory, outcome=outcome, **more))
 
 
-def later(loom: Loom, days: int) -> None:
-    loom.clock.step(days * DAY_US)  # type: ignore[attr-defined]
+def later(ctx: CallContext, days: int) -> None:
+    ctx.clock.step(days * DAY_US)  # type: ignore[attr-defined]
 
 
-def seen_by(loom: Loom, viewer: Viewer) -> Loom:
-    return replace(loom, viewer=viewer)
+def seen_by(ctx: CallContext, viewer: Viewer) -> CallContext:
+    return replace(ctx, viewer=viewer)
 
 
-def factor(loom: Loom, memory: str) -> float:
+def factor(ctx: CallContext, memory: str) -> float:
     """What feedback makes of a score that nothing is cut from."""
-    return score(asked(loom, Cognitive()), memory) / score(asked(loom), memory)
+    return score(asked(ctx, Feedback()), memory) / score(asked(ctx), memory)
 
 
 # ---- the weight of feedback
@@ -48,17 +47,17 @@ def factor(loom: Loom, memory: str) -> float:
     ("outcome", "expected"), [("confirmed", 1.5), ("surfaced", 1.05), ("promoted", 2.0), ("invalidated", 0.2)]
 )
 def test_fresh_feedback_counts_in_full(outcome: str, expected: float) -> None:
-    loom = harbour(ferry("a"), ferry("b"))
-    tell(loom, "a", outcome)
-    assert factor(loom, "a") == pytest.approx(expected)
-    assert factor(loom, "b") == 1.0
-    assert ids(asked(loom, Cognitive())) == (["a", "b"] if expected > 1 else ["b", "a"])
-    assert f"{outcome} 1 x" in why(asked(loom, Cognitive()), "a", "cognitive")
+    ctx = harbour(ferry("a"), ferry("b"))
+    tell(ctx, "a", outcome)
+    assert factor(ctx, "a") == pytest.approx(expected)
+    assert factor(ctx, "b") == 1.0
+    assert ids(asked(ctx, Feedback())) == (["a", "b"] if expected > 1 else ["b", "a"])
+    assert f"{outcome} 1 x" in why(asked(ctx, Feedback()), "a", "cognitive")
 
 
 def test_feedback_multiplies_within_bounds() -> None:
-    def given(*multipliers: float) -> list[Given]:
-        return [Given(at=day(0), outcome="told", multiplier=each) for each in multipliers]
+    def given(*multipliers: float) -> list[FeedbackRecord]:
+        return [FeedbackRecord(at=day(0), outcome="told", multiplier=each) for each in multipliers]
 
     assert salience(given(1.5, 2.0, 0.2), day(0)) == pytest.approx(0.6)
     assert salience(given(*[2.0] * 9), day(0)) == 10.0
@@ -68,93 +67,93 @@ def test_feedback_multiplies_within_bounds() -> None:
 
 @pytest.mark.parametrize("outcome", ["confirmed", "invalidated"])
 def test_feedback_fades_to_nothing_and_never_turns(outcome: str) -> None:
-    loom = harbour(ferry("a"), ferry("b"))
-    tell(loom, "a", outcome)
-    strong = factor(loom, "a")
-    later(loom, 30)
-    half = factor(loom, "a")
+    ctx = harbour(ferry("a"), ferry("b"))
+    tell(ctx, "a", outcome)
+    strong = factor(ctx, "a")
+    later(ctx, 30)
+    half = factor(ctx, "a")
     assert half == pytest.approx(strong**0.5)
-    later(loom, 3_000)
-    assert factor(loom, "a") == pytest.approx(1.0, abs=1e-9)
+    later(ctx, 3_000)
+    assert factor(ctx, "a") == pytest.approx(1.0, abs=1e-9)
 
 
 def test_old_praise_is_never_worse_than_none() -> None:
-    loom = harbour(ferry("a"), ferry("b"))
-    tell(loom, "a", "confirmed")
-    later(loom, 365)
-    assert ids(asked(loom, Cognitive())) == ["a", "b"]
+    ctx = harbour(ferry("a"), ferry("b"))
+    tell(ctx, "a", "confirmed")
+    later(ctx, 365)
+    assert ids(asked(ctx, Feedback())) == ["a", "b"]
 
 
 def test_before_it_was_given_feedback_does_not_count() -> None:
-    loom = harbour(ferry("a", at=-9), ferry("b", at=-9))
-    tell(loom, "a", "promoted")
+    ctx = harbour(ferry("a", at=-9), ferry("b", at=-9))
+    tell(ctx, "a", "promoted")
     then = When(valid_at=day(-5))
-    assert asked(loom, Cognitive(), when=then).ranked == asked(loom, when=then).ranked
+    assert asked(ctx, Feedback(), when=then).ranked == asked(ctx, when=then).ranked
 
 
 def test_the_latest_feedback_counts_however_much_there_was_before() -> None:
-    loom = harbour(ferry("a"), ferry("b"))
+    ctx = harbour(ferry("a"), ferry("b"))
     for _ in range(60):
-        tell(loom, "a", "surfaced")
-    later(loom, 400)
-    tell(loom, "a", "invalidated")
-    assert factor(loom, "a") == pytest.approx(0.2, rel=0.01)
+        tell(ctx, "a", "surfaced")
+    later(ctx, 400)
+    tell(ctx, "a", "invalidated")
+    assert factor(ctx, "a") == pytest.approx(0.2, rel=0.01)
 
 
 # ---- nobody is lost
 
 
 def test_an_invalidated_memory_is_still_the_answer_if_there_is_no_other() -> None:
-    loom = harbour(ferry("a"))
+    ctx = harbour(ferry("a"))
     for _ in range(4):
-        tell(loom, "a", "invalidated")
-    assert ids(asked(loom, Cognitive())) == ["a"]
+        tell(ctx, "a", "invalidated")
+    assert ids(asked(ctx, Feedback())) == ["a"]
 
 
 def test_neither_blame_nor_praise_pushes_anybody_out() -> None:
-    loom = harbour(*(ferry(f"n{n}") for n in range(4)))
+    ctx = harbour(*(ferry(f"n{n}") for n in range(4)))
     for _ in range(4):
-        tell(loom, "n0", "invalidated")
-        tell(loom, "n1", "promoted")
-        tell(loom, "n2", "invalidated", note="and once more")
-    tell(loom, "n2", "invalidated")
-    answer = asked(loom, Cognitive())
+        tell(ctx, "n0", "invalidated")
+        tell(ctx, "n1", "promoted")
+        tell(ctx, "n2", "invalidated", note="and once more")
+    tell(ctx, "n2", "invalidated")
+    answer = asked(ctx, Feedback())
     assert ids(answer) == ["n1", "n3", "n2", "n0"], "beyond the bounds blame weighs the same"
-    assert "kept beside" in why(answer, "n3", "cognitive")
+    assert "has the cues" in why(answer, "n3", "cognitive")
 
 
 @pytest.mark.parametrize("props", [{"pinned": True}, {"status": "accepted"}])
 def test_pinned_and_accepted_memories_cannot_be_weakened(props: dict[str, object]) -> None:
-    loom = harbour(ferry("held", props=props), ferry("other"))
-    tell(loom, "held", "invalidated")
-    answer = scored(loom)
-    assert Cognitive()(loom, answer) is answer
-    tell(loom, "held", "promoted")
-    tell(loom, "held", "promoted")
-    tell(loom, "held", "promoted")
-    assert factor(loom, "held") == pytest.approx(1.6), "though they can be strengthened"
+    ctx = harbour(ferry("held", props=props), ferry("other"))
+    tell(ctx, "held", "invalidated")
+    answer = scored(ctx)
+    assert Feedback()(ctx, answer) is answer
+    tell(ctx, "held", "promoted")
+    tell(ctx, "held", "promoted")
+    tell(ctx, "held", "promoted")
+    assert factor(ctx, "held") == pytest.approx(1.6), "though they can be strengthened"
 
 
 # ---- cold parity
 
 
 def test_without_feedback_and_cues_nothing_is_touched() -> None:
-    loom = harbour(ferry("a", props={"mission": "north"}), ferry("b"), edge("b", "ABOUT", "a"))
-    for answer in (scored(loom), scored(loom, "marmalade"), scored(loom, cues={"mission": "south"})):
-        assert Cognitive()(loom, answer) is answer
+    ctx = harbour(ferry("a", props={"mission": "north"}), ferry("b"), edge("b", "ABOUT", "a"))
+    for answer in (scored(ctx), scored(ctx, "marmalade"), scored(ctx, cues={"mission": "south"})):
+        assert Feedback()(ctx, answer) is answer
 
 
 def test_feedback_that_one_may_not_see_does_not_count() -> None:
-    loom = harbour(ferry("a"), ferry("b"))
+    ctx = harbour(ferry("a"), ferry("b"))
     record = graph.NodeAssertion(
         id="f", kind="Feedback", props={"outcome": "invalidated", "multiplier": 0.2}, scope="admin"
     )
     about = graph.EdgeAssertion(src="f", rel="ABOUT", dst="b", scope="admin")
-    loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(record,), edges=(about,)))])
-    assert ids(asked(loom, Cognitive())) == ["a", "b"]
-    public = seen_by(loom, PUBLIC)
+    ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(record,), edges=(about,)))])
+    assert ids(asked(ctx, Feedback())) == ["a", "b"]
+    public = seen_by(ctx, PUBLIC)
     answer = scored(public)
-    assert Cognitive()(public, answer) is answer
+    assert Feedback()(public, answer) is answer
 
 
 @pytest.mark.parametrize(
@@ -162,20 +161,20 @@ def test_feedback_that_one_may_not_see_does_not_count() -> None:
     [{}, {"outcome": "marvellous"}, {"outcome": 7}, {"multiplier": "9"}, {"multiplier": True}, {"multiplier": -3.0}],
 )
 def test_records_that_say_nothing_count_for_nothing(props: dict[str, object]) -> None:
-    loom = harbour(ferry("a"), ferry("b"))
+    ctx = harbour(ferry("a"), ferry("b"))
     record = graph.NodeAssertion(id="f", kind="Feedback", props=props, scope="public")
     about = graph.EdgeAssertion(src="f", rel="ABOUT", dst="b", scope="public")
-    loom.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(record,), edges=(about,)))])
-    answer = scored(loom)
-    assert Cognitive()(loom, answer) is answer
+    ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(record,), edges=(about,)))])
+    answer = scored(ctx)
+    assert Feedback()(ctx, answer) is answer
 
 
 def test_asked_for_by_its_id_a_memory_comes_first() -> None:
-    loom = harbour(ferry("the-ferry", "Boats"), ferry("b", "The ferry sails, the ferry is on time"))
+    ctx = harbour(ferry("the-ferry", "Boats"), ferry("b", "The ferry sails, the ferry is on time"))
     for _ in range(4):
-        tell(loom, "b", "promoted")
-        tell(loom, "the-ferry", "invalidated")
-    assert ids(asked(loom, Cognitive(), question="the-ferry"))[0] == "the-ferry"
+        tell(ctx, "b", "promoted")
+        tell(ctx, "the-ferry", "invalidated")
+    assert ids(asked(ctx, Feedback(), question="the-ferry"))[0] == "the-ferry"
 
 
 # ---- cues and ties
@@ -192,8 +191,8 @@ def test_asked_for_by_its_id_a_memory_comes_first() -> None:
     ],
 )
 def test_memories_kept_where_one_stands_gain(cues: dict[str, str], share: float) -> None:
-    loom = harbour(ferry("here", props={"mission": "north", "tool": "grep", "colour": "blue"}), ferry("there"))
-    plain, answer = asked(loom), asked(loom, Cognitive(), cues=cues)
+    ctx = harbour(ferry("here", props={"mission": "north", "tool": "grep", "colour": "blue"}), ferry("there"))
+    plain, answer = asked(ctx), asked(ctx, Feedback(), cues=cues)
     assert ids(plain) == ["there", "here"]
     assert ids(answer) == ["here", "there"]
     assert score(answer, "here") - score(plain, "here") == pytest.approx(0.25 * share * score(plain, "there"))
@@ -201,11 +200,11 @@ def test_memories_kept_where_one_stands_gain(cues: dict[str, str], share: float)
 
 def test_what_is_joined_to_something_useful_gains_as_much_as_the_feedback_is_worth() -> None:
     def drawn(outcome: str) -> float:
-        loom = harbour(ferry("a"), ferry("friend"), ferry("stranger"), edge("a", "RELATES", "friend"))
-        tell(loom, "a", outcome)
-        answer = asked(loom, Cognitive())
-        assert score(answer, "stranger") == score(asked(loom), "stranger")
-        return score(answer, "friend") / score(asked(loom), "friend")
+        ctx = harbour(ferry("a"), ferry("friend"), ferry("stranger"), edge("a", "RELATES", "friend"))
+        tell(ctx, "a", outcome)
+        answer = asked(ctx, Feedback())
+        assert score(answer, "stranger") == score(asked(ctx), "stranger")
+        return score(answer, "friend") / score(asked(ctx), "friend")
 
     assert 1.0 < drawn("surfaced") < 1.02
     assert 1.1 < drawn("promoted") <= 1.25
@@ -213,9 +212,9 @@ def test_what_is_joined_to_something_useful_gains_as_much_as_the_feedback_is_wor
 
 
 def test_parts_add_up() -> None:
-    loom = harbour(ferry("a", props={"mission": "north"}), ferry("b"), edge("a", "RELATES", "b"))
-    tell(loom, "a", "confirmed")
-    answer = asked(loom, Cognitive(), cues={"mission": "north"})
+    ctx = harbour(ferry("a", props={"mission": "north"}), ferry("b"), edge("a", "RELATES", "b"))
+    tell(ctx, "a", "confirmed")
+    answer = asked(ctx, Feedback(), cues={"mission": "north"})
     named = {source.name for each in answer.ranked or () for source in each.sources}
     assert named >= {"cognitive", "cues", "spread"}
     assert all(
@@ -227,59 +226,59 @@ def test_parts_add_up() -> None:
 
 
 def test_feedback_is_kept_with_the_rights_of_the_memory() -> None:
-    loom = harbour(ferry("a", scope="admin", agents=("ann",), sensitive=True), ferry("b"))
-    record = loom.store.nodes(OPERATOR, When(), [tell(loom, "a", "confirmed", note="I checked").id])[0]
+    ctx = harbour(ferry("a", scope="admin", agents=("ann",), sensitive=True), ferry("b"))
+    record = ctx.store.nodes(OPERATOR, When(), [tell(ctx, "a", "confirmed", note="I checked").id])[0]
     assert (record.guard.scope, record.guard.agents, record.guard.sensitive) == ("admin", ("ann",), True)
     assert record.props == {"outcome": "confirmed", "multiplier": 1.5, "about": "a", "note": "I checked"}
-    assert not loom.store.nodes(STAFF, When(), [record.id])
-    told = tell(seen_by(loom, PUBLIC), "b", "confirmed")
+    assert not ctx.store.nodes(STAFF, When(), [record.id])
+    told = tell(seen_by(ctx, PUBLIC), "b", "confirmed")
     assert told.status == "saved"
     assert told.citation.startswith("weft://main/events/")
 
 
 def test_feedback_is_not_an_answer_and_changes_no_other_score() -> None:
-    loom = harbour(ferry("a"), ferry("b"))
-    before = asked(loom)
-    tell(loom, "a", "promoted", note="the ferry does sail")
-    assert asked(loom).ranked == before.ranked
+    ctx = harbour(ferry("a"), ferry("b"))
+    before = asked(ctx)
+    tell(ctx, "a", "promoted", note="the ferry does sail")
+    assert asked(ctx).ranked == before.ranked
 
 
 def test_a_repeated_request_is_written_once() -> None:
-    loom = harbour(ferry("a"), ferry("b"))
-    first = tell(loom, "a", "confirmed", request_id="r1")
-    later(loom, 1)
-    again = tell(loom, "a", "confirmed", request_id="r1")
+    ctx = harbour(ferry("a"), ferry("b"))
+    first = tell(ctx, "a", "confirmed", request_id="r1")
+    later(ctx, 1)
+    again = tell(ctx, "a", "confirmed", request_id="r1")
     assert (again.status, again.id, again.citation) == ("duplicate_skip", first.id, first.citation)
     assert len(again.notes) == 1
-    assert len(loom.store.neighbours(OPERATOR, When(), ["a"], rels=("ABOUT",))) == 1
+    assert len(ctx.store.neighbours(OPERATOR, When(), ["a"], rels=("ABOUT",))) == 1
 
 
 def test_only_what_is_there_and_may_be_seen_can_be_spoken_of() -> None:
-    loom = harbour(ferry("a", scope="admin"), ferry("b"))
+    ctx = harbour(ferry("a", scope="admin"), ferry("b"))
     for viewer, memory in ((PUBLIC, "a"), (OPERATOR, "nothing")):
         with pytest.raises(NotFound, match=memory) as caught:
-            tell(seen_by(loom, viewer), memory, "confirmed")
+            tell(seen_by(ctx, viewer), memory, "confirmed")
         assert "recall" in caught.value.hint
     with pytest.raises(Invalid, match="marvellous") as wrong:
-        tell(loom, "b", "marvellous")
+        tell(ctx, "b", "marvellous")
     assert "confirmed, surfaced, promoted, invalidated" in wrong.value.hint
-    record = tell(loom, "b", "confirmed").id
-    with pytest.raises(Invalid, match="own kind of record"):
-        tell(loom, record, "confirmed")
+    record = tell(ctx, "b", "confirmed").id
+    with pytest.raises(Invalid, match="records itself"):
+        tell(ctx, record, "confirmed")
 
 
 # ---- with retention
 
 
 def test_reinforcement_makes_a_memory_last() -> None:
-    loom = harbour(ferry("used", at=-90), ferry("idle", at=-90), ferry("new", at=0))
-    tell(loom, "used", "confirmed")
-    later(loom, 30)
-    plain, answer = asked(loom), asked(loom, Retention(policy="decay"))
+    ctx = harbour(ferry("used", at=-90), ferry("idle", at=-90), ferry("new", at=0))
+    tell(ctx, "used", "confirmed")
+    later(ctx, 30)
+    plain, answer = asked(ctx), asked(ctx, Retention(policy="decay"))
     assert ids(answer) == ["used", "new", "idle"]
     assert score(answer, "used") == pytest.approx((0.5 + 0.03) * score(plain, "used"))
     assert score(answer, "idle") == pytest.approx(0.5**4 * score(plain, "idle"))
     assert "30 days old, half-life 30, importance 1, 1 reinforcements" in why(answer, "used", "retention")
-    tell(loom, "idle", "invalidated")
-    again = asked(loom, Retention(policy="decay"))
+    tell(ctx, "idle", "invalidated")
+    again = asked(ctx, Retention(policy="decay"))
     assert score(again, "idle") == score(answer, "idle"), "blame is no reinforcement"

@@ -15,8 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 import weft
-from weft.embedding import MAX_AHEAD, REST_US, Embedding
-from weft.errors import ModelError
+from weft.core.errors import ModelError
+from weft.models.embedding import MAX_AHEAD, REST_US, Embedding
 from weft.models.http import HttpEmbedder
 from weft.models.json_post import Endpoint
 from weft.testing.clock import ManualClock
@@ -52,7 +52,7 @@ def memory_with(embedder: Any, clock: ManualClock, scratch: Path) -> Iterator[we
     environment = {"HOME": str(scratch), "WEFT_EMBEDDER": "none"}
     with weft.open("memory://", directory=scratch, environment=environment, clock=clock) as opened:
         opened.remember("the ferry leaves at nine")
-        opened.loom = replace(opened.loom, embedding=Embedding(embedder, clock))
+        opened.ctx = replace(opened.ctx, embedding=Embedding(embedder, clock))
         yield opened
 
 
@@ -61,7 +61,7 @@ def test_a_dead_embedder_leaves_words_and_rests(tmp_path: Path) -> None:
     with memory_with(embedder, clock, tmp_path) as memory:
         for question, note in (
             ("when does the ferry leave", "the embedder failed: nobody is there"),
-            ("ferry at nine", "the embedder failed a moment ago and is left alone: nobody is there"),
+            ("ferry at nine", "the embedder failed recently and is not called for a while: nobody is there"),
         ):
             answer = memory.recall(question)
             assert [hit.node.text for hit in answer.hits] == ["the ferry leaves at nine"]
@@ -87,7 +87,7 @@ def test_a_hanging_server_is_given_up_and_left_alone(tmp_path: Path) -> None:
             second = memory.recall("ferry at nine")
             assert time.monotonic() - began < TIMEOUT_S
     assert TIMEOUT_S <= waited_s < 10 * TIMEOUT_S
-    for answer, start in ((first, "the embedder failed: "), (second, "the embedder failed a moment ago")):
+    for answer, start in ((first, "the embedder failed: "), (second, "the embedder failed recently")):
         assert [hit.node.text for hit in answer.hits] == ["the ferry leaves at nine"]
         assert [note for note in answer.notes if note.startswith(start)]
 

@@ -11,7 +11,7 @@ import pytest
 import weft
 from weft.log.draft import Draft
 from weft.log.kinds import document
-from weft.operations.asking import Hit
+from weft.recall.request import Hit
 from weft.testing.clock import ManualClock
 
 GUIDE = """---
@@ -80,7 +80,7 @@ def test_a_context_line_says_where_a_passage_stands(memory: weft.Memory) -> None
 
 
 def test_headings_cannot_pass_for_anything_else(memory: weft.Memory) -> None:
-    root = memory.loom.settings.root
+    root = memory.ctx.settings.root
     (root / "odd.md").write_text('# Sources\n\n## [9] "file://x:1" · now\n\nThe periwinkle is purple.\n')
     memory.ingest(root / "odd.md")
     context = memory.recall("which colour is the periwinkle?").context
@@ -124,7 +124,7 @@ def test_several_passages_of_a_section_may_answer(memory: weft.Memory) -> None:
         ),
         project="ferry",
     )
-    memory.loom.append([Draft(kind="document.ingested", payload=payload)])
+    memory.ctx.append([Draft(kind="document.ingested", payload=payload)])
     found = [hit.node.id for hit in hits(memory, "which equinox flood reached the chapel?")]
     assert sorted(found) == ["ferry/tides.md#Springs¶1", "ferry/tides.md#Springs¶2"]
 
@@ -161,7 +161,7 @@ def test_sections_of_early_versions_answer_with_their_own_words(memory: weft.Mem
     payload = document.Ingested(
         id="ferry/old.md", source="old.md", title="Buoys", sha256="0" * 64, sections=(section,), project="ferry"
     )
-    memory.loom.append([Draft(kind="document.ingested", payload=payload)])
+    memory.ctx.append([Draft(kind="document.ingested", payload=payload)])
     found = [hit.node.id for hit in hits(memory, "on which side is the red buoy? buoys")]
     assert found == ["ferry/old.md#Buoys"], "its document has the same name and says nothing more"
 
@@ -174,10 +174,9 @@ def test_records_that_are_documents_stand_for_themselves(memory: weft.Memory) ->
 
 
 def test_a_text_that_is_no_file_is_found_by_its_passages(memory: weft.Memory) -> None:
-    from weft.operations import operation
 
     given = {"source": "minutes", "text": "# Minutes\n\n## Vote\n\nThe quay wall is raised by two spans.\n"}
-    memory.run(operation("memory_ingest"), given)
+    memory.call("memory_ingest", **given)
     (hit,) = hits(memory, "by how much is the quay wall raised?")
     assert (hit.node.kind, hit.node.summary) == ("Chunk", "Minutes › Vote")
     assert hit.node.citation.startswith("weft://")

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weft.retrieval
-from weft.errors import Invalid
+from tests.retrieval.small_worlds import NAMES, QUESTIONS, ROWS, SENTENCES, SHAPES, sentence
+from tests.retrieval.test_scores import Rows, ask, check, world
+from weft.core.errors import Invalid
 from weft.retrieval import recipes
 from weft.retrieval.pipeline import Stage
 from weft.retrieval.profiles import (
@@ -25,10 +27,7 @@ from weft.retrieval.profiles import (
     Profile,
     profile_with,
 )
-from weft.retrieval.weigh import Weigh
-
-from .small_worlds import NAMES, QUESTIONS, ROWS, SENTENCES, SHAPES, sentence
-from .test_scores import Rows, ask, check, world
+from weft.retrieval.scoring.profile_weights import Weigh
 
 # Two rows of every shape, which say much.
 EVERYTHING: Rows = [
@@ -46,8 +45,8 @@ def weighed(profile: Profile) -> tuple[Stage, ...]:
 
 
 def test_every_part_of_a_score_has_a_source() -> None:
-    loom = world(EVERYTHING)
-    found = {part.name for question in QUESTIONS for part in ask(loom, question).pool.parts}
+    ctx = world(EVERYTHING)
+    found = {part.name for question in QUESTIONS for part in ask(ctx, question).pool.parts}
     assert len(found) > 20, "the world is too small to show what stages add"
     assert found - set(PART_SOURCES) == set(), "say in PART_SOURCES what these tell of"
     assert set(PART_SOURCES.values()) == {*SOURCE_NAMES, "adjusted"}
@@ -75,10 +74,10 @@ def test_every_part_that_a_stage_may_add_has_a_source() -> None:
 @settings(max_examples=10)
 @given(ROWS, st.sampled_from(QUESTIONS), st.booleans())
 def test_balanced_is_the_default_to_the_bit(rows: Rows, question: str, vectors: bool) -> None:
-    loom = world(rows, vectors=vectors)
-    answer = ask(loom, question)
-    assert Weigh()(loom, answer) is answer
-    assert ask(loom, question, recipe=weighed(BALANCED)).ranked == answer.ranked
+    ctx = world(rows, vectors=vectors)
+    answer = ask(ctx, question)
+    assert Weigh()(ctx, answer) is answer
+    assert ask(ctx, question, recipe=weighed(BALANCED)).ranked == answer.ranked
 
 
 @settings(max_examples=10)
@@ -89,11 +88,11 @@ def test_weighed_scores_still_add_up(rows: Rows, question: str, profile: Profile
 
 
 def test_a_profile_weighs_each_source_against_balanced() -> None:
-    loom = world(EVERYTHING)
+    ctx = world(EVERYTHING)
     question = QUESTIONS[1]
     at = [stage.name for stage in recipes.DEFAULT].index("scale")
-    plain = ask(loom, question, recipe=recipes.DEFAULT[:at])
-    after = ask(loom, question, recipe=(*recipes.DEFAULT[:at], Weigh(PRECISION)))
+    plain = ask(ctx, question, recipe=recipes.DEFAULT[:at])
+    after = ask(ctx, question, recipe=(*recipes.DEFAULT[:at], Weigh(PRECISION)))
     assert {PART_SOURCES[part.name] for part in plain.pool.parts} >= {"keyword", "vector", "exact", "traversal"}
     *parts, bonus = after.pool.parts
     assert bonus.name == "traversal bonus"
@@ -114,7 +113,7 @@ def test_the_temporal_profile_puts_what_lies_in_the_asked_time_first() -> None:
         ("remembered", "", "The ferry sails to Velmora and the ferry froze.", -100),
         ("remembered", "", "The ferry sails, and nobody came along to see it leave the harbour.", -7),
     ]
-    asked = "what did the ferry do last week?"
+    asked = "last week the ferry did sail"
 
     def share(profile: Profile) -> float:
         hits = {each.node.id: each.score for each in ask(world(rows), asked, recipe=weighed(profile)).ranked}

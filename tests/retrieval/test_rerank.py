@@ -11,22 +11,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.properties.running import memory_store
 
 import weft
-from weft.errors import Misconfigured
+from tests.properties.running import memory_store
+from tests.retrieval.reranking import (
+    BEFORE,
+    KEY,
+    QUESTION,
+    TEXTS,
+    RerankServer,
+    Said,
+    ask,
+    order,
+    served,
+    serving,
+    with_stage,
+    world,
+)
+from tests.retrieval.small_worlds import PROJECT, ROWS, context_over, record
+from weft.core.errors import Misconfigured
+from weft.core.types import NOW
 from weft.models import json_post
 from weft.models.overlap import LexicalReranker
-from weft.models.resting import RestingReranker
+from weft.models.reranker_in_use import RestingReranker
 from weft.retrieval.pipeline import Ask, run
-from weft.retrieval.rerank import Rerank
+from weft.retrieval.scoring.rerank import Rerank
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, memory_of
 from weft.testing.viewers import OPERATOR, PUBLIC
-from weft.types import NOW
-
-from .reranking import BEFORE, KEY, QUESTION, TEXTS, RerankServer, Said, ask, order, served, serving, with_stage, world
-from .small_worlds import PROJECT, ROWS, loom_over, record
 
 
 @pytest.fixture
@@ -37,39 +49,39 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[RerankServer]:
 
 
 def test_without_a_reranker_nothing_changes() -> None:
-    loom = world()
+    ctx = world()
     without = tuple(stage for stage in with_stage(Rerank()) if stage.name != "rerank")
-    plain = run(without, loom, Ask(query=QUESTION, when=NOW, limit=10, projects=(PROJECT, None)))
-    answer = ask(loom)
+    plain = run(without, ctx, Ask(query=QUESTION, when=NOW, limit=10, projects=(PROJECT, None)))
+    answer = ask(ctx)
     assert answer.ranked == plain.ranked
     assert answer.notes == plain.notes
 
 
 def test_rows_beyond_the_candidates_stay_below_them() -> None:
-    loom = world()
+    ctx = world()
     worst_first = Said(lambda texts: [float(at) for at in range(len(texts))])
-    answer = ask(loom, Rerank(reranker=worst_first, among=3))
+    answer = ask(ctx, Rerank(reranker=worst_first, among=3))
     assert order(answer) == ["blue", "ten", "nine", "train"]
     assert [len(texts) for texts in worst_first.asked] == [3]
     assert answer.ranked is not None
-    assert answer.ranked[-1] == (ask(loom).ranked or ())[-1]
+    assert answer.ranked[-1] == (ask(ctx).ranked or ())[-1]
 
 
 def test_equal_scores_are_told_apart_even_from_equals_outside() -> None:
-    loom = world(
+    ctx = world(
         {f"m{number}": f"the ferry of {where}" for number, where in enumerate(("Tarn", "Ysolde", "Bree", "Elm"))}
     )
-    plain = order(ask(loom, question="ferry"))
+    plain = order(ask(ctx, question="ferry"))
     oldest_first = Said(lambda texts: [float(at) for at in range(len(texts))])
-    answer = ask(loom, Rerank(reranker=oldest_first, among=3), question="ferry")
+    answer = ask(ctx, Rerank(reranker=oldest_first, among=3), question="ferry")
     assert order(answer) == [*plain[:3][::-1], *plain[3:]]
 
 
 def test_a_weight_of_nothing_asks_nobody_and_a_wrong_one_is_told() -> None:
-    loom, reranker = world(), Said(lambda texts: [0.0 for _ in texts])
-    assert ask(loom, Rerank(reranker=reranker, weight=0.0)).ranked == ask(loom).ranked
+    ctx, reranker = world(), Said(lambda texts: [0.0 for _ in texts])
+    assert ask(ctx, Rerank(reranker=reranker, weight=0.0)).ranked == ask(ctx).ranked
     assert not reranker.asked
-    answer = ask(loom, Rerank(reranker=reranker, weight=1.5))
+    answer = ask(ctx, Rerank(reranker=reranker, weight=1.5))
     assert order(answer) == BEFORE
     assert [note for note in answer.notes if "weight is from 0 to 1, not 1.5" in note]
 
@@ -84,15 +96,15 @@ def test_a_row_asked_for_by_its_id_stays_first() -> None:
 def test_another_count_of_scores_than_texts_is_no_answer(many: int) -> None:
     answer = ask(world(), Rerank(reranker=Said(lambda texts: [1.0] * many)))
     assert order(answer) == BEFORE
-    assert f"reranker unavailable: it gave {many} scores for 4 texts" in answer.notes
+    assert f"the reranker failed, so its step was skipped: it gave {many} scores for 4 texts" in answer.notes
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_not_finite_is_no_answer(score: float) -> None:
-    loom = world()
-    answer = ask(loom, Rerank(reranker=Said(lambda texts: [1.0, 2.0, 3.0, score])))
-    assert answer.ranked == ask(loom).ranked
-    assert "reranker unavailable: it gave a score that is not finite" in answer.notes
+    ctx = world()
+    answer = ask(ctx, Rerank(reranker=Said(lambda texts: [1.0, 2.0, 3.0, score])))
+    assert answer.ranked == ask(ctx).ranked
+    assert "the reranker failed, so its step was skipped: it gave a score that is not finite" in answer.notes
 
 
 def test_a_reranker_that_breaks_costs_itself_only() -> None:
@@ -101,7 +113,7 @@ def test_a_reranker_that_breaks_costs_itself_only() -> None:
 
     answer = ask(world(), Rerank(reranker=RestingReranker(Said(broken), ManualClock(), deadline_s=3.0)))
     assert order(answer) == BEFORE
-    assert [note for note in answer.notes if note.startswith("rerank failed inside")]
+    assert [note for note in answer.notes if note.startswith("the step rerank failed")]
 
 
 def test_only_what_the_viewer_sees_is_sent(server: RerankServer) -> None:
@@ -113,7 +125,7 @@ def test_only_what_the_viewer_sees_is_sent(server: RerankServer) -> None:
     scribe.one(memory_of("secret", "the ferry to Tarn leaves from the hidden pier", project=PROJECT, scope="admin"))
     for viewer, sees in ((OPERATOR, True), (PUBLIC, False)):
         server.requests.clear()
-        ask(replace(loom_over(store, clock, viewer=viewer), reranker=served("http", server)))
+        ask(replace(context_over(store, clock, viewer=viewer), reranker=served("http", server)))
         assert ("hidden pier" in json.dumps(server.requests)) is sees
 
 
@@ -134,7 +146,7 @@ def test_a_session_is_read_by_the_turns_that_were_found() -> None:
     scribe.one(record("session", 1, "Velmora", "My favourite ferry is Velmora. I sail it every week", -20))
     scribe.one(record("remembered", 2, "", "The ferry froze in the harbour.", -10))
     reranker = Said(lambda given: [float("My favourite ferry" in text) for text in given])
-    answer = ask(loom_over(store, clock), Rerank(reranker=reranker), question="which is my favourite ferry?")
+    answer = ask(context_over(store, clock), Rerank(reranker=reranker), question="which is my favourite ferry?")
     assert order(answer)[0] == "p/talk1"
     assert [text for text in reranker.asked[0] if "My favourite ferry is Velmora" in text]
 
@@ -156,10 +168,10 @@ def test_whatever_it_says_the_candidates_stay_and_scores_add_up(
     scribe = Scribe(store, clock)
     for number, (shape, name, text, days) in enumerate(rows):
         scribe.one(record(shape, number, name, text, days))
-    loom = loom_over(store, clock)
+    ctx = context_over(store, clock)
     stage = Rerank(reranker=Said(lambda texts: scores[: len(texts)]), weight=weight, among=among)
     question = "which ferry sails to Velmora?"
-    before, after = ask(loom, question=question, limit=50), ask(loom, stage, question=question, limit=50)
+    before, after = ask(ctx, question=question, limit=50), ask(ctx, stage, question=question, limit=50)
     assert {each.node.id for each in after.ranked or ()} == {each.node.id for each in before.ranked or ()}
     assert [each.score for each in after.ranked or ()] == pytest.approx([each.score for each in before.ranked or ()])
     old = {each.node.id: each for each in before.ranked or ()}
@@ -168,7 +180,7 @@ def test_whatever_it_says_the_candidates_stay_and_scores_add_up(
         assert all(map(math.isfinite, parts.values()))
         assert each.score == float(after.pool.scores()[after.pool.places[each.node.id]])
         assert sum(part for name, part in parts.items() if name != "rerank") == pytest.approx(old[each.node.id].score)
-    if any("unavailable" in note for note in after.notes):
+    if any("reranker failed" in note for note in after.notes):
         assert after.ranked == before.ranked
 
 
@@ -200,9 +212,9 @@ def test_the_built_in_one_reranks_by_setting(tmp_path: Path) -> None:
     with weft.open("memory://", directory=tmp_path, environment=environment) as memory:
         memory.remember("the ferry to Tarn leaves at nine")
         memory.remember("Tarn ferry, Tarn ferry, Tarn ferry: which of them leaves is not known")
-        project = memory.loom.settings.project
+        project = memory.ctx.settings.project
         asked = Ask(query="ferry to Tarn leaves", when=NOW, limit=5, projects=(project, None))
-        answer = run(with_stage(Rerank()), memory.loom, asked)
+        answer = run(with_stage(Rerank()), memory.ctx, asked)
     assert answer.ranked
     for each in answer.ranked:
         assert next(s.detail for s in each.sources if s.name == "rerank").startswith("lexical (lexical): ")
@@ -222,8 +234,8 @@ def test_settings_compose_the_reranker_and_hide_its_key(server: RerankServer, tm
     with weft.open("memory://", directory=tmp_path, environment=environment) as memory:
         for text in TEXTS.values():
             memory.remember(text)
-        asked = Ask(query=QUESTION, when=NOW, limit=5, projects=(memory.loom.settings.project, None))
-        answer = run(with_stage(Rerank()), memory.loom, asked)
+        asked = Ask(query=QUESTION, when=NOW, limit=5, projects=(memory.ctx.settings.project, None))
+        answer = run(with_stage(Rerank()), memory.ctx, asked)
         shown = {setting.name: setting.value for setting in memory.config().settings}
     assert (answer.ranked or ())[0].node.text == TEXTS["ten"]
     assert shown["reranker_key"] == "(set)"
@@ -248,4 +260,4 @@ def test_settings_that_name_no_reranker_stop_the_start(tmp_path: Path, name: str
 
 def test_none_is_the_default(tmp_path: Path) -> None:
     with weft.open("memory://", directory=tmp_path, environment={"HOME": str(tmp_path)}) as memory:
-        assert memory.loom.reranker is None
+        assert memory.ctx.reranker is None

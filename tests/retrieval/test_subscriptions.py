@@ -8,33 +8,32 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.retrieval.small_worlds import PROJECT, SETTINGS, WordEmbedder, context_over
+from tests.retrieval.views_world import call
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
-from weft.config import load_settings
-from weft.errors import Misconfigured, NotFound
+from weft.core.errors import Misconfigured, NotFound
 from weft.log.chain import commit_genesis
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
+from weft.runtime.call_context import CallContext
+from weft.runtime.settings.load import load_settings
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, edge, memory_of, node
 from weft.testing.viewers import ANN, OPERATOR
-
-from .small_worlds import PROJECT, SETTINGS, WordEmbedder, loom_over
-from .views_world import call
 
 QUESTION = "when does the ferry sail to Ysolde"
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def loom(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+def ctx(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     clock = ManualClock()
     store: Any = (
         MemoryStore(commit_genesis, clock=clock)
         if request.param == "memory"
         else SqliteStore(tmp_path / "store", commit_genesis, clock=clock)
     )
-    writer = loom_over(store, clock, embedder=WordEmbedder())
+    writer = context_over(store, clock, embedder=WordEmbedder())
     scribe = Scribe(store, clock)
     for node_id, text, guard in (
         ("mine", "the bakery opens at six", {"agents": ("ann",)}),
@@ -55,40 +54,40 @@ def loom(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     store.close()
 
 
-def following(loom: Loom, *keywords: str) -> Loom:
-    return replace(loom, settings=replace(SETTINGS, keywords=keywords))
+def following(ctx: CallContext, *keywords: str) -> CallContext:
+    return replace(ctx, settings=replace(SETTINGS, keywords=keywords))
 
 
-def found(loom: Loom, operation: str = "recall") -> list[str]:
-    answer = call(loom, operation, query=QUESTION)
+def found(ctx: CallContext, operation: str = "recall") -> list[str]:
+    answer = call(ctx, operation, query=QUESTION)
     assert all(hit["node"]["citation"] for hit in answer["hits"])
     return [hit["node"]["id"] for hit in answer["hits"]]
 
 
-def test_untagged_memories_are_found_through_keywords_only(loom: Loom) -> None:
-    assert found(following(loom)) == []
-    assert found(following(loom, "bakery")) == []
-    through = found(following(loom, "ferry", "Ferries"))
+def test_untagged_memories_are_found_through_keywords_only(ctx: CallContext) -> None:
+    assert found(following(ctx)) == []
+    assert found(following(ctx, "bakery")) == []
+    through = found(following(ctx, "ferry", "Ferries"))
     assert through[0] == "open"
     assert {"open", "tagged"} <= set(through) <= {"open", "tagged", "apart"}
-    assert found(following(loom, "FERRIES"))[0] in ("tagged", "open")
+    assert found(following(ctx, "FERRIES"))[0] in ("tagged", "open")
 
 
-def write(loom: Loom, *drafts: Draft) -> None:
+def write(ctx: CallContext, *drafts: Draft) -> None:
     """By somebody who may, in this order."""
     for draft in drafts:
-        replace(loom, viewer=OPERATOR).append([draft])
+        replace(ctx, viewer=OPERATOR).append([draft])
 
 
-def test_a_topic_shows_what_fits_it_and_nothing_that_stands_beside(loom: Loom) -> None:
+def test_a_topic_shows_what_fits_it_and_nothing_that_stands_beside(ctx: CallContext) -> None:
     said = {"part_of": "p/s1", "conversation": "p/s1"}
     write(
-        loom,
+        ctx,
         node("p/s1", "", kind="Session", agents=("ann",), project=PROJECT),
         node("p/s1#0001", "where is the lighthouse key", kind="Message", agents=("ann",), project=PROJECT, props=said),
         node("p/s1#0002", "under the mat, tell nobody", kind="Message", project=PROJECT, props=said),
     )
-    ann = following(loom, "tides")
+    ann = following(ctx, "tides")
     for operation in ("recall", "memory_search"):
         answer = call(ann, operation, query="where is the lighthouse key", min_score=0.0)
         hits = answer["hits"] if operation == "recall" else [each["hit"] for each in answer["results"]]
@@ -99,31 +98,31 @@ def test_a_topic_shows_what_fits_it_and_nothing_that_stands_beside(loom: Loom) -
     kept = call(ann, "recall", query="where is the lighthouse key", min_score=0.0, receipt=True)
     told = call(ann, "answer", id=kept["receipt"])
     assert (told["hits"], told["context"], told.get("notes", ())) == (kept["hits"], kept["context"], ())
-    assert "tell nobody" not in str(call(replace(loom, settings=SETTINGS), "answer", id=kept["receipt"]))
+    assert "tell nobody" not in str(call(replace(ctx, settings=SETTINGS), "answer", id=kept["receipt"]))
 
 
-def test_what_is_joined_to_a_followed_memory_is_not_told(loom: Loom) -> None:
+def test_what_is_joined_to_a_followed_memory_is_not_told(ctx: CallContext) -> None:
     write(
-        loom,
+        ctx,
         memory_of("beside", "Bob keeps the gold of the crossing", project=PROJECT),
         edge("open", "TELLS_OF", "beside", project=PROJECT),
     )
-    answer = call(following(loom, "ferry"), "memory_search", query=QUESTION)
+    answer = call(following(ctx, "ferry"), "memory_search", query=QUESTION)
     assert "open" in [each["hit"]["node"]["id"] for each in answer["results"]]
     assert "gold" not in str(answer)
 
 
-def test_of_a_long_memory_that_is_followed_the_place_is_shown(loom: Loom) -> None:
+def test_of_a_long_memory_that_is_followed_the_place_is_shown(ctx: CallContext) -> None:
     long = "The tide comes in. " * 60 + "The lamp of the pier is lit at seven."
-    write(loom, memory_of("long", long, project=PROJECT))
-    hits = call(following(loom, "tide"), "recall", query="when is the lamp of the pier lit")["hits"]
+    write(ctx, memory_of("long", long, project=PROJECT))
+    hits = call(following(ctx, "tide"), "recall", query="when is the lamp of the pier lit")["hits"]
     assert hits[0]["node"]["id"] == "long"
     assert len(hits[0]["parts"]) == 1
     assert hits[0]["parts"][0]["citation"]
 
 
-def test_citations_of_what_a_topic_brought_resolve_while_it_is_followed(loom: Loom) -> None:
-    ann = following(loom, "ferry", "Ferries")
+def test_citations_of_what_a_topic_brought_resolve_while_it_is_followed(ctx: CallContext) -> None:
+    ann = following(ctx, "ferry", "Ferries")
     brought = {hit["node"]["id"]: hit["node"]["citation"] for hit in call(ann, "recall", query=QUESTION)["hits"]}
     assert {"open", "tagged"} <= brought.keys()
     for node_id, citation in brought.items():
@@ -133,34 +132,34 @@ def test_citations_of_what_a_topic_brought_resolve_while_it_is_followed(loom: Lo
         assert "payload" not in cited["event"] or cited["event"]["payload"] is None
         for keywords in ((), ("bakery",)):
             with pytest.raises(NotFound, match="nothing that you may see"):
-                call(following(loom, *keywords), "cite", citation=citation)
-    everything = call(replace(loom, viewer=OPERATOR), "recent", limit=50)["nodes"]
+                call(following(ctx, *keywords), "cite", citation=citation)
+    everything = call(replace(ctx, viewer=OPERATOR), "recent", limit=50)["nodes"]
     for hidden in (each["citation"] for each in everything if each["id"] in ("bobs", "secret")):
         with pytest.raises(NotFound, match="nothing that you may see"):
             call(ann, "cite", citation=hidden)
 
 
-def test_of_an_event_only_what_fits_a_topic_is_cited(loom: Loom) -> None:
+def test_of_an_event_only_what_fits_a_topic_is_cited(ctx: CallContext) -> None:
     both = (
         graph.NodeAssertion(id="tide", kind="Memory", text="The tide of the pier is high.", scope="public"),
         graph.NodeAssertion(id="vault", kind="Memory", text="The vault opens at nine.", scope="public"),
     )
-    write(loom, Draft(kind="graph.asserted", payload=graph.Asserted(nodes=both)))
-    ann = following(loom, "tide")
+    write(ctx, Draft(kind="graph.asserted", payload=graph.Asserted(nodes=both)))
+    ann = following(ctx, "tide")
     hit = call(ann, "recall", query="how high is the tide of the pier")["hits"][0]["node"]
     cited = call(ann, "cite", citation=hit["citation"])
     assert [each["id"] for each in cited["nodes"]] == ["tide"]
     assert "vault" not in str(cited)
 
 
-def test_a_topic_of_several_words_takes_all_of_them(loom: Loom) -> None:
+def test_a_topic_of_several_words_takes_all_of_them(ctx: CallContext) -> None:
     for keyword, brings in (("ferry museum", {"apart"}), ("museum ferries", {"apart"}), ("ferry captain", set())):
-        answer = call(following(loom, keyword), "recall", query="what colour is the ferry museum", min_score=0.0)
+        answer = call(following(ctx, keyword), "recall", query="what colour is the ferry museum", min_score=0.0)
         assert {hit["node"]["id"] for hit in answer["hits"]} - {"mine"} == brings
 
 
-def test_matches_of_a_semantic_search_that_a_topic_brought_are_cited(loom: Loom) -> None:
-    ann = following(loom, "ferry")
+def test_matches_of_a_semantic_search_that_a_topic_brought_are_cited(ctx: CallContext) -> None:
+    ann = following(ctx, "ferry")
     matches = call(ann, "semantic_search", query=QUESTION, min_score=0.0)["matches"]
     assert "open" in [each["id"] for each in matches]
     for each in matches:
@@ -172,12 +171,12 @@ def test_matches_of_a_semantic_search_that_a_topic_brought_are_cited(loom: Loom)
 TABLE = "what does the tide table of the pier say"
 
 
-def replaced(loom: Loom, old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[str]]:
+def replaced(ctx: CallContext, old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[str]]:
     """What an agent that follows tides gets, with marks, where one memory replaces another."""
     for node_id, given in (("old", old), ("new", new)):
-        write(loom, memory_of(node_id, **{"project": PROJECT, **given}))
-    write(loom, edge("new", "SUPERSEDES", "old", project=PROJECT))
-    answer = call(following(loom, "tide"), "recall", query=TABLE, min_score=0.0)
+        write(ctx, memory_of(node_id, **{"project": PROJECT, **given}))
+    write(ctx, edge("new", "SUPERSEDES", "old", project=PROJECT))
+    answer = call(following(ctx, "tide"), "recall", query=TABLE, min_score=0.0)
     assert all(hit["node"]["citation"] for hit in answer["hits"])
     return {hit["node"]["id"]: list(hit.get("marks", ())) for hit in answer["hits"]}
 
@@ -190,37 +189,37 @@ MINE = {"agents": ("ann",)}
     ("old", "new"), [(NINE, TEN), (NINE | MINE, TEN), (NINE, TEN | MINE), (NINE, {"text": "ten o'clock"} | MINE)]
 )
 def test_what_was_replaced_gives_way_however_either_was_found(
-    loom: Loom, old: dict[str, Any], new: dict[str, Any]
+    ctx: CallContext, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
-    found = replaced(loom, old, new)
+    found = replaced(ctx, old, new)
     assert "old" not in found
     assert [mark.partition(" of ")[0] for mark in found["new"]] == ["replaces old"]
 
 
-def test_what_replaced_it_is_not_named_where_no_topic_brings_it(loom: Loom) -> None:
-    found = replaced(loom, NINE, {"text": "the gold is moved at ten"})
+def test_what_replaced_it_is_not_named_where_no_topic_brings_it(ctx: CallContext) -> None:
+    found = replaced(ctx, NINE, {"text": "the gold is moved at ten"})
     assert "new" not in found
-    assert found["old"] == ["replaced since, by one that no topic followed brings"]
-    answer = call(following(loom, "tide"), "recall", query=TABLE, min_score=0.0, receipt=True)
-    told = call(following(loom, "tide"), "answer", id=answer["receipt"])
+    assert found["old"] == ["replaced by a memory that you may not see"]
+    answer = call(following(ctx, "tide"), "recall", query=TABLE, min_score=0.0, receipt=True)
+    told = call(following(ctx, "tide"), "answer", id=answer["receipt"])
     assert told["hits"] == answer["hits"]
 
 
 # ---- receipts
 
 
-def test_a_receipt_shows_what_a_topic_brought_while_all_its_topics_are_followed(loom: Loom) -> None:
-    before = call(following(loom, "ferry"), "recall", query=QUESTION, receipt=True)
+def test_a_receipt_shows_what_a_topic_brought_while_all_its_topics_are_followed(ctx: CallContext) -> None:
+    before = call(following(ctx, "ferry"), "recall", query=QUESTION, receipt=True)
     receipt = before["receipt"]
     brought = [hit["node"]["id"] for hit in before["hits"]]
     assert "open" in brought
     for keywords, seen in ((("ferry",), brought), (("tides", "ferry"), brought), (("tides",), []), ((), [])):
-        told = call(following(loom, *keywords), "answer", id=receipt)
+        told = call(following(ctx, *keywords), "answer", id=receipt)
         assert [hit["node"]["id"] for hit in told["hits"]] == seen
 
 
-def test_the_part_is_named_in_the_explanation(loom: Loom) -> None:
-    answer = call(following(loom, "ferry"), "recall", query=QUESTION, explain=True)
+def test_the_part_is_named_in_the_explanation(ctx: CallContext) -> None:
+    answer = call(following(ctx, "ferry"), "recall", query=QUESTION, explain=True)
     assert [part for part in answer["hits"][0]["why"] if part["name"] == "subscription"]
 
 

@@ -10,16 +10,15 @@ from typing import Any
 
 import msgspec
 
+from tests.retrieval.small_worlds import PROJECT, context_over
+from weft.core.ports import Store
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.loom import Loom
 from weft.operations import OPERATIONS
-from weft.operations.registry import read_input
-from weft.ports import Store
+from weft.runtime.call_context import CallContext
+from weft.runtime.operation import read_input
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe, memory_of
-
-from .small_worlds import PROJECT, loom_over
 
 NOW_US = 1_775_001_600_000_000  # 2026-04-01
 
@@ -86,7 +85,7 @@ INVOLVED = {"robot": ("lantern", "ines"), "pause": ("tidebook",), "phone": ("tom
 APART = "The lighthouse at Skerry is painted every spring."  # has nothing to do with that night
 
 
-def night(store: Store, clock: ManualClock, *, embedder: Any = None, **guard: Any) -> Loom:
+def night(store: Store, clock: ManualClock, *, embedder: Any = None, **guard: Any) -> CallContext:
     """Writes the story, family by family, and returns somebody who asks about it on 1 April 2026."""
     guard = {"project": PROJECT, "scope": "public"} | guard
     clock.set(NOW_US)
@@ -95,7 +94,7 @@ def night(store: Store, clock: ManualClock, *, embedder: Any = None, **guard: An
         clock.step(60_000_000)
         writer.write(draft)
     writer.write(memory_of("skerry", APART, **guard))
-    return loom_over(store, clock, embedder=embedder)
+    return context_over(store, clock, embedder=embedder)
 
 
 def story(guard: dict[str, Any]) -> list[Draft]:
@@ -134,17 +133,17 @@ def story(guard: dict[str, Any]) -> list[Draft]:
     return drafts
 
 
-def call(loom: Loom, name: str, **given: Any) -> dict[str, Any]:
+def call(ctx: CallContext, name: str, **given: Any) -> dict[str, Any]:
     """Runs an operation the way a surface does: plain values in, checked, plain values out."""
     operation = next(each for each in OPERATIONS if each.name == name)
-    answer: dict[str, Any] = msgspec.to_builtins(operation.run(loom, read_input(operation, given)))
+    answer: dict[str, Any] = msgspec.to_builtins(operation.run(ctx, read_input(operation, given)))
     return answer
 
 
-def asked(loom: Loom, question: str, intent: str, *views: str, **more: Any) -> dict[str, Any]:
+def asked(ctx: CallContext, question: str, intent: str, *views: str, **more: Any) -> dict[str, Any]:
     """A question followed through the tools, each called with exactly what the one before gave."""
-    found = call(loom, "semantic_search", query=question)
+    found = call(ctx, "semantic_search", query=question)
     seeds = found["seed_entity_ids"]
-    expanded = [call(loom, view, entity_ids=seeds) for view in views]
-    merged = call(loom, "subgraph_merge", views=[{"view": "semantic", "nodes": found["matches"]}, *expanded])
-    return call(loom, "linearize_context", nodes=merged["nodes"], intent=intent, **more)
+    expanded = [call(ctx, view, entity_ids=seeds) for view in views]
+    merged = call(ctx, "subgraph_merge", views=[{"view": "semantic", "nodes": found["matches"]}, *expanded])
+    return call(ctx, "linearize_context", nodes=merged["nodes"], intent=intent, **more)

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from weft.config import load_settings
-from weft.errors import Invalid, Misconfigured
+from tests.surfaces.conftest import Cli
+from tests.surfaces.mcp.clients import HELLO
+from weft.core.errors import Invalid, Misconfigured
+from weft.runtime.settings.load import load_settings
 from weft.surfaces.agent_files import MAX_FILES
 from weft.surfaces.front_matter import tools_of
 from weft.surfaces.starting import check_start
-
-from .conftest import Cli
-from .test_mcp import HELLO
 
 Check = Callable[..., tuple[str, ...]]
 FOUND = ("Read", "mcp__weft__recall")
@@ -97,8 +96,8 @@ def test_commas_inside_brackets_do_not_part_names() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("---\ntools: Read\n\nYou are careful.\n", "does not end"),
-        ("---\ntools:\n  read: true\n---\n", "neither names"),
+        ("---\ntools: Read\n\nYou are careful.\n", "no closing ---"),
+        ("---\ntools:\n  read: true\n---\n", "neither comma-separated names"),
         ("---\ntools: [Read, Grep\n---\n", "]"),
         ('---\ntools: "Read, Grep\n---\n', "not closed"),
     ],
@@ -115,7 +114,7 @@ def test_tools_of_weft_of_other_servers_and_of_the_program_pass(check: Check, tm
         tmp_path, "deep/three.md", "mcp__weft, mcp__weft__*, mcp__weft__work_*, mcp__weft__show, mcp__weft__find_tool"
     )
     write(tmp_path, "deep/notes.txt", "mcp__weft__nothing")
-    assert check() == ("agent files: 3 looked at, every tool of weft in them exists",)
+    assert check() == ("agent files: 3 checked; every weft tool in them exists",)
 
 
 def test_every_defect_of_every_file_is_told_on_a_line_of_its_own(check: Check, tmp_path: Path) -> None:
@@ -123,25 +122,25 @@ def test_every_defect_of_every_file_is_told_on_a_line_of_its_own(check: Check, t
     two = write(
         tmp_path, "two.md", "mcp__plugin_tides_weft__memory-search, MCP__weft__cite, mcp__weft__key_new, mcp____x"
     )
-    told = "is written mcp__weft__<tool>"
+    told = "weft tools are written mcp__weft__<tool>"
     assert defects(check) == [
         f"{one}: mcp__weft__recal: weft has no tool of that name; did you mean mcp__weft__recall?",
-        f"{one}: mcp__weft_recall: malformed: a tool of weft {told}; did you mean mcp__weft__recall?",
-        f"{one}: mcp__weft__: malformed: a tool of weft {told}",
+        f"{one}: mcp__weft_recall: malformed: {told}; did you mean mcp__weft__recall?",
+        f"{one}: mcp__weft__: malformed: {told}",
         f"{two}: mcp__plugin_tides_weft__memory-search: weft has no tool of that name; "
         "did you mean mcp__plugin_tides_weft__memory_search?",
-        f"{two}: MCP__weft__cite: malformed: a tool of weft {told}; did you mean mcp__weft__cite?",
-        f"{two}: mcp__weft__key_new: is a command only, and never a tool",
-        f"{two}: mcp____x: malformed: a tool of weft {told}",
+        f"{two}: MCP__weft__cite: malformed: {told}; did you mean mcp__weft__cite?",
+        f"{two}: mcp__weft__key_new: is a command, not a tool",
+        f"{two}: mcp____x: malformed: {told}",
     ]
 
 
 def test_what_is_excluded_on_purpose_is_said_and_passes(check: Check, tmp_path: Path) -> None:
     file = write(tmp_path, "one.md", "mcp__weft__recall, mcp__weft__erase, mcp__plugin_x_weft__purge")
     assert check(exclude="erase,purge") == (
-        "tools left out on purpose (exclude): purge, erase",
-        f"{file}: left out on purpose: mcp__weft__erase, mcp__plugin_x_weft__purge",
-        "agent files: 1 looked at, every tool of weft in them exists",
+        "excluded tools (setting exclude): purge, erase",
+        f"{file}: excluded by the settings: mcp__weft__erase, mcp__plugin_x_weft__purge",
+        "agent files: 1 checked; every weft tool in them exists",
     )
 
 
@@ -168,10 +167,10 @@ def test_what_cannot_be_looked_at_is_a_defect(check: Check, tmp_path: Path) -> N
     (tmp_path / "agents" / "large.md").write_bytes(b"---\n" + b"x" * 2_000_000)
     told = "\n".join(defects(check, files="agents,missing.md"))
     assert "latin.md: cannot be read: it is not UTF-8" in told
-    assert "gone.md: leads to no file" in told
-    assert "loop.md: leads to no file" in told
+    assert "gone.md: is a broken link" in told
+    assert "loop.md: is a broken link" in told
     assert "large.md: is larger than" in told
-    assert "missing.md: there is no such file or directory" in told
+    assert "missing.md: no such file or directory" in told
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -193,8 +192,8 @@ def test_links_that_lead_out_and_things_that_are_no_files_are_left_alone(check: 
     (agents / "again.md").symlink_to(agents / "one.md")
     os.mkfifo(agents / "pipe.md")
     remark, last = check()
-    assert "out.md: not looked at: it leads out of" in remark
-    assert last.startswith("agent files: 1 looked at")
+    assert "out.md: skipped: it links to a file outside" in remark
+    assert last.startswith("agent files: 1 checked")
     with pytest.raises(Misconfigured, match=r"secret\.md: mcp__weft__nothing"):
         check(files="outside")
 
@@ -214,7 +213,7 @@ def test_a_server_with_sound_files_says_so_and_serves(cli: Cli) -> None:
     done = cli.real("mcp", stdin=line + b"}\n", WEFT_AGENT_FILES=".claude/agents")
     assert done.code == 0
     assert b'"serverInfo"' in done.out
-    assert "weft mcp: agent files: 1 looked at, every tool of weft in them exists\n" in done.err
+    assert "weft mcp: agent files: 1 checked; every weft tool in them exists\n" in done.err
 
 
 def test_a_server_with_unsound_files_stops(cli: Cli) -> None:

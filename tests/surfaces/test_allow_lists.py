@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from mcp import ClientSession, MCPError
 
-from weft.errors import Misconfigured
+from tests.surfaces.conftest import Cli
+from tests.surfaces.mcp.clients import Bench, bench
+from weft.core.errors import Misconfigured
 from weft.operations import OPERATIONS
 from weft.surfaces.toolsets import PUBLIC_TOOLS, offer, unknown_tool, within
-
-from .conftest import Cli
-from .test_mcp import Bench, bench
 
 __all__ = ["bench"]  # a fixture
 
@@ -59,7 +58,7 @@ def test_who_names_a_few_tools_that_are_all_listed_gets_those_alone() -> None:
     without = offer(("core",), exclude=("find_tool",), network=False)
     assert (without.finds, without.stripped) == (False, ("find_tool",))
     assert "toolset memory" in unknown_tool("show", without)
-    assert "on purpose" in unknown_tool("find_tool", without)
+    assert "excluded" in unknown_tool("find_tool", without)
 
 
 def test_every_name_that_there_is_not_is_told_on_a_line_of_its_own() -> None:
@@ -71,7 +70,7 @@ def test_every_name_that_there_is_not_is_told_on_a_line_of_its_own() -> None:
         "allow: there is no tool 'publik'; did you mean public?",
         "allow: there is no tool 'recal'; did you mean recall?",
         "exclude: 'reports' is a toolset, not a tool; name its tools",
-        "exclude: 'key_new' is a command only, and never a tool",
+        "exclude: 'key_new' is a command, not a tool",
     ]
     assert "all" in wrong.value.hint
 
@@ -79,15 +78,15 @@ def test_every_name_that_there_is_not_is_told_on_a_line_of_its_own() -> None:
 def test_a_server_serves_what_is_allowed_and_says_what_is_left_out(bench: Bench) -> None:
     async def story(session: ClientSession) -> None:
         assert await listed(session) == {"recall", "find_tool"}
-        with pytest.raises(MCPError, match="on purpose"):
+        with pytest.raises(MCPError, match="excluded by the settings"):
             await session.call_tool("cite", {"citation": "x"})
         with pytest.raises(MCPError, match="Unknown tool"):
             await session.call_tool("remember", {"text": "x"})
         assert not (await session.call_tool("recall", {"query": "x"})).is_error
 
     bench.run(story, allow="public", exclude="cite,erase")
-    (line,) = [line for line in bench.errors.read_text().splitlines() if "on purpose" in line]
-    assert line == "weft mcp: tools left out on purpose (exclude): erase, cite"
+    (line,) = [line for line in bench.errors.read_text().splitlines() if "excluded tools" in line]
+    assert line == "weft mcp: excluded tools (setting exclude): erase, cite"
 
 
 def test_a_server_that_is_told_of_tools_that_there_are_not_stops_with_a_line_for_each(cli: Cli) -> None:

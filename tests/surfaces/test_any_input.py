@@ -18,15 +18,14 @@ from mcp import Client
 from mcp.types import CallToolResult, Implementation
 
 import weft
+from tests.surfaces.any_value import fitting
 from weft.operations import operation
 from weft.surfaces.callers import as_agent
 from weft.surfaces.mcp.answer import BUDGET_CHARACTERS, success
 from weft.surfaces.mcp.find_tool import tools_of
-from weft.surfaces.mcp.server import Desk, build_server
+from weft.surfaces.mcp.server import Dispatcher, build_server
 from weft.surfaces.mcp.tools import inlined, output_schema, whole_input
 from weft.surfaces.toolsets import offer
-
-from .any_value import fitting
 
 EXAMPLES = {"agent": 10, "operator": 5}
 ANSWERS = 3  # of each tool, as they come and grown large
@@ -43,12 +42,12 @@ class Server:
         self.examples = EXAMPLES[role]
         environment = {"HOME": str(scratch), "WEFT_EMBEDDER": "none", "WEFT_TOOLSETS": "all", "WEFT_ROLE": role}
         store = weft.open("memory://", directory=scratch, environment=environment)
-        self.memory = store.serving(as_agent(store.loom.settings, "any-input", store.loom.clock))
+        self.memory = store.serving(as_agent(store.ctx.settings, "any-input", store.ctx.clock))
         self.known = _fill(self.memory, scratch)
-        self._desk = Desk(lambda context: self.memory, network=False, settings=self.memory.loom.settings)
+        self._dispatcher = Dispatcher(lambda context: self.memory, network=False, settings=self.memory.ctx.settings)
         self._portal = portal
         self._client = portal.wrap_async_context_manager(
-            Client(build_server(self._desk), client_info=Implementation(name="any-input", version="1"))
+            Client(build_server(self._dispatcher), client_info=Implementation(name="any-input", version="1"))
         )
 
     def __enter__(self) -> Server:
@@ -58,7 +57,7 @@ class Server:
 
     def __exit__(self, *problem: Any) -> None:
         self._client.__exit__(*problem)
-        assert self._desk.close(10)
+        assert self._dispatcher.close(10)
         self.memory.close()
 
     def call(self, name: str, sent: dict[str, Any]) -> CallToolResult:

@@ -8,15 +8,11 @@ from typing import Any
 import pytest
 from mcp import ClientSession
 
+from tests.surfaces.conftest import Cli
+from tests.surfaces.mcp.clients import Bench, bench
 from weft.operations import OPERATIONS
 
-from .conftest import Cli
-from .test_mcp import Bench
-
-
-@pytest.fixture
-def bench(tmp_path: Any) -> Bench:
-    return Bench(tmp_path)
+__all__ = ["bench"]  # a fixture
 
 
 @pytest.fixture
@@ -42,7 +38,7 @@ def test_a_person_reads_it_in_lines(audited: Cli) -> None:
     audited("show", "no-such-node")
     out = audited("tool-calls").output
     assert "not_found" in out
-    assert '< {"text":"The ferry leaves at noon."}' in out
+    assert 'given: {"text":"The ferry leaves at noon."}' in out
 
 
 def test_a_real_process_leaves_its_record_and_its_line(audited: Cli) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.surfaces.conftest import Cli
 from weft.surfaces.cli.commands import every_operation
-
-from .conftest import Cli
 
 ROWS: list[dict[str, Any]] = [
     {"id": "ferry", "scope": "town", "title": "The ferry", "text": "The ferry\nIt crosses to Osmund Island at noon."},
@@ -81,8 +80,8 @@ def test_the_figures_are_printed_one_a_line(bench: Bench) -> None:
     files = [word for name in names for word in (f"--{name}", str(bench.path(f"{name}.jsonl")))]
     done = bench.cli("bench", "retrieval", *files, "--out", str(bench.path("run.json")))
     assert done.exit_code == 0
-    firsts = [line.split()[0] for line in done.stdout.splitlines()]
-    assert firsts[:7] == ["3", "recipe", "ingest", "query", "memory", "store", "empty"]
+    firsts = [line.split()[0] for line in done.stdout.splitlines() if line]
+    assert firsts[:8] == ["3", "run", "recipe", "ingest", "query", "memory", "store", "empty"]
     assert "rows/s" in done.stdout
     assert "p95" in done.stdout
 

@@ -13,14 +13,13 @@ import msgspec
 import pytest
 
 import weft.log.draft
-import weft.loom
-import weft.memory
+import weft.memory.facade
 import weft.retrieval.pipeline
-from weft.operations.registry import Operation
+import weft.runtime.call_context
+from tests.surfaces.conftest import SNAPSHOTS, CheckSnapshot, Cli, every_command
+from weft.runtime.operation import Operation
 from weft.surfaces.cli.commands import every_operation
 from weft.testing.clock import DAY_US, ManualClock
-
-from .conftest import SNAPSHOTS, CheckSnapshot, Cli, every_command
 
 COMMANDS = every_operation()
 
@@ -76,9 +75,9 @@ class CountingBytes:
 
 def test_a_recall_as_people_see_it(cli: Cli, snapshot: CheckSnapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, chance = ManualClock(), CountingBytes()
-    monkeypatch.setattr(weft.memory, "SystemClock", lambda: clock)
+    monkeypatch.setattr(weft.memory.facade, "SystemClock", lambda: clock)
     monkeypatch.setattr(weft.log.draft, "os", chance)
-    monkeypatch.setattr(weft.loom, "os", chance)
+    monkeypatch.setattr(weft.runtime.call_context, "os", chance)
     monkeypatch.setattr(
         weft.retrieval.pipeline, "time", SimpleNamespace(perf_counter=lambda: 0.0, monotonic=lambda: 0.0)
     )

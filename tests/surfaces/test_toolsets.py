@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from mcp import ClientSession, MCPError, StdioServerParameters
 
+from tests.surfaces.conftest import Cli
+from tests.surfaces.mcp.clients import WEFT, Bench, refused, text_of
 from weft.operations import OPERATIONS
-
-from .conftest import Cli
-from .test_mcp import WEFT, Bench, refused, text_of
 
 # Four characters are about a token. What every agent carries along, whether it calls it or not, is bounded; and of that
 # the first four leave room for the others.

@@ -1,1 +1,1 @@
-"""Places to keep logs and graphs. Each implements `weft.ports.Store`; `weft.testing` says whether it is right."""
+"""Stores of logs and graphs. Each implements `weft.core.ports.Store`; `weft.testing` checks it."""

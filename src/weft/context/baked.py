@@ -1,7 +1,7 @@
-"""Baked knowledge as a file: how it begins, how a memory reads in it, and how it is told from other files. Pure.
+"""Knowledge files: their header, their lines, and how weft recognises one. Pure.
 
-Its first line says what it is: `<!-- weft-baked 1 agent=… account=… project=… scopes=… at=… position=… head=… digest=…
-of=… -->`. `digest` is of what follows that line; in a summary, `of` is the digest of the full file that it sums up.
+The first line is `<!-- weft-baked 1 agent=… account=… project=… scopes=… at=… position=… head=… digest=… of=… -->`.
+`digest` is of the text below it; in a summary, `of` is the digest of the full file.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from weft.context.fit import fit
 from weft.context.tokens import count_tokens
 from weft.context.wording import cut, plain, quoted
-from weft.retrieval.views.ground import flat
+from weft.text.one_line import flat
 
 MARKER: Final = "<!-- weft-baked 1 "
 FULL: Final = "KNOWLEDGE.md"
 SUMMARY: Final = "KNOWLEDGE-SUMMARY.md"
+HEADINGS_TOKENS: Final = 100
 SAID_CHARACTERS: Final = 1_200
 NAME_CHARACTERS: Final = 160
-# In which order what an agent knows is told; what is of another kind comes after, by name.
+# The order of kinds in a file; other kinds come after, by name.
 ORDER: Final = ("Decision", "Preference", "Fact", "Pattern", "Context", "Concept", "Report", "Memory", "Event")
 TITLES: Final = {
     "Decision": "Decisions",
@@ -45,8 +47,8 @@ _HEAD: Final = re.compile(
 _CITED: Final = re.compile(r"^- (.+) \[(?:weft|file)://[^\]]+\]$")
 
 
-class Known(Struct, frozen=True, kw_only=True):
-    """A memory as it is baked: under which heading, in which words, from where, and how much it matters."""
+class BakedMemory(Struct, frozen=True, kw_only=True):
+    """A memory in a knowledge file: its heading, its words, its source, its weight."""
 
     id: str
     kind: str
@@ -57,8 +59,8 @@ class Known(Struct, frozen=True, kw_only=True):
     weight: float = 1.0
 
 
-class Head(Struct, frozen=True, kw_only=True):
-    """What the first line of a baked file says: for whom it was baked, and of which scopes what stands in it may be.
+class BakedHeader(Struct, frozen=True, kw_only=True):
+    """The first line of a knowledge file: its agent, and the scopes of its memories.
 
     `of` is the digest of the full file, in a summary.
     """
@@ -74,32 +76,39 @@ class Head(Struct, frozen=True, kw_only=True):
     of: str = ""
 
 
-class Written(Struct, frozen=True, kw_only=True):
-    """The text of a file, which memories stand in it, and how many had no room."""
+class BakedFile(Struct, frozen=True, kw_only=True):
+    """The text of a file, the ids of its memories, and how many had no room."""
 
     text: str
     ids: tuple[str, ...]
     left_out: int = 0
 
 
-def write_known(head: Head, title: str, preface: str, known: Sequence[Known], budget_tokens: int) -> Written:
-    """A file that holds as many as there is room for: all under their headings, what matters most first chosen."""
-    chosen, left = _fitting(known, budget_tokens - count_tokens(f"{title}\n{preface}") - 100)
+def write_known(
+    head: BakedHeader, title: str, preface: str, known: Sequence[BakedMemory], budget_tokens: int
+) -> BakedFile:
+    """A file with as many memories as there is room for, by heading; those with most weight are chosen first."""
+    ranked = sorted(known, key=lambda one: (-one.weight, _place(one)))
+    room = max(0, budget_tokens - count_tokens(f"{title}\n{preface}") - HEADINGS_TOKENS)
+    fitted = fit({"known": ranked}, lambda each: count_tokens(line_of(each)) + 1, room)
+    left = sum(fitted.omitted.values())
     body = [f"# {flat(title)}", "", preface]
-    for heading, part in _by_heading(chosen):
+    for heading, part in _by_heading(fitted.kept):
         body += ["", f"## {heading}", "", *map(line_of, part)]
     if left:
         body += ["", f"{left} more had no room here."]
-    return Written(text=with_head(head, "\n".join(body) + "\n"), ids=tuple(each.id for each in chosen), left_out=left)
+    return BakedFile(
+        text=with_head(head, "\n".join(body) + "\n"), ids=tuple(each.id for each in fitted.kept), left_out=left
+    )
 
 
-def line_of(known: Known) -> str:
-    """`- "what it says" [source]`; nothing in it can end the line or the quotation."""
+def line_of(known: BakedMemory) -> str:
+    """`- "the words" [source]`; nothing in it can end the line or the quotation."""
     return f"- {said_in(known)} [{flat(known.citation)}]"
 
 
-def said_in(known: Known) -> str:
-    """What a memory says in a baked file, without its source."""
+def said_in(known: BakedMemory) -> str:
+    """The words of a memory in a knowledge file, without its source."""
     said = quoted(cut(flat(known.words), SAID_CHARACTERS))
     name = flat(known.name)
     if name and not flat(known.words).startswith(name):
@@ -107,8 +116,8 @@ def said_in(known: Known) -> str:
     return said
 
 
-def with_head(head: Head, body: str) -> str:
-    """The body below the line that tells what it is."""
+def with_head(head: BakedHeader, body: str) -> str:
+    """The body below its header."""
     of = f" of={head.of}" if head.of else ""
     account, project = quote(head.account, safe=""), quote(head.project, safe="")
     whose = f"agent={head.agent} account={account} project={project} scopes={','.join(head.scopes)}"
@@ -116,13 +125,13 @@ def with_head(head: Head, body: str) -> str:
     return f"{MARKER}{told} -->\n{body}"
 
 
-def read_head(text: str) -> tuple[Head, str] | None:
-    """What a file's first line says, and the rest; None for a file that weft did not bake."""
+def read_head(text: str) -> tuple[BakedHeader, str] | None:
+    """The header of a file, and the rest; None for a file that weft did not write."""
     found = _HEAD.match(text)
     if found is None:
         return None
     agent, account, project, scopes, at, position, head, told, of = found.groups()
-    made = Head(
+    made = BakedHeader(
         agent=agent,
         account=unquote(account),
         project=unquote(project),
@@ -143,7 +152,7 @@ def is_baked(text: str) -> bool:
 
 
 def told_in(text: str) -> frozenset[str]:
-    """What the lines of a baked file say, without their sources."""
+    """The words of the lines of a knowledge file, without their sources."""
     return frozenset(match[1] for line in text.split("\n") if (match := _CITED.match(line)))
 
 
@@ -154,9 +163,10 @@ def is_excerpt(summary: str, full: str) -> bool:
 
 
 def still_true(text: str, known: Collection[str]) -> tuple[str, int]:
-    """The text without the lines that say what is not known any more, and without headings that are left with none.
+    """The text without the lines of memories that are gone, and without empty headings; and how many lines were
+    dropped.
 
-    Also says how many lines went. A memory that is told anew in the same words has another source, and is known.
+    A memory that is recorded again in the same words has another source, and counts as present.
     """
     kept: list[str] = []
     heading: list[str] = []  # one that waits for its first line
@@ -174,29 +184,18 @@ def still_true(text: str, known: Collection[str]) -> tuple[str, int]:
 
 
 def digest(text: str) -> str:
-    """Of what stands below the first line."""
+    """SHA-256 of the text below the header."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _fitting(known: Sequence[Known], budget_tokens: int) -> tuple[list[Known], int]:
-    chosen: list[Known] = []
-    spent = 0
-    for each in sorted(known, key=lambda one: (-one.weight, _place(one))):
-        cost = count_tokens(line_of(each)) + 1
-        if spent + cost <= budget_tokens:
-            chosen.append(each)
-            spent += cost
-    return chosen, len(known) - len(chosen)
-
-
-def _by_heading(known: Iterable[Known]) -> list[tuple[str, list[Known]]]:
-    found: dict[str, list[Known]] = {}
+def _by_heading(known: Iterable[BakedMemory]) -> list[tuple[str, list[BakedMemory]]]:
+    found: dict[str, list[BakedMemory]] = {}
     for each in sorted(known, key=_place):
         heading = TITLES.get(each.kind, plain(each.kind))
         found.setdefault(f"{heading}: {flat(each.place)}" if each.place else heading, []).append(each)
     return list(found.items())
 
 
-def _place(known: Known) -> tuple[int, str, str]:
+def _place(known: BakedMemory) -> tuple[int, str, str]:
     order = ORDER.index(known.kind) if known.kind in ORDER else len(ORDER)
     return (order, known.kind if order == len(ORDER) else "", known.place)

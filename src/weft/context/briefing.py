@@ -1,7 +1,4 @@
-"""A briefing: what an agent hands on when its window runs full, in statements that may cite what they rest on.
-
-Pure: whether a citation points at anything is for others to find out.
-"""
+"""Briefings: statements, with optional citations, that an agent hands on when its window is full. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.context.wording import quoted
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 from weft.log.citation import parse_citation
-from weft.retrieval.views.ground import flat
+from weft.text.one_line import flat
 
 DUE_SHARE: Final = 0.75  # of the window: above it is time to compact
-TOLD: Final = "as told by the agent"
+TOLD: Final = "according to the agent"
 # The parts of a briefing, in the order in which they are read, and how each is called.
 PARTS: Final[Mapping[str, str]] = {
     "asked": "Asked for",
@@ -40,8 +37,8 @@ _BARE: Final = re.compile(r"\s*(?:\((weft://[^\s()\[\]]+)\)|(weft://[^\s()\[\]]*
 _APART: Final = re.compile(r"[,;\s]+(?=(?:weft|file)://)")
 
 
-class Statement(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that was said in a briefing, and what it cites; without a citation it is only told by the agent."""
+class BriefingStatement(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One statement of a briefing, and its citations; without any it rests on the agent's word."""
 
     text: str
     citations: tuple[str, ...] = ()
@@ -50,7 +47,7 @@ class Statement(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Briefing(Struct, frozen=True, kw_only=True):
     """Statements by part, in the order of PARTS."""
 
-    parts: Mapping[str, tuple[Statement, ...]]
+    parts: Mapping[str, tuple[BriefingStatement, ...]]
 
     @property
     def citations(self) -> tuple[str, ...]:
@@ -64,7 +61,7 @@ class Briefing(Struct, frozen=True, kw_only=True):
         return sum(map(len, self.parts.values()))
 
     def citing_only(self, good: Collection[str]) -> Briefing:
-        """The same with no citation but these: a statement that loses all of its own is only told."""
+        """The same with these citations only."""
         return Briefing(
             parts={
                 name: tuple(replace(said, citations=tuple(c for c in said.citations if c in good)) for said in part)
@@ -73,7 +70,7 @@ class Briefing(Struct, frozen=True, kw_only=True):
         )
 
     def text(self) -> str:
-        """As it is read: a heading for each part that says something, a line for each statement."""
+        """A heading for each part with statements, a line for each statement."""
         blocks = [
             "\n".join((f"{PARTS[name]}:", *(_line(said) for said in part))) for name, part in self.parts.items() if part
         ]
@@ -103,10 +100,10 @@ def quoted_lines(props: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def read_statement(written: str) -> Statement:
-    """A statement and the citations that were written into it, which are taken out of its words.
+def read_statement(written: str) -> BriefingStatement:
+    """A statement, and the citations in its text, which are taken out of it.
 
-    What looks like a citation and is none stays where it is.
+    Text that only looks like a citation stays.
     """
     found: list[str] = []
 
@@ -117,11 +114,11 @@ def read_statement(written: str) -> Statement:
         return "" if len(good) == len(each) else match[0]
 
     text = _BARE.sub(take, _BRACKETED.sub(take, written))
-    return Statement(text=" ".join(text.split()), citations=tuple(dict.fromkeys(found)))
+    return BriefingStatement(text=" ".join(text.split()), citations=tuple(dict.fromkeys(found)))
 
 
 def read_briefing(written: Mapping[str, Collection[str]]) -> Briefing:
-    """A briefing from what was written for each part, without what says nothing. Raises Invalid for an empty one."""
+    """A briefing from its parts, without blank statements. Raises Invalid for an empty one."""
     parts = {name: tuple(said for said in map(read_statement, written.get(name, ())) if said.text) for name in PARTS}
     briefing = Briefing(parts=parts)
     if not briefing.count:
@@ -130,7 +127,7 @@ def read_briefing(written: Mapping[str, Collection[str]]) -> Briefing:
 
 
 def share_of(used_tokens: int | None, window_tokens: int | None) -> float | None:
-    """How much of a window is used, to a thousandth; None where that was not said."""
+    """The used share of a window, to a thousandth; None where that is unknown."""
     return None if not used_tokens or not window_tokens else round(used_tokens / window_tokens, 3)
 
 
@@ -139,7 +136,7 @@ def is_due(used_tokens: int | None, window_tokens: int | None) -> bool:
     return bool(used_tokens and window_tokens) and (used_tokens or 0) > DUE_SHARE * (window_tokens or 0)
 
 
-def _line(said: Statement) -> str:
+def _line(said: BriefingStatement) -> str:
     return f"- {said.text} {''.join(f'[{each}]' for each in said.citations) or f'({TOLD})'}"
 
 

@@ -1,6 +1,6 @@
-"""What a checkout is for, and what that changes: which words weigh more, what is left out, what the reader is told.
+"""The policy of a checkout: the words with more weight, the filters, the guidance for the reader. Pure.
 
-Pure. A purpose is a preset (see `weft.retrieval.purposes`); a task's profile says more of it, or stands alone.
+A purpose is a preset (see `weft.retrieval.purposes`); a task profile refines it, or is used alone.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.config import RetentionPolicy
 from weft.context.wording import quoted
-from weft.errors import Invalid
-from weft.kinds import VIEWS
+from weft.core.errors import Invalid
+from weft.core.kinds import VIEWS
+from weft.core.types import SCOPES, NodeVersion
 from weft.retrieval.profiles import BALANCED
 from weft.retrieval.purposes import Purpose
-from weft.types import SCOPES, NodeVersion
+from weft.runtime.settings.load import RetentionPolicy
 
 GENERAL: Final = "general"
 PRECISE: Final = "precision"
@@ -30,33 +30,33 @@ Permission = Literal["public", "shared", "admin"]
 Evidence = Literal["any", "cited_only"]
 Lens = Literal["semantic", "entity", "temporal", "causal", "code", "work"]
 HORIZON_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
-STALE_DAYS: Final = 365  # of the newest line, where no horizon is given
-LENS_GAIN: Final = 1.25  # of the score of what the lens prefers
-ACCEPTED_GAIN: Final = 1.25  # and, to coordinate, of what was accepted
+STALE_DAYS: Final = 365  # age of the newest line, without a horizon
+LENS_GAIN: Final = 1.25  # factor on the score of kinds and views of the lens
+ACCEPTED_GAIN: Final = 1.25  # factor on the score of accepted state, for the purpose `coordinate`
 EMPHASIS_WORDS: Final = 8  # that a profile adds at most
-# What another agent has only proposed, or what was turned down: not settled state.
+# States of proposals and rejected items: not settled.
 UNSETTLED: Final = frozenset(
     {"pending", "proposed", "draft", "rejected", "deferred", "stale", "unpromoted", "unreviewed"}
 )
 ACCEPTED: Final = frozenset({"accepted", "promoted", "approved", "verified", "done", "succeeded"})
 SETTLED_KINDS: Final = frozenset({"Decision", "Proof", "Handoff"})
 RISK_WORDS: Final[Mapping[str, tuple[str, ...]]] = {"high": ("risk", "failure", "rollback"), "medium": ("risk",)}
-# Of these, what is older than the horizon is over; anything else that was found still holds.
+# Of these kinds, older ones than the horizon are left out; any other memory still holds.
 HAPPENED: Final = frozenset({"Event", "Episode", "Message", "Memory", "Session", "Conversation", "Report", "Digest"})
 
 GUIDANCE: Final[Mapping[str, str]] = {
-    GENERAL: "Begin with these lines. Where what you find differs, trust what you find and correct the memory.",
+    GENERAL: "Begin with these lines. Where your findings differ, trust them and correct the memory.",
     "coding": "Hold to these decisions and conventions. Where the code differs, trust it and correct the memory.",
     "review": "Judge the change by these decisions and risks, and name the source of every objection.",
     "release": "The latest date wins. Check versions, migrations and rollbacks at their source before relying on them.",
     "security": "Nothing here is a permission. Confirm every exposure and every mitigation at its source.",
     "research": "Keep claims apart by source; say where they contradict each other and where evidence is thin.",
-    "coordinate": "Only accepted state is shown. What is pending is not settled: neither build on it nor hand it on.",
+    "coordinate": "Only accepted state is shown. Pending items are not settled: do not build on them.",
 }
 
 
 class TaskProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A task, as its asker describes it. What is empty changes nothing."""
+    """A task, as the caller describes it. Empty parts change nothing."""
 
     role: Words = ""
     task: Words = ""
@@ -69,8 +69,8 @@ class TaskProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     lens: Lens | None = None
 
 
-class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is applied, as the answer reports it. `effects` say of each part of a profile what it does."""
+class CheckoutPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The applied policy, as the answer reports it. `effects` describe what each part of a profile does."""
 
     purpose: str
     recall_floor: int
@@ -87,7 +87,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def read_profile(written: Mapping[str, Any]) -> TaskProfile:
-    """A task's profile. Raises Invalid, naming the part and what it may be."""
+    """A task profile. Raises Invalid, naming the part and its allowed values."""
     try:
         return msgspec.convert(dict(written), TaskProfile)
     except msgspec.ValidationError as problem:
@@ -108,12 +108,12 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def policy_of(purpose: Purpose | None, profile: TaskProfile, *, limit: int, retention: str) -> Policy:
-    """What is applied for a purpose and a profile; `retention` is what the settings say."""
+def policy_of(purpose: Purpose | None, profile: TaskProfile, *, limit: int, retention: str) -> CheckoutPolicy:
+    """The policy for a purpose and a profile; `retention` is the setting."""
     words = tuple(dict.fromkeys((*(purpose.emphasis if purpose else ()), *_words_of(profile))))
     scoring = purpose.scoring if purpose else PRECISE if profile.risk == "high" else BALANCED.name
     floor, multiplier = (purpose.recall_floor, purpose.multiplier) if purpose else (FLOOR, MULTIPLIER)
-    return Policy(
+    return CheckoutPolicy(
         purpose=purpose.name if purpose else GENERAL,
         recall_floor=floor,
         multiplier=multiplier,
@@ -129,8 +129,8 @@ def policy_of(purpose: Purpose | None, profile: TaskProfile, *, limit: int, rete
     )
 
 
-def retrieved_as(purpose: Purpose | None, policy: Policy) -> Purpose | None:
-    """The purpose as retrieval takes it, with the words that the profile adds; None where there is neither."""
+def retrieved_as(purpose: Purpose | None, policy: CheckoutPolicy) -> Purpose | None:
+    """The purpose for retrieval, with the words that the profile adds; None where there is neither."""
     if purpose is not None:
         return replace(purpose, emphasis=policy.emphasis)
     if not policy.emphasis:
@@ -146,7 +146,7 @@ def retrieved_as(purpose: Purpose | None, policy: Policy) -> Purpose | None:
 
 def _words_of(profile: TaskProfile) -> tuple[str, ...]:
     """The words by which role, task, action and risk weigh on the question."""
-    from weft.lexical import STOP_WORDS, tokens
+    from weft.text.lexical import STOP_WORDS, tokens
 
     said = " ".join((profile.role, profile.task, profile.action))
     told = dict.fromkeys(word for word in tokens(said) if word not in STOP_WORDS and len(word) > 2)
@@ -166,12 +166,12 @@ def _effects(profile: TaskProfile, scoring: str) -> list[str]:
         days = HORIZON_DAYS.get(profile.horizon)
         said.append(
             f"horizon {profile.horizon}: "
-            + (f"what happened over {days} days ago is left out" if days else "nothing is too old")
+            + (f"events of over {days} days ago are left out" if days else "nothing is too old")
         )
     if profile.permission:
         said.append(f"permission {profile.permission}: only scopes up to it are read")
     if profile.evidence:
-        does = "what has no source is left out" if profile.evidence == "cited_only" else "weak evidence is let in"
+        does = "lines without a source are left out" if profile.evidence == "cited_only" else "weak evidence is let in"
         said.append(f"evidence {profile.evidence}: {does}")
     if profile.retention:
         said.append(f"retention {profile.retention}: in place of the setting")
@@ -180,8 +180,8 @@ def _effects(profile: TaskProfile, scoring: str) -> list[str]:
     return said
 
 
-def guidance_of(policy: Policy, profile: TaskProfile) -> tuple[str, ...]:
-    """What the reader is told to do with the lines; the words of the asker are quoted."""
+def guidance_of(policy: CheckoutPolicy, profile: TaskProfile) -> tuple[str, ...]:
+    """Instructions for the reader of the lines; the words of the caller are quoted."""
     told = [GUIDANCE.get(policy.purpose, GUIDANCE[GENERAL])]
     if profile.role:
         told.append(f"Read them as {quoted(profile.role)} would.")
@@ -195,7 +195,7 @@ def guidance_of(policy: Policy, profile: TaskProfile) -> tuple[str, ...]:
 
 
 def state_of(node: NodeVersion) -> str:
-    """The state that a node says it is in; of a task none, as every state of one is settled."""
+    """The state in a node's properties; none for tasks, of which every state is settled."""
     said = node.props.get("state") or node.props.get("status")
     return said.casefold() if isinstance(said, str) and node.kind != "Task" else ""
 
@@ -206,17 +206,17 @@ def is_unsettled(node: NodeVersion) -> bool:
 
 
 def is_accepted(node: NodeVersion) -> bool:
-    """Whether it is accepted state, or what proves or hands it on."""
+    """Whether it is accepted state, a proof or a handoff."""
     return state_of(node) in ACCEPTED or (node.kind in SETTLED_KINDS and not is_unsettled(node))
 
 
-def is_over(node: NodeVersion, policy: Policy, now_us: int) -> bool:
-    """Whether it happened before the horizon. What still holds is never over."""
+def is_over(node: NodeVersion, policy: CheckoutPolicy, now_us: int) -> bool:
+    """Whether it happened before the horizon. Memories that still hold are never over."""
     days = HORIZON_DAYS.get(policy.horizon)
     return days is not None and node.kind in HAPPENED and now_us - node.interval.valid_from > days * 86_400_000_000
 
 
-def gain_of(node: NodeVersion, views: tuple[str, ...], policy: Policy) -> float:
+def gain_of(node: NodeVersion, views: tuple[str, ...], policy: CheckoutPolicy) -> float:
     """By how much its score counts more, for the lens and, to coordinate, for being accepted."""
     lens = policy.lens
     seen = bool(lens) and (node.kind in VIEWS[lens] or (lens in views and lens != "semantic"))

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.context.wording import cut, quoted, visible
-from weft.retrieval.views.ground import flat
+from weft.text.one_line import flat
 
 SIGNATURE_CHARACTERS: Final = 120
 SHORT_SIGNATURE_CHARACTERS: Final = 90
@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"[\w./:#@+=,~%$()\[\]-]{1,200}")
 
 
 class SymbolRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A symbol beside another: its name, its file, and the line that matters: of a caller, where it calls."""
+    """A symbol beside another: its name, its file, and the line where it begins; of a caller the line of the call."""
 
     name: str
     file: str
@@ -34,11 +34,11 @@ class SymbolRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CodeSlice(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A symbol: where it is, its head, what it is for, and its lines where there is room for all of them.
+    """A symbol: its place, signature, summary, and its code where there is room for all of it.
 
-    `callers` are by the line where they call, `callees` and `tests` by where they begin; how many more there are than
-    these is told beside them. `decisions` and `learnings` are ids. `ppr_score` is how much of a walk from what the task
-    names stays with it. A short pack tells the signature of the first only.
+    `callers` are by the line of the call, `callees` and `tests` by their first line, with the number of further ones.
+    `decisions` and `learnings` are ids. `ppr_score` is its personalised PageRank from the symbols that the task names.
+    A short pack has the signature of the first symbol only.
     """
 
     symbol_name: str
@@ -90,10 +90,10 @@ class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ContextPack(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One briefing: where to start, the symbols that matter, what they are joined to, what was decided about them.
+    """One briefing: where to start, the important symbols, their relations, decisions about them.
 
-    `learnings` and `active_blockers` are for what agents learn and claim: there is none yet. A budget is of `text`;
-    `token_estimate` is what all of it costs to read, in words or as data, whichever is more.
+    `learnings` and `active_blockers` are planned and empty. A budget is of `text`; `token_estimate` is the cost of the
+    whole as text or as data, whichever is more.
     """
 
     summary: str
@@ -130,7 +130,7 @@ def short_form(slice_: CodeSlice, most: int = SIGNATURE_CHARACTERS) -> str:
 
 
 def shown_name(written: str) -> str:
-    """A name or a path in a sentence of ours: as it is where it can be no words, else in quotes."""
+    """A name or a path in a sentence of weft: as it is where it cannot be prose, else in quotes."""
     return written if _NAME.fullmatch(written) else quoted(cut(flat(written), SIGNATURE_CHARACTERS))
 
 
@@ -169,7 +169,7 @@ def _slice_lines(slice_: CodeSlice, *, roomy: bool, below: bool, placed: bool) -
 
 
 def row_line(slice_: CodeSlice, *, roomy: bool, below: bool) -> str:
-    """A symbol in a line; `below` another of the same file, whose path need not be said again."""
+    """A symbol in a line; `below` another of the same file the path is not repeated."""
     head = short_form(slice_, SIGNATURE_CHARACTERS if roomy else SHORT_SIGNATURE_CHARACTERS)
     said = cut(slice_.summary, SUMMARY_CHARACTERS if roomy else SHORT_SUMMARY_CHARACTERS)
     place = f"  :{slice_.citation.rpartition(':')[2]}" if below else slice_.citation
@@ -178,7 +178,7 @@ def row_line(slice_: CodeSlice, *, roomy: bool, below: bool) -> str:
 
 
 def head_line(slice_: CodeSlice) -> str:
-    """A symbol whose place and name the summary says already: its head and what it is for; empty where it has none."""
+    """The signature and summary of a symbol whose place the pack's summary has; empty where it has neither."""
     head = quoted(short_form(slice_, SHORT_SIGNATURE_CHARACTERS)) if slice_.signature else ""
     said = quoted(cut(slice_.summary, SHORT_SUMMARY_CHARACTERS)) if slice_.summary else ""
     told = " ".join(filter(None, (head, said)))
@@ -186,7 +186,7 @@ def head_line(slice_: CodeSlice) -> str:
 
 
 def beside_of(slice_: CodeSlice) -> tuple[tuple[str, Sequence[SymbolRef], int], ...]:
-    """Callers, callees and tests: what a line calls them, those that are told, how many more there are."""
+    """Callers, callees and tests: the label of each line, its symbols, the number of further ones."""
     return (
         ("called by", slice_.callers, slice_.more_callers),
         ("calls", slice_.callees, slice_.more_callees),

@@ -1,8 +1,8 @@
-"""What a compaction keeps, by purpose: every record, exemplars of each topic, or what was accepted. Knows no store.
+"""Selection of records for a compaction, by purpose: all, exemplars of each topic, or accepted ones. Knows no store.
 
     security · release · review   every record, word for word: a risk or a gate must not vanish behind another
     coding · research             what must not be lost (see MARKS), and of every other topic an exemplar
-    coordinate                    accepted and promoted state, proofs and handoffs; the rest is told of, and not kept
+    coordinate                    accepted and promoted state, proofs and handoffs; the rest is reported, not kept
 
 The same rows in the same order give the same records.
 """
@@ -18,13 +18,13 @@ from msgspec import Struct
 
 Keeps = Literal["every", "exemplars", "accepted"]
 Role = Literal["verbatim", "exemplar"]
-# Of rows by number, topics: the exemplar of each first, then those it stands for, the most alike first.
+# Rows by number, by topic: the exemplar of each first, then the rows it represents, the most similar first.
 Topics = Callable[[Sequence[int]], Sequence[Sequence[int]]]
-NAMED: Final = 8  # of those an exemplar stands for that are named in its record
+NAMED: Final = 8  # represented rows that a record names
 
 
-class Policy(Struct, frozen=True, kw_only=True):
-    """How a purpose compacts. `floor` records are kept at least, where there are as many; `most` exemplars at most."""
+class CompactionPolicy(Struct, frozen=True, kw_only=True):
+    """How a purpose compacts. At least `floor` records are kept, where there are as many; at most `most` exemplars."""
 
     purpose: str
     keeps: Keeps
@@ -32,20 +32,20 @@ class Policy(Struct, frozen=True, kw_only=True):
     most: int = 500
 
 
-POLICIES: Final[Mapping[str, Policy]] = {
+POLICIES: Final[Mapping[str, CompactionPolicy]] = {
     policy.purpose: policy
     for policy in (
-        Policy(purpose="coding", keeps="exemplars"),
-        Policy(purpose="review", keeps="every"),
-        Policy(purpose="release", keeps="every"),
-        Policy(purpose="security", keeps="every"),
-        Policy(purpose="research", keeps="exemplars", most=800),
-        Policy(purpose="coordinate", keeps="accepted"),
+        CompactionPolicy(purpose="coding", keeps="exemplars"),
+        CompactionPolicy(purpose="review", keeps="every"),
+        CompactionPolicy(purpose="release", keeps="every"),
+        CompactionPolicy(purpose="security", keeps="every"),
+        CompactionPolicy(purpose="research", keeps="exemplars", most=800),
+        CompactionPolicy(purpose="coordinate", keeps="accepted"),
     )
 }
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class CompactionRow(Struct, frozen=True, kw_only=True):
     """A memory, as far as a policy looks at it. `disputed` if a proposal that waits contradicts it."""
 
     id: str
@@ -57,8 +57,8 @@ class Row(Struct, frozen=True, kw_only=True):
     disputed: bool = False
 
 
-class Record(Struct, frozen=True, kw_only=True):
-    """A row that is kept, by its number; why; and the numbers of those that it stands for beside itself."""
+class CompactionRecord(Struct, frozen=True, kw_only=True):
+    """A kept row, by its number; the reason; the numbers of the rows it represents."""
 
     row: int
     role: Role
@@ -66,28 +66,30 @@ class Record(Struct, frozen=True, kw_only=True):
     of: tuple[int, ...] = ()
 
 
-class Sorted(Struct, frozen=True, kw_only=True):
-    """What became of all rows: records in the order of the rows, what was `left` out by reason and how often.
+class CompactionResult(Struct, frozen=True, kw_only=True):
+    """The result for all rows: records in the order of the rows, `left` out rows counted by reason.
 
-    `reported` are (row, state) of rows that are told of without being kept.
+    `reported` are (row, state) of rows that are reported and not kept.
     """
 
-    records: tuple[Record, ...]
+    records: tuple[CompactionRecord, ...]
     collapsed: int = 0
     left: Mapping[str, int] = {}
     reported: tuple[tuple[int, str], ...] = ()
 
 
-def sort_out(policy: Policy, rows: Sequence[Row], topics: Topics) -> Sorted:
-    """What of these rows is kept."""
+def sort_out(policy: CompactionPolicy, rows: Sequence[CompactionRow], topics: Topics) -> CompactionResult:
+    """The rows to keep."""
     if policy.keeps == "every":
-        return Sorted(records=tuple(Record(row=at, role="verbatim", why="every record") for at in range(len(rows))))
+        return CompactionResult(
+            records=tuple(CompactionRecord(row=at, role="verbatim", why="every record") for at in range(len(rows)))
+        )
     return _accepted(rows) if policy.keeps == "accepted" else _exemplars(policy, rows, topics)
 
 
 # ---- exemplars
 
-# What is kept of each topic whatever else is said of it: by its kind, or by how its words tell of it.
+# Rows that are kept in every topic: by kind, or by a pattern of their words.
 MARKS: Final[Mapping[str, tuple[frozenset[str], re.Pattern[str]]]] = {
     "decision": (
         frozenset({"Decision"}),
@@ -136,8 +138,8 @@ MARKS: Final[Mapping[str, tuple[frozenset[str], re.Pattern[str]]]] = {
 FAILED: Final = frozenset({"failed", "cancelled"})
 
 
-def mark_of(row: Row) -> str:
-    """What makes a row one that is always kept; nothing for any other."""
+def mark_of(row: CompactionRow) -> str:
+    """The mark of a row that is always kept; empty for any other."""
     if row.disputed:
         return "contradiction"
     if row.status in FAILED:
@@ -148,31 +150,35 @@ def mark_of(row: Row) -> str:
     return "open question" if row.kind != "Message" and row.text.rstrip().endswith("?") else ""
 
 
-def _exemplars(policy: Policy, rows: Sequence[Row], topics: Topics) -> Sorted:
-    kept = {at: Record(row=at, role="verbatim", why=mark) for at, row in enumerate(rows) if (mark := mark_of(row))}
+def _exemplars(policy: CompactionPolicy, rows: Sequence[CompactionRow], topics: Topics) -> CompactionResult:
+    kept = {
+        at: CompactionRecord(row=at, role="verbatim", why=mark) for at, row in enumerate(rows) if (mark := mark_of(row))
+    }
     groups = sorted(
         topics([at for at in range(len(rows)) if at not in kept]), key=lambda group: (-len(group), -max(group))
     )
     over = sum(len(group) for group in groups[policy.most :])
     for exemplar, *others in groups[: policy.most]:
-        kept[exemplar] = Record(row=exemplar, role="exemplar" if others else "verbatim", why="topic", of=tuple(others))
+        kept[exemplar] = CompactionRecord(
+            row=exemplar, role="exemplar" if others else "verbatim", why="topic", of=tuple(others)
+        )
     _fill(kept, policy.floor)
     records = tuple(kept[at] for at in sorted(kept))
     left = {f"over {policy.most} topics": over} if over else {}
-    return Sorted(records=records, collapsed=sum(len(record.of) for record in records), left=left)
+    return CompactionResult(records=records, collapsed=sum(len(record.of) for record in records), left=left)
 
 
-def _fill(kept: dict[int, Record], floor: int) -> None:
-    """Up to the floor, what is least alike its exemplar stands for itself."""
+def _fill(kept: dict[int, CompactionRecord], floor: int) -> None:
+    """Up to the floor, rows least similar to their exemplar become records of their own."""
     while len(kept) < floor:
         widest = max(kept.values(), key=lambda record: (len(record.of), record.row), default=None)
         if widest is None or not widest.of:
             return
         *others, last = widest.of
-        kept[widest.row] = Record(
+        kept[widest.row] = CompactionRecord(
             row=widest.row, role="exemplar" if others else "verbatim", why="topic", of=tuple(others)
         )
-        kept[last] = Record(row=last, role="verbatim", why="floor")
+        kept[last] = CompactionRecord(row=last, role="verbatim", why="floor")
 
 
 # ---- coordination
@@ -188,16 +194,16 @@ PROVEN: Final = frozenset({"succeeded", "done", "verified", "proven"})
 AUTHORITATIVE: Final = frozenset({"Decision", "Fact", "Preference"})
 HANDOFF: Final = re.compile(r"\bhand(?:ed)?[- ]?(?:off|over)\b", re.I)
 PROOF: Final = re.compile(r"\b(?:proof|proven|proved|verified|evidence)\b", re.I)
-OPENING_CHARACTERS: Final = 160  # in which a text says what it is
+OPENING_CHARACTERS: Final = 160  # of the beginning of a text, which says what it is
 
 
-def state_of(row: Row) -> str:
+def state_of(row: CompactionRow) -> str:
     """pending, rejected, deferred or stale for a row that is not to be relied on; nothing for any other."""
     return "stale" if row.expired else STATES.get(row.status, "")
 
 
-def authority_of(row: Row) -> str:
-    """Why a row is state that others may rely on; nothing where nothing says so."""
+def authority_of(row: CompactionRow) -> str:
+    """Why a row is state to rely on; empty where nothing says so."""
     if row.status in ACCEPTED:
         return row.status
     if row.status in PROVEN:
@@ -210,13 +216,13 @@ def authority_of(row: Row) -> str:
     return "accepted state" if row.kind in AUTHORITATIVE else ""
 
 
-def _accepted(rows: Sequence[Row]) -> Sorted:
+def _accepted(rows: Sequence[CompactionRow]) -> CompactionResult:
     reported = [(at, state) for at, row in enumerate(rows) if (state := state_of(row))]
     out = {at for at, _ in reported}
     why = {at: authority_of(row) for at, row in enumerate(rows) if at not in out}
     left = Counter(state for _, state in reported) + Counter({"not accepted": sum(not each for each in why.values())})
-    return Sorted(
-        records=tuple(Record(row=at, role="verbatim", why=each) for at, each in why.items() if each),
+    return CompactionResult(
+        records=tuple(CompactionRecord(row=at, role="verbatim", why=each) for at, each in why.items() if each),
         left=dict(left),
         reported=tuple(reported),
     )

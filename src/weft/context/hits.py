@@ -1,115 +1,128 @@
-"""The hits of a question as one context to read."""
+"""The ranked hits of a question as lines of a context, with the words of the parts that answer.
+
+Parts and citations are read once. A turn that says little without the one before it ("Yes, the second one") is shown
+with that one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.context.arrange import Line
-from weft.context.excerpts import Span
-from weft.context.linearise import Linearised, linearise
-from weft.context.neighbours import with_turns_before
-from weft.context.repeated import tells_again
-from weft.context.ties import Ties, ties_of
-from weft.context.wording import excerpt
-from weft.errors import StoreError
-from weft.log.citation import file_citation
-from weft.loom import Loom
-from weft.retrieval.passages import is_whole
-from weft.retrieval.pipeline import VIEW_NAMES, Answer, Candidate, Place
-from weft.retrieval.subscriptions import cited, readable
-from weft.types import NodeVersion
+from weft.context.arrange import ContextLine, TurnBefore, answer_first, without_repeated_causes
+from weft.context.assemble import AssembledText, linearise
+from weft.context.code_blocks import fenced, joined_parts
+from weft.context.excerpts import Span, excerpt, excerpt_of_code, tells_again
+from weft.context.relations import Ties, ties_of
+from weft.core.errors import StoreError
+from weft.core.types import NodeVersion
+from weft.retrieval.citations.file_ids import line_citation
+from weft.retrieval.pipeline import VIEW_NAMES, Answer, Candidate, PartPlace
+from weft.retrieval.pool import CODE_KINDS
+from weft.retrieval.scoring.conversation_flow import turn_beside
+from weft.retrieval.scoring.passages import is_whole
+from weft.retrieval.sources.subscriptions import cited, cited_by_id, readable
+from weft.runtime.call_context import CallContext
+from weft.text.injection import flags_of, mark_of
 
 PART_CHARACTERS: Final = 240  # on each side of the sentence that is nearest
 NO_TIES: Final = Ties()
 UNKNOWN_TIES: Final = Ties(known=False)
+MESSAGE: Final = "Message"
+FEW_WORDS: Final = 12  # a turn of fewer leans on the one before it
+_ANSWERS: Final = re.compile(
+    r"(?:yes|no|yeah|yep|yup|nope|nah|ok|okay|sure|exactly|right|correct|true|agreed|absolutely|definitely|of course"
+    r"|neither|either|both|none|all of them|maybe|perhaps|probably|not really|not yet|me too|same here|because"
+    r"|(?:the|that|this) (?:first|second|third|last|former|latter|other|same|one)|i (?:do|don't|did|didn't|will|won't)"
+    r"|it (?:is|isn't|was|wasn't|does|doesn't))\b",
+    re.IGNORECASE,
+)
 
 
-def context_of(loom: Loom, answer: Answer, citations: Mapping[str, str], budget_tokens: int) -> Linearised:
-    """The ranked candidates as lines in the order of the intent. `citations` are by node id.
+class HitSources(Struct, frozen=True, kw_only=True):
+    """The nodes of the parts that answer, by id, and citations by event. Notes say what could not be read."""
 
-    What the store cannot serve costs that only, and leaves a note: parts their own words, ties the order that takes
-    them.
-    """
+    parts: Mapping[str, NodeVersion] = {}
+    events: Mapping[int, str] = {}
+    notes: tuple[str, ...] = ()
+
+    def citation_of(self, node: NodeVersion) -> str:
+        """Of its file where it is lines of one, else of its event; empty where that is not known."""
+        return line_citation(node) or self.events.get(node.event, "")
+
+
+def read_sources(ctx: CallContext, answer: Answer, ranked: Sequence[Candidate]) -> HitSources:
+    """One read of parts and one of citations. An answer from the log brings its citations along, and has no parts."""
+    if answer.degraded:
+        return HitSources(events=answer.citations)
+    notes: list[str] = []
+    parts: tuple[NodeVersion, ...] = ()
+    events: Mapping[int, str] = {}
+    ids = tuple(dict.fromkeys(place.id for candidate in ranked for place in candidate.best))
+    try:
+        parts = readable(ctx, answer.ask.when, ids, followed=answer.followed) if ids else ()
+    except StoreError as problem:
+        notes.append(f"the passages that answer could not be read, so whole memories are shown: {problem.message}")
+    try:
+        events = cited(ctx, [*(each.node for each in ranked), *parts], followed=answer.followed)
+    except StoreError as problem:
+        notes.append(f"citations could not be read: {problem.message}")
+    return HitSources(parts={node.id: node for node in parts}, events=events, notes=tuple(notes))
+
+
+def context_of(
+    ctx: CallContext, answer: Answer, sources: HitSources, budget_tokens: int
+) -> tuple[AssembledText, list[str]]:
+    """The hits as one context in the order of the intent, and notes on failed reads."""
     ranked = answer.ranked or ()
-    lines, unserved = lines_of(loom, answer, ranked, citations)
-    ties, untied = ties_among(loom, answer, ranked)
-    written = linearise(lines, intent=answer.intent, ties=ties, budget_tokens=budget_tokens)
-    return replace(written, notes=(*unserved, *untied))
+    lines, alone = lines_of(ctx, answer, ranked, sources)
+    ties, untied = ties_among(ctx, answer, ranked)
+    lines = without_repeated_causes(lines, ties)
+    written = linearise(lines, intent=answer.intent, ties=ties, budget_tokens=budget_tokens, arranged=answer_first)
+    return written, [*alone, *untied]
 
 
 def lines_of(
-    loom: Loom, answer: Answer, ranked: tuple[Candidate, ...], citations: Mapping[str, str]
-) -> tuple[list[Line], tuple[str, ...]]:
-    """Candidates as lines, with the words of the parts that answer, and notes on what could not be read."""
-    parts, places, unserved = _parts(loom, answer, ranked)
-    words = {candidate.node.id: _words(candidate, parts) for candidate in ranked}
+    ctx: CallContext, answer: Answer, ranked: Sequence[Candidate], sources: HitSources
+) -> tuple[list[ContextLine], tuple[str, ...]]:
+    """Candidates as lines, with the words of the parts that answer, and notes on failed reads."""
+    words = {candidate.node.id: _words(candidate, sources.parts) for candidate in ranked}
     asked = asked_stems(answer)
     lines = [
-        Line(
+        ContextLine(
             node=candidate.node,
             score=candidate.score,
             views=tuple(view for view in VIEW_NAMES if any(seen.view == view for seen in candidate.seen)),
-            citation=citations.get(candidate.node.id, ""),
+            citation=sources.citation_of(candidate.node),
             words=words[candidate.node.id],
             marks=candidate.marks,
-            parts=tuple(places[place.id] for place in candidate.best if places.get(place.id)),
+            parts=tuple(
+                citation
+                for place in candidate.best
+                if place.id in sources.parts and (citation := sources.citation_of(sources.parts[place.id]))
+            ),
             asked=asked,
-            near=_near(answer, candidate, words[candidate.node.id], parts),
+            near=_near(answer, candidate, words[candidate.node.id], sources.parts),
         )
         for candidate in ranked
     ]
-    lines, alone = with_turns_before(loom, answer, lines)
-    return lines, (*unserved, *alone)
+    return _with_turns_before(ctx, answer, lines)
 
 
-def ties_among(loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]) -> tuple[Ties, tuple[str, ...]]:
-    """What joins the hits; nothing where no view of the graph found any of them. Unknown if the graph is away."""
+def ties_among(ctx: CallContext, answer: Answer, ranked: Sequence[Candidate]) -> tuple[Ties, tuple[str, ...]]:
+    """The relations among the hits; none where no view of the graph found any of them. Unknown if the graph is away."""
     if answer.degraded:
         return UNKNOWN_TIES, ()
     if not any(seen.view != "semantic" for candidate in ranked for seen in candidate.seen):
         return NO_TIES, ()
     try:
-        return ties_of(loom, answer.ask.when, [candidate.node for candidate in ranked]), ()
+        return ties_of(ctx, answer.ask.when, [candidate.node for candidate in ranked]), ()
     except StoreError as problem:
-        return UNKNOWN_TIES, (f"what joins the hits cannot be told, so the context is by score: {problem.message}",)
-
-
-def _parts(
-    loom: Loom, answer: Answer, ranked: tuple[Candidate, ...]
-) -> tuple[dict[str, NodeVersion], dict[str, str], tuple[str, ...]]:
-    """The turns or symbols that answer, of wholes, and their citations, by id; none of an answer from the log."""
-    ids = [place.id for candidate in ranked for place in candidate.best]
-    if answer.degraded or not ids:
-        return {}, {}, ()
-    try:
-        nodes = readable(loom, answer.ask.when, ids, followed=answer.followed)
-        events = cited(loom, nodes, followed=answer.followed)
-    except StoreError as problem:
-        return {}, {}, (f"the context is without the parts that answer: {problem.message}",)
-    places = {node.id: in_file(node) or events.get(node.event, "") for node in nodes}
-    return {node.id: node for node in nodes}, places, ()
-
-
-def in_file(node: NodeVersion) -> str:
-    """The citation of a node as lines of a file; nothing where it is of none."""
-    source, line = node.props.get("source"), node.props.get("line")
-    return file_citation(source, line) if isinstance(source, str) and isinstance(line, int) else ""
-
-
-def _words(candidate: Candidate, parts: Mapping[str, NodeVersion]) -> str:
-    """What its parts say that answer; of a document or section that has no words of its own, its summary before.
-
-    Not where a part says that, too: a section's summary is how it begins.
-    """
-    node = candidate.node
-    if all(place.id == node.id for place in candidate.best):
-        return ""  # its own: what is shown of them goes by the room that there is
-    said = [_said(parts[place.id], place, of=node) for place in candidate.best if place.id in parts]
-    summed_up = said and node.summary and is_whole(node) and not tells_again(node.summary, " ".join(said))
-    return " … ".join([node.summary, *said] if summed_up else said)
+        return UNKNOWN_TIES, (f"relations could not be read, so the lines are ordered by score: {problem.message}",)
 
 
 def asked_stems(answer: Answer) -> dict[str, float]:
@@ -119,8 +132,30 @@ def asked_stems(answer: Answer) -> dict[str, float]:
     return {term.term: term.weight * term.idf for term in answer.text.used}
 
 
+def _words(candidate: Candidate, parts: Mapping[str, NodeVersion]) -> str:
+    """The words of its parts that answer; before them its summary, unless a part repeats it."""
+    node = candidate.node
+    if all(place.id == node.id for place in candidate.best):
+        return ""  # its own, cut as there is room
+    said = [_said(parts[place.id], place, of=node) for place in candidate.best if place.id in parts]
+    summed_up = said and node.summary and is_whole(node) and not tells_again(node.summary, " ".join(said))
+    return joined_parts([node.summary, *said] if summed_up else said)
+
+
+def _said(node: NodeVersion, place: PartPlace, *, of: NodeVersion) -> str:
+    """The words of a part around its nearest sentence, after its speaker or name."""
+    if node.kind in CODE_KINDS:
+        words = fenced(excerpt_of_code(node.text, place.start, place.end, PART_CHARACTERS))
+    else:
+        words = excerpt(node.text, place.start, place.end, PART_CHARACTERS)
+    by = "" if node.id == of.id else node.name or node.props.get("speaker") or node.props.get("role")
+    if not isinstance(by, str) or not by or words.startswith(f"{by}:"):
+        return words
+    return f"{by}:\n{words}" if words.startswith("```") else f"{by}: {words}"
+
+
 def _near(answer: Answer, candidate: Candidate, words: str, parts: Mapping[str, NodeVersion]) -> tuple[Span, ...]:
-    """How near the places of the words are that a line shows, where the sentences of its text are known."""
+    """How near the sentences of the shown words are to the question, as far as that is known."""
     nearness = answer.pool.nearness
     if not words:
         known = nearness.get(candidate.node.content_hash)
@@ -136,8 +171,51 @@ def _near(answer: Answer, candidate: Candidate, words: str, parts: Mapping[str, 
     return tuple(found)
 
 
-def _said(node: NodeVersion, place: Place, *, of: NodeVersion) -> str:
-    """What a part says around its nearest sentence, and who says it; of the node itself its name is told anyway."""
-    words = excerpt(node.text, place.start, place.end, PART_CHARACTERS)
-    by = "" if node.id == of.id else node.name or node.props.get("speaker") or node.props.get("role")
-    return f"{by}: {words}" if isinstance(by, str) and by and not words.startswith(f"{by}:") else words
+# ---- the turn before
+
+
+def _with_turns_before(
+    ctx: CallContext, answer: Answer, lines: Sequence[ContextLine]
+) -> tuple[list[ContextLine], tuple[str, ...]]:
+    """The lines, those of turns that answer with the turn before, unless that is a line of its own."""
+    marked = [_judged(line) for line in lines]
+    shown = {line.node.id for line in lines}
+    beside = {line.node.id: turn_beside(line.node.id, -1) for line in lines if leans_back(line.node)}
+    wanted = [each for each in beside.values() if each is not None and each not in shown]
+    if answer.degraded or not wanted:
+        return marked, ()
+    try:
+        turns = readable(ctx, answer.ask.when, wanted, followed=answer.followed)
+        citations = cited_by_id(ctx, turns, followed=answer.followed)
+    except StoreError as problem:
+        return marked, (f"turns are shown without the ones they answer, which could not be read: {problem.message}",)
+    before = {turn.id: turn for turn in turns if turn.kind == MESSAGE and citations.get(turn.id)}
+    return [_joined(line, before.get(beside.get(line.node.id) or ""), citations) for line in marked], ()
+
+
+def leans_back(node: NodeVersion) -> bool:
+    """Whether a node is a turn that says little without the one before it: a short one, or one that begins as answers
+    do.
+    """
+    if node.kind != MESSAGE:
+        return False
+    speaker = node.props.get("speaker")
+    said = (node.text.removeprefix(f"{speaker}:") if isinstance(speaker, str) else node.text).strip()
+    return len(said.split(maxsplit=FEW_WORDS)) < FEW_WORDS or _ANSWERS.match(said) is not None
+
+
+def _judged(line: ContextLine) -> ContextLine:
+    """A message that the gateway found suspicious when it came in is marked so."""
+    verdict = line.node.props.get("verdict") if line.node.kind == MESSAGE else None
+    told = f"when it came in, it was found {verdict}"
+    return replace(line, marks=(*line.marks, told)) if verdict in ("SUSPICIOUS", "DISCARD") else line
+
+
+def _joined(line: ContextLine, turn: NodeVersion | None, citations: Mapping[str, str]) -> ContextLine:
+    if turn is None or turn.props.get("conversation") != line.node.props.get("conversation"):
+        return line
+    by = turn.props.get("speaker") or turn.props.get("role")
+    words = turn.text if not isinstance(by, str) or turn.text.startswith(f"{by}:") else f"{by}: {turn.text}"
+    flags = flags_of(turn.text)
+    marks = (*line.marks, mark_of(flags)) if flags else line.marks
+    return replace(line, before=TurnBefore(words=words, citation=citations[turn.id]), marks=marks)

@@ -1,4 +1,4 @@
-"""What of a briefing fits a budget, and what a short one does not say whatever room there is. Pure.
+"""Fitting a code briefing into a budget, and the short form of one. Pure.
 
 A budget is a ceiling. A short pack says where to start and which other files to open, and stops there.
 """
@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from weft.context.budget import Slot, context_tokens, fill
+from weft.context.budget import SHARES, Slot, context_tokens
 from weft.context.code_pack import (
     SIGNATURE_CHARACTERS,
     CodeSlice,
@@ -25,20 +25,21 @@ from weft.context.code_pack import (
     refs_line,
     row_line,
 )
+from weft.context.fit import fit
 from weft.context.tokens import count_tokens
 from weft.context.wording import cut
-from weft.retrieval.views.ground import flat
+from weft.text.one_line import flat
 
 ROOMY_TOKENS: Final = 600  # with fewer, a row is a place and a signature
-# With as many as the compact profile leaves, it is a place and a name; of the first also what it is and who calls it.
+# Up to the tokens of the compact profile a row is a place and a name; the first also has summary and callers.
 SHORT_TOKENS: Final = context_tokens("compact")
 FIRST_ROWS: Final = 3  # symbols that come before the first body, which is one of theirs
-FIRST_BODY_SHARE: Final = 0.25  # of the budget that it may take at most before other symbols are told
+FIRST_BODY_SHARE: Final = 0.25  # of the budget for the first body before other symbols
 SHORT_REFS: Final = 1  # callers and tests of the first symbol that a short pack names
 SHORT_DECISIONS: Final = 2
-LEAST_TOLD: Final = 2  # words that a summary has beside those of the name, where a short pack tells it
+LEAST_TOLD: Final = 2  # words of a summary beyond those of the name, for a short pack to show it
 MOST_ROUNDS: Final = 8
-ROOM_FOR_COUNT: Final = 99_999  # stands for the count while that is not known
+ROOM_FOR_COUNT: Final = 99_999  # a placeholder until the count is known
 BESIDE: Final = ("callers", "callees", "tests")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
 
@@ -46,10 +47,10 @@ Piece = tuple[Literal["row", "body", "callers", "callees", "tests", "dependency"
 
 
 def fitted(whole: ContextPack, budget_tokens: int) -> ContextPack:
-    """As much of a pack as costs no more than the budget: whole lines and whole bodies, the best first.
+    """The most of a pack within the budget: whole lines and whole bodies, the best first.
 
-    The shares of `weft.context.budget` decide. A body that has no room stays out; its row stays. The first row always
-    stays. What a short pack does not say is left out before, whatever room there is.
+    The shares of `weft.context.budget` decide. A body without room is omitted; its row stays. The first row always
+    stays. A short form is shortened first, whatever the budget.
     """
     room = budget_tokens
     roomy = budget_tokens >= ROOMY_TOKENS
@@ -71,10 +72,9 @@ def _with(told: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack:
     room = max(budget_tokens - overhead, 0)
     first = {each.file: at for at, each in reversed(list(enumerate(told.core_symbols)))}
     costs = {piece: _cost(told, piece, first, roomy=roomy) for piece in _all_pieces(told)}
-    found = fill(_pieces(told, costs, room), costs.__getitem__, room)
-    taken = {piece for slot in found.slots.values() for piece in slot}
+    taken = set(fit(_pieces(told, costs, room), costs.__getitem__, room, SHARES).kept)
     rows = [_of_slice(each, at, taken) for at, each in enumerate(told.core_symbols) if ("row", at) in taken]
-    if ("row", 0) not in taken:  # no room for what it is: where to start is told all the same
+    if ("row", 0) not in taken:  # no room for its details: the place to start is shown all the same
         rows = [_named(each) for each in told.core_symbols[:1]]
     return replace(
         told,
@@ -87,7 +87,7 @@ def _with(told: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack:
 
 
 def _bare(whole: ContextPack) -> ContextPack:
-    """Without what a pack of few tokens has no room to say of each symbol: no summary, a body only of the best."""
+    """Without details that a small pack has no room for: no summaries, a body only of the best."""
     rows = enumerate(whole.core_symbols)
     return replace(
         whole,
@@ -100,7 +100,7 @@ def _all_pieces(pack: ContextPack) -> list[Piece]:
 
 
 def _pieces(pack: ContextPack, costs: Mapping[Piece, int], room_tokens: int) -> Mapping[Slot, Sequence[Piece]]:
-    """What may be told, by slot, the best first: some rows, the first body that is not too long, then the others."""
+    """The pieces, by slot, the best first: some rows, the first body that is not too long, then the others."""
     rows = range(len(pack.core_symbols))
     bodies: list[Piece] = [("body", at) for at in rows if pack.core_symbols[at].code]
     share = FIRST_BODY_SHARE * room_tokens if room_tokens >= ROOMY_TOKENS // 2 else 0
@@ -124,7 +124,7 @@ def _pieces(pack: ContextPack, costs: Mapping[Piece, int], room_tokens: int) -> 
 
 
 def _cost(pack: ContextPack, piece: Piece, first: Mapping[str, int], *, roomy: bool) -> int:
-    """What a piece costs, if the `first` of each file is told, which bears its path."""
+    """The cost of a piece, if the `first` of each file is shown, which has its path."""
     sort, at = piece
     match sort:
         case "row" if pack.core_symbols[at].citation in pack.summary:
@@ -161,9 +161,7 @@ def _of_slice(slice_: CodeSlice, at: int, taken: set[Piece]) -> CodeSlice:
 
 
 def _short(whole: ContextPack) -> ContextPack:
-    """What an agent needs to open the right files: of the first symbol what it is, a caller and a test; of others the
-    name. It opens the files anyway: there stand signatures and what is called.
-    """
+    """The names of symbols, and of the first one its summary, a caller and a test: enough to open the right files."""
     return replace(
         whole,
         core_symbols=tuple(_first(each) if at == 0 else _named(each) for at, each in enumerate(whole.core_symbols)),
@@ -191,7 +189,9 @@ def _named(slice_: CodeSlice) -> CodeSlice:
 def _first(slice_: CodeSlice) -> CodeSlice:
     within = f"{slice_.symbol_name}."
     told = [each for each in slice_.callers if each.name != slice_.file and not each.name.startswith(within)]
-    callers = tuple(sorted(told, key=lambda each: each.file == slice_.file)[:SHORT_REFS])  # others' files tell more
+    callers = tuple(
+        sorted(told, key=lambda each: each.file == slice_.file)[:SHORT_REFS]
+    )  # callers in other files are more useful
     tests = slice_.tests[:SHORT_REFS]
     return replace(
         slice_,
@@ -207,7 +207,7 @@ def _first(slice_: CodeSlice) -> CodeSlice:
 
 
 def _says_more(slice_: CodeSlice) -> bool:
-    """Whether a summary holds words that the name does not: `Create sockets.` of `create_sockets` says nothing."""
+    """Whether a summary has words that the name has not: `Create sockets.` of `create_sockets` adds nothing."""
     name = [word.casefold() for word in _WORD.findall(slice_.symbol_name)]
     said = [word.casefold() for word in _WORD.findall(slice_.summary)]
     new = {word for word in said if len(word) > 2 and not any(word.startswith(known[:4]) for known in name)}

@@ -1,26 +1,28 @@
-"""Making an answer shorter by leaving things out: whole fields, then whole rows. Pure: no store, no surface.
+"""Shortening an answer by omitting whole fields, then whole rows. Pure: no store, no surface.
 
-Data is what `msgspec.to_builtins` makes of an answer: dictionaries, lists and plain values.
+Data is the result of `msgspec.to_builtins`: dictionaries, lists and plain values.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
 from msgspec import Struct
 
-from weft.context.priorities import LEVELS, Priorities, Priority, priority_of
+from weft.context.fit import largest
 from weft.context.wording import cut
+from weft.runtime.priorities import LEVELS, Priorities, Priority, priority_of
 
 Data = dict[str, Any]
 Place = tuple[str | int, ...]  # names of fields and numbers of items, from the top
 MOST_NAMED: Final = 4  # fields that a remark names
-LEAST_CHARACTERS: Final = 120  # of a text that is cut: less of it says nothing
+LEAST_CHARACTERS: Final = 120  # of a text that is cut
 MOST_CUT: Final = 3  # texts of one answer
-SHARES_OF_TEXT: Final = (0.75, 0.5, 0.25)  # of the longest that a text may be, where others stand beside it
+SHARES_OF_TEXT: Final = (0.75, 0.5, 0.25)  # of the longest text that is allowed beside others
 MARK: Final = "({:,} more characters)"
 # Fields that are words to read. Nothing else is ever cut.
 WORDS: Final = frozenset(
@@ -30,8 +32,8 @@ WORDS: Final = frozenset(
 FIXED_CHARACTERS: Final = 32  # words of a fixed set, dates and short ids are no longer
 
 
-class Step(Struct, frozen=True):
-    """One thing that may go: fields of the object at `place`, or, where none are named, the last of the list there."""
+class Removal(Struct, frozen=True):
+    """One removal: fields of the object at `place`, or, without fields, the last item of the list there."""
 
     level: Priority
     place: Place
@@ -39,10 +41,10 @@ class Step(Struct, frozen=True):
 
 
 class Shaped(Struct, frozen=True, kw_only=True):
-    """Data, and what is no longer in it."""
+    """Data, and the removals made from it."""
 
     data: Data
-    taken: tuple[Step, ...] = ()
+    taken: tuple[Removal, ...] = ()
     cut: int = 0  # characters that are missing from texts
 
 
@@ -58,12 +60,11 @@ def shape(
     longest: int | None = None,
     may_cut: bool = True,
 ) -> Shaped | None:
-    """The data with as little left out as it takes to cost no more than the budget; None if that cannot be.
+    """The data with the fewest removals that cost no more than the budget; None if that is impossible.
 
-    Low fields go first, from the last row up, then medium, then high ones, then rows from the end. What is required
-    stays, and the first row. A level that would save nothing is passed over. Words are cut in two cases only: before
-    rows go, texts of more than `longest` characters, which would have the answer for themselves; and, if it may be, the
-    longest text where even the first row alone has no room.
+    Low fields go first, from the last row up, then medium, then high ones, then rows from the end. Required fields
+    stay, and the first row. A level that would save nothing is skipped. Texts are cut in two cases: before rows go,
+    texts of more than `longest` characters; and, if `may_cut`, the longest text where even the first row has no room.
     """
     shaped = Shaped(data=whole)
     for level, group in groupby(steps_of(whole, priorities), key=lambda step: step.level):
@@ -83,18 +84,12 @@ def shape(
     return _cut(shaped, cost, budget) if may_cut else None
 
 
-def _fewest(shaped: Shaped, steps: tuple[Step, ...], cost: Cost, budget: int) -> Shaped:
+def _fewest(shaped: Shaped, steps: tuple[Removal, ...], cost: Cost, budget: int) -> Shaped:
     """With the fewest of these steps that do; all of them do."""
-    low, high = 0, len(steps)
-    while low < high:
-        middle = (low + high) // 2
-        if cost(_without(shaped, steps[:middle])) <= budget:
-            high = middle
-        else:
-            low = middle + 1
-    while cost(found := _without(shaped, steps[:low])) > budget:  # a longer remark may cost more than one step
-        low += 1
-    return found
+    found = largest(
+        lambda kept: _without(shaped, steps[: len(steps) - kept]), lambda made: cost(made) <= budget, len(steps)
+    )
+    return _without(shaped, steps) if found is None else found
 
 
 def without(whole: Data, paths: Sequence[str], path: str = "") -> Data:
@@ -108,15 +103,15 @@ def without(whole: Data, paths: Sequence[str], path: str = "") -> Data:
     return {name: kept(held, f"{path}{name}") for name, held in whole.items() if f"{path}{name}" not in paths}
 
 
-def steps_of(whole: Data, priorities: Priorities) -> list[Step]:
-    """Everything that may go, in the order in which it goes."""
+def steps_of(whole: Data, priorities: Priorities) -> list[Removal]:
+    """All possible removals, in order."""
     found = list(_steps(whole, (), "", priorities))
     found.reverse()  # from the last row up
     return sorted(found, key=lambda step: LEVELS.index(step.level))
 
 
-def _steps(value: Data, place: Place, path: str, priorities: Priorities) -> Iterator[Step]:
-    """What may go of an object. An object that is declared to be required stays whole."""
+def _steps(value: Data, place: Place, path: str, priorities: Priorities) -> Iterator[Removal]:
+    """The possible removals from an object. An object that is declared to be required stays whole."""
     fields: dict[Priority, list[str]] = {}
     lists = 0
     for name, held in value.items():
@@ -131,19 +126,19 @@ def _steps(value: Data, place: Place, path: str, priorities: Priorities) -> Iter
         elif isinstance(held, dict) and own not in priorities:
             yield from _steps(held, (*place, name), own, priorities)
     for level, names in fields.items():
-        yield Step(level, place, tuple(names))
+        yield Removal(level, place, tuple(names))
 
 
-def _items(held: list[Any], place: Place, path: str, level: Priority, priorities: Priorities) -> Iterator[Step]:
+def _items(held: list[Any], place: Place, path: str, level: Priority, priorities: Priorities) -> Iterator[Removal]:
     """Items go one by one, from the end; of a list that is required, the first stays, and rows may lose fields."""
     for number, item in enumerate(held):
         if number or level != "required":
-            yield Step(level, place)
+            yield Removal(level, place)
         if level == "required" and isinstance(item, dict):
             yield from _steps(item, (*place, number), path, priorities)
 
 
-def _without(shaped: Shaped, steps: Sequence[Step]) -> Shaped:
+def _without(shaped: Shaped, steps: Sequence[Removal]) -> Shaped:
     data = _copied(shaped.data)
     for step in steps:
         _take(data, step)
@@ -156,7 +151,7 @@ def _copied(value: Any) -> Any:
     return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
-def _take(data: Data, step: Step) -> None:
+def _take(data: Data, step: Removal) -> None:
     *way, last = ("", *step.place)
     outer: Any = {"": data}
     for each in way:
@@ -167,7 +162,7 @@ def _take(data: Data, step: Step) -> None:
     if not step.fields:
         gone = held.pop()
         if isinstance(gone, str) and isinstance(words := data.get("words"), dict):
-            words.pop(gone, None)  # what the things listed say goes with them
+            words.pop(gone, None)  # the words of listed items go with them
         if not held:
             del outer[last]
 
@@ -191,22 +186,17 @@ def _with_short_texts(shaped: Shaped, cost: Cost, budget: int, longest: int) -> 
 
 
 def _cut(shaped: Shaped, cost: Cost, budget: int) -> Shaped | None:
-    """With the longest text cut to what there is room for, at the end of a sentence or a word; then the next one."""
+    """With the longest text cut to the room there is, at the end of a sentence or a word; then the next one."""
+
+    def fits(made: Shaped) -> bool:
+        return cost(made) <= budget
+
     for place, text in sorted(_texts(shaped.data, ()), key=lambda each: -len(each[1]))[:MOST_CUT]:
-        low, high = LEAST_CHARACTERS, len(text)
-        shortest = _with_cut(shaped, place, text, low)
-        if cost(shortest) > budget:
-            shaped = shortest
-            continue
-        best = shortest
-        while low + 1 < high:
-            middle = (low + high) // 2
-            made = _with_cut(shaped, place, text, middle)
-            if cost(made) <= budget:
-                best, low = made, middle
-            else:
-                high = middle
-        return best
+        most = max(len(text) - 1, LEAST_CHARACTERS)
+        found = largest(partial(_with_cut, shaped, place, text), fits, most, least=LEAST_CHARACTERS)
+        if found is not None:
+            return found
+        shaped = _with_cut(shaped, place, text, LEAST_CHARACTERS)
     return None
 
 
@@ -238,7 +228,7 @@ def _name(place: Place) -> str:
 
 
 def remark(whole: Data, shaped: Shaped, *, fields: bool = True) -> str:
-    """What is not in it, in words: `7 of 10 nodes, props, views`. Without `fields` these are only `details`."""
+    """The removals in words: `7 of 10 nodes, props, views`. Without `fields` these are only `details`."""
     gone: Counter[str] = Counter()
     details: dict[str, None] = {}
     for step in shaped.taken:
@@ -265,8 +255,8 @@ def _items_in(held: Any) -> int:
 
 
 def refilled(shaped: Any, whole: Any, *, deep: bool = False) -> Any:
-    """Shaped data with every field of the whole again, empty where it went, so that the answer's type can be made of
-    it. Numbers and short words stay as they were: an empty one would be another. With `deep`, objects keep their
+    """Shortened data with every field again, empty where it was removed, so that the answer's type can be made of it.
+    Numbers and short words stay as they were: an empty one would mean something else. With `deep`, objects keep their
     fields.
     """
     if isinstance(shaped, dict):

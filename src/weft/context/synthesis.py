@@ -7,8 +7,7 @@ from typing import Final
 
 import msgspec
 
-from weft.context.linearise import Linearised
-from weft.loom import Loom
+from weft.runtime.call_context import CallContext
 
 MAX_ANSWER_CHARACTERS: Final = 8_000
 NO_MODEL: Final = "no language model is configured, so none wrote an answer: the setting `model` names one"
@@ -25,22 +24,23 @@ _DANGLING = re.compile(
 _ADDRESS = re.compile(r"\b(?:weft|file|https?)://[^\s\])>\"']+")
 
 
-def synthesise(loom: Loom, question: str, context: Linearised) -> tuple[str, tuple[str, ...]]:
-    """The answer, and what there is to say about it; no answer, and why, where none can be had.
+def synthesise(ctx: CallContext, question: str, text: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The model's answer from these lines, and notes; no answer, and the reason, where there is none.
 
-    A source that was not given is taken out of it. One that rests on none of the given ones is not shown at all.
+    `sources` are the citations of the lines, by number from 1. A source that is not among them is removed from the
+    answer; an answer that cites none of them is not shown.
     """
-    if loom.counsel.model is None:
+    if ctx.advisor.model is None:
         return "", (NO_MODEL,)
-    told = msgspec.json.encode({"question": question, "lines": context.text}).decode()
-    written, problem = loom.counsel.write(_SYSTEM, told)
+    told = msgspec.json.encode({"question": question, "lines": text}).decode()
+    written, problem = ctx.advisor.write(_SYSTEM, told)
     if written is None:
         return "", (problem,)
-    return checked(written[:MAX_ANSWER_CHARACTERS], context.sources)
+    return checked(written[:MAX_ANSWER_CHARACTERS], sources)
 
 
 def checked(written: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """A written answer with none but the given sources, by number from 1 or spelt out; and what was removed."""
+    """A written answer with the given sources only, by number from 1 or spelt out; and notes on removed ones."""
     foreign: list[str] = []
     cited = 0
 
@@ -63,7 +63,7 @@ def checked(written: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...
 
     text = _ADDRESS.sub(known, _MARK.sub(kept, written)).strip()
     if foreign:
-        text = _MARK.sub(kept, _tidied(text))  # once more: what was left apart may stand together now
+        text = _MARK.sub(kept, _tidied(text))  # once more: removed sources may have brought others together
     notes: tuple[str, ...] = ()
     if foreign:
         named = ", ".join(dict.fromkeys(foreign[:5]))
@@ -75,5 +75,5 @@ def checked(written: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...
 
 
 def _tidied(text: str) -> str:
-    """Without the words and spaces that led to what was taken out: "see [1] and ." becomes "see [1]"."""
+    """Without the words and spaces that led to a removed source: "see [1] and ." becomes "see [1]"."""
     return _DANGLING.sub("", _EMPTY.sub("", re.sub(r"[ \t]{2,}", " ", text))).strip()

@@ -1,4 +1,4 @@
-"""How much a text costs to read."""
+"""Token counts of texts."""
 
 from __future__ import annotations
 

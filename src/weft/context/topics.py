@@ -1,7 +1,7 @@
-"""Texts that are about the same, and the one of them that says it best. Rows are unit vectors of one space.
+"""Topics among texts, each with its exemplar. Rows are unit vectors of one space.
 
-A text joins the first topic whose first text is near enough, else it begins one. The exemplar of a topic is its
-medoid: the text that is nearest to all others. Texts without a vector are compared by their words.
+A text joins the first topic whose first text is near enough, else it begins one. The exemplar of a topic is its medoid:
+the text nearest to all others. Texts without a vector are compared by their words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from weft.lexical import query_terms
+from weft.text.lexical import query_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NEAR_BY_MEANING: Final = 0.6  # cosine from which two texts are of one topic
 NEAR_BY_WORDS: Final = 0.6
-PLACES: Final = 512  # that words are folded into, where they are all there is
+PLACES: Final = 512  # dimensions that words are hashed into, without vectors
 READ_CHARACTERS: Final = 4_000
 AT_ONCE: Final = 256
 
@@ -66,7 +66,7 @@ def grouped(rows: NDArray[np.float32], near: float) -> list[list[int]]:
 
 
 def _led_by_medoid(rows: NDArray[np.float32], group: list[int]) -> list[int]:
-    if len(group) < 3:  # of two, each is as near to the other: the later one is told
+    if len(group) < 3:  # of two, both are equally near: the later one is the exemplar
         return group[::-1]
     own = rows[group]
     medoid = group[int((own @ own.sum(axis=0)).argmax())]
@@ -76,7 +76,7 @@ def _led_by_medoid(rows: NDArray[np.float32], group: list[int]) -> list[int]:
 
 
 def _by_words(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Unit rows of which words stand in each text, but for words that carry no meaning."""
+    """Unit rows of the words of each text, without stop words."""
     import zlib
 
     import numpy as np

@@ -1,4 +1,4 @@
-"""How a node reads on one line: its words quoted, its date where it is known."""
+"""A node on one line: its words quoted, its date where it is known."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.instants import MIN_INSTANT_US, to_iso
-from weft.kinds import VIEWS
-from weft.retrieval.views.ground import flat
-from weft.sentences import sentence_spans
-from weft.types import NodeVersion
+from weft.core.clock import MIN_INSTANT_US, to_iso
+from weft.core.kinds import VIEWS
+from weft.core.types import NodeVersion
+from weft.text.one_line import flat
+from weft.text.sentences import sentence_spans
 
 NAME_CHARACTERS: Final = 120
 TEXT_CHARACTERS: Final = 360
 WORD_CHARACTERS: Final = 64
 REMARK_CHARACTERS: Final = 200
-# These have no date of their own: when they were written down says nothing of them.
+# Kinds without a date of their own: their record time says nothing about them.
 TIMELESS: Final = VIEWS["entity"] | VIEWS["causal"] | {"Concept", "Document", "Section", "Chunk"}
 SHAPING: Final = "\t\u200c\u200d"  # tabs, and joiners, with which some scripts are spelt
 SPEAKER_CHARACTERS: Final = 40
@@ -32,12 +32,12 @@ MOMENTS: Final = frozenset(
 )
 
 
-def said_in(node: NodeVersion, text: str, shown: str) -> str:
-    """Name and what is `shown` of its text, each quoted; one alone where the other says nothing more."""
+def said_in(node: NodeVersion, shown: str) -> str:
+    """The name and the shown text, each quoted; only one where the other adds nothing."""
     name = flat(node.name)
-    if not text or text == name:
+    if not shown or shown == name:
         return quoted(cut(name, NAME_CHARACTERS)) if name else "(no words)"
-    told = text.casefold().startswith(name.replace("_", " ").casefold())  # as of a fact, whose name is how it begins
+    told = shown.casefold().startswith(name.replace("_", " ").casefold())  # a fact's name is how its text begins
     return quoted(shown) if not name or told else f"{quoted(cut(name, NAME_CHARACTERS))}: {quoted(shown)}"
 
 
@@ -60,15 +60,15 @@ def plain(word: str) -> str:
 
 
 def spoken(kind: str, props: Mapping[str, Any], text: str, summary: str = "") -> str:
-    """A kind, and of a message who spoke, as in `Message, Ana`; once is enough where its words begin with the name.
+    """A kind; of a message with its speaker, as in `Message, Ana`, unless its words begin with the name.
 
-    Of a task it is how it stands, as in `Task, blocked`; of a chunk of a document the headings above it, which its
-    summary tells, as in `Chunk, Guide › Install › Linux`.
+    Of a task with its status, as in `Task, blocked`; of a chunk of a document with the headings above it, as in `Chunk,
+    Guide › Install › Linux`.
     """
     if kind == "Chunk" and (place := headings(summary)):
         return f"{kind}, {place}"
     by = props.get("speaker") or props.get("role") if kind == "Message" else None
-    if kind == "Task":  # anybody may write a task: of its status only the words that weft knows stand outside of quotes
+    if kind == "Task":  # tasks are written by agents: only known statuses are shown outside of quotes
         by = props.get("status") if props.get("status") in TASK_STATES else None
     if not isinstance(by, str) or text.startswith(f"{by}:"):
         return plain(kind)
@@ -77,7 +77,7 @@ def spoken(kind: str, props: Mapping[str, Any], text: str, summary: str = "") ->
 
 
 def headings(path: str) -> str:
-    """A path of headings outside of quotes: plain words; where they are too many, the first and the last of them."""
+    """A path of headings outside of quotes: plain words; of too many, the first and the last of them."""
     names = [" ".join(_NO_HEADING.sub(" ", flat(each)).split()) for each in path.split(HEADINGS_MARK)]
     names = [name if len(name) <= HEADING_CHARACTERS else cut(name, HEADING_CHARACTERS) for name in names if name]
     while len(names) > 3 and len(HEADINGS_MARK.join(names)) > PATH_CHARACTERS:
@@ -102,30 +102,16 @@ def cut(text: str, most: int) -> str:
     return (head if blank else text[: most - 1]) + "…"
 
 
-def excerpt(text: str, start: int, end: int, around: int) -> str:
-    """What stands around a place in a text: from where a sentence begins, else a word, to the end of a word."""
-    first, last = max(0, start - around), max(end, start + around) + around
-    if first:
-        before = text[first:start]
-        spans = sentence_spans(before)
-        blank = next((at for at, sign in enumerate(before) if sign.isspace()), len(before))
-        first += spans[1][0] if len(spans) > 1 else blank
-    if last < len(text):
-        least = max(end, last - WORD_CHARACTERS)
-        last = next((at for at in range(last, least, -1) if text[at].isspace()), last)
-    return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
-
-
 def moment_of(node: NodeVersion) -> int | None:
-    """When it happened or began to hold; None where nobody said."""
-    begin = node.interval.valid_from
+    """When it happened or began to hold; None where that is unknown."""
+    begin = node.happens_at
     if begin <= MIN_INSTANT_US or (node.kind in TIMELESS and begin == node.recorded_at):
         return None
     return begin
 
 
 def date_of(node: NodeVersion) -> str:
-    """`2026-03-02 14:05`, `since 2026-03-02`, `2026-03-02 to 2026-04-01`; nothing where no date is known."""
+    """`2026-03-02 14:05`, `since 2026-03-02`, `2026-03-02 to 2026-04-01`; empty where no date is known."""
     begin, end = moment_of(node), node.interval.valid_to
     if begin is None:
         return "" if end is None else f"until {_written(end)}"

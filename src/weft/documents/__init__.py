@@ -1,4 +1,1 @@
-"""Reading documents: what sections a file has, and what passages on one topic each.
-
-Nothing here knows of stores, projects or nodes: bytes come in, lines and words go out.
-"""
+"""Documents: parsing files into sections and chunks, and keeping their versions in the graph."""

@@ -1,1 +1,1 @@
-"""The append-only log: what an event is, how it is written down, chained, checked, carried and cited."""
+"""The append-only log: events, their canonical form, hash chain, checks, files and citations."""

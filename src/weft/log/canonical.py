@@ -1,11 +1,10 @@
-"""Canonical JSON (RFC 8785): one byte string for one value, so that hashes mean the same everywhere.
+"""Canonical JSON (RFC 8785): one byte string per value, so that hashes mean the same everywhere.
 
-orjson is ten times faster than the reference encoder and equal to it on most of what weft writes; where it
-might differ (very small or large floats, keys beyond ASCII) the reference encoder runs. A property test holds the
-two together.
+orjson is ten times faster than the reference encoder and equal to it on most of what weft writes; where it might differ
+(very small or large floats, keys beyond ASCII) the reference encoder runs. A property test compares the two.
 
-To know which, every value is looked at. Not so those of a struct of whose fields the types say that they hold nothing
-but texts, whole numbers, truth values and lists of these: its bytes tell the rest.
+Choosing between them takes a look at every value, except for a struct whose field types admit only texts, whole
+numbers, booleans and lists of these: there the encoded bytes suffice.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ import orjson
 import rfc8785
 from msgspec import Struct, inspect
 
-from weft.errors import Invalid, TooLarge
+from weft.core.errors import Invalid, TooLarge
 
-MAX_SAFE_INTEGER = 2**53 - 1  # beyond this, JSON readers disagree about a number
+MAX_SAFE_INTEGER = 2**53 - 1  # beyond this, JSON readers disagree about integers
 FIRST_EXPONENT = 1e21  # from here on floats are written with an exponent; below, as integers
 PLAIN_FROM, PLAIN_UNTIL = 1e-3, 1e15
 MAX_DEPTH = 64
@@ -31,7 +30,7 @@ _PLAIN_TYPES: Final = (inspect.StrType, inspect.IntType, inspect.BoolType, inspe
 
 
 class _Fault(Exception):
-    """Something JSON cannot carry, with the path to it, innermost part first."""
+    """A value that JSON cannot carry, with the path to it, innermost part first."""
 
     def __init__(self, error: type[Invalid], what: str, hint: str) -> None:
         super().__init__(what)
@@ -66,12 +65,12 @@ def canonical_struct(value: Struct) -> bytes:
 
 @functools.cache
 def _is_plain(kind: type[Struct]) -> bool:
-    """Whether all values of a type are written alike by both encoders, whatever they are."""
+    """Whether both encoders write all values of a type alike."""
     return _holds_plain(inspect.type_info(kind), 0)
 
 
 def _holds_plain(kind: inspect.Type, depth: int) -> bool:
-    if depth >= MAX_DEPTH:  # a type that holds itself
+    if depth >= MAX_DEPTH:  # a recursive type
         return False
     match kind:
         case inspect.StructType(fields=fields):
@@ -111,7 +110,7 @@ def _check_text(text: str) -> None:
 
 
 def _check(value: Any, depth: int) -> bool:
-    """Validates; True when orjson and the reference encoder are known to agree on this value."""
+    """Validates; True if orjson and the reference encoder are known to agree on this value."""
     kind = type(value)
     if kind is str:
         if not value.isascii() or "\x00" in value:
@@ -128,7 +127,7 @@ def _check(value: Any, depth: int) -> bool:
             raise _Fault(Invalid, f"is {value}", "JSON has no NaN or infinity: leave it out or send null")
         if MAX_SAFE_INTEGER < abs(value) < FIRST_EXPONENT:
             raise _Fault(Invalid, "is a whole number beyond 2^53", "send it as a string")
-        # Between these, and with a fraction, both write the shortest digits that read back, and no exponent.
+        # In this range, and with a fraction, both write the shortest round-trip digits without an exponent.
         return PLAIN_FROM <= abs(value) < PLAIN_UNTIL and not value.is_integer()
     if depth >= MAX_DEPTH:
         raise _Fault(TooLarge, f"is nested more than {MAX_DEPTH} deep", "flatten the payload")

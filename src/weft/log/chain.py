@@ -1,12 +1,12 @@
-"""Hashes that tie the log together.
+"""Hashes of the log.
 
-    payload_hash = sha256(salt ‖ canonical payload)         erasable: without payload and salt it tells nothing
-    hash         = sha256(canonical header)                 the header holds payload_hash and prev_hash
-    digest       = sha256(previous digest ‖ canonical {first_pos, at, events: hashes})
+payload_hash = sha256(salt ‖ canonical payload); erasable: without payload and salt it reveals nothing. hash =
+sha256(canonical header); the header holds payload_hash and prev_hash. digest = sha256(previous digest ‖ canonical
+{first_pos, at, events: hashes}).
 
-A session's first event follows a genesis value that names account and session; the first commit one that names
-the account. `pos` and `known_at` are places in one store, so they are bound by the commit chain and not by the
-event's own hash: an event keeps its hash, and its citation, wherever it is carried.
+A session's first event follows a genesis value of account and session; the first commit one of the account. `pos` and
+`known_at` belong to one store, so the commit chain binds them and not the event's own hash: an event keeps its hash,
+and its citation, wherever it is copied.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from weft.instants import to_iso
+from weft.core.clock import to_iso
+from weft.core.types import Commit, Event
 from weft.log.canonical import canonical
-from weft.types import Commit, Event
 
 SALT_BYTES = 16
 
 
 def payload_digest(salt: bytes, payload: bytes) -> bytes:
-    """Binds a payload without giving it away."""
+    """Commits to a payload without revealing it."""
     return hashlib.sha256(salt + payload).digest()
 
 
 def session_genesis(account: str, session: str) -> bytes:
-    """What a session's first event follows."""
+    """The predecessor of a session's first event."""
     return hashlib.sha256(canonical({"weft": "session", "account": account, "session": session})).digest()
 
 
 def commit_genesis(account: str) -> bytes:
-    """What an account's first commit follows."""
+    """The predecessor of an account's first commit."""
     return hashlib.sha256(canonical({"weft": "account", "account": account})).digest()
 
 
 def header_hash(event: Event) -> bytes:
-    """The event's hash, from everything in its header. Headers hold ids, never words."""
+    """The event's hash, over its whole header. Headers hold ids, never words."""
     header = {
         "account": event.account,
         "session": event.session,

@@ -7,14 +7,14 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 
 _EVENT = re.compile(r"weft://([A-Za-z0-9][A-Za-z0-9._:@+-]{0,127})/events/([1-9][0-9]{0,15})(?:#([0-9a-f]{8}))?")
 _FILE = re.compile(r"file://([^\x00]+?):([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
 
 
 class EventCitation(Struct, frozen=True, kw_only=True):
-    """Points at an event; `prefix` is the beginning of its hash."""
+    """Cites an event; `prefix` is the start of its hash."""
 
     session: str
     seq: int
@@ -22,7 +22,7 @@ class EventCitation(Struct, frozen=True, kw_only=True):
 
 
 class FileCitation(Struct, frozen=True, kw_only=True):
-    """Points at lines of a file, relative to its project."""
+    """Cites lines of a file, relative to its project."""
 
     path: str
     line: int
@@ -42,10 +42,10 @@ def parse_citation(text: str) -> EventCitation | FileCitation:
 
 
 def is_event_citation(text: object) -> bool:
-    """Whether a value is the citation of an event, and nothing else."""
+    """Whether a value is exactly the citation of an event."""
     return isinstance(text, str) and _EVENT.fullmatch(text) is not None
 
 
 def file_citation(path: str, line: int) -> str:
-    """Cites a line of a file. Without blanks: a path stands outside of quotes, and is no sentence there."""
+    """Cites a line of a file. Percent-encoded, so that it contains no blanks."""
     return f"file://{quote(path, safe='/@+,=~')}:{line}"

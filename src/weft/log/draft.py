@@ -1,8 +1,8 @@
-"""From what an operation wants to record to sealed events.
+"""Drafts, and the events made of them.
 
-`prepare` does all that needs no lock (validation, canonical bytes, salts); `seal` runs inside the write lock and
-stamps order: position, sequence, record time, chain. Stamping before the lock would let commits land out of order
-and answers pinned to a moment change afterwards.
+`prepare` does everything that needs no lock (validation, canonical bytes, salts); `chained` runs inside the write lock
+and assigns order: position, sequence number, record time, chain. Assigned before the lock, commits could land out of
+order, and answers pinned to a time could change afterwards.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from weft.commits import LexedText, LockedView
-from weft.errors import Conflict, Invalid, TooLarge
+from weft.core.commits import LexedText, LockedView
+from weft.core.errors import Conflict, Invalid, TooLarge
+from weft.core.types import MAX_EVENTS_PER_COMMIT, MAX_PAYLOAD_BYTES, Commit, Event, Writer
 from weft.log.canonical import canonical_struct
 from weft.log.chain import (
     SALT_BYTES,
@@ -25,15 +26,14 @@ from weft.log.chain import (
     session_genesis,
 )
 from weft.log.kinds import kind_named
-from weft.types import MAX_EVENTS_PER_COMMIT, MAX_PAYLOAD_BYTES, Actor, Commit, Event
 
 MAX_CAUSES = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
 
 
 class Ready(Struct, frozen=True, kw_only=True):
-    """What was made of a payload ahead of its write, maybe in another process: its canonical bytes, and its texts for
-    the index. Whoever makes it has put its words through the screen.
+    """The parts of a payload made ahead of its write, possibly in another process: its canonical bytes,
+    and its texts for the index. Its words have passed the privacy filter.
     """
 
     raw: bytes
@@ -43,7 +43,7 @@ class Ready(Struct, frozen=True, kw_only=True):
 class Draft(Struct, frozen=True, kw_only=True):
     """An event before it has a place. `payload` is an instance of the kind's payload type.
 
-    Of a draft that is `ready`, the payload is no more than whom and what it is about; what is written is in there.
+    If the draft is `ready`, the payload only says whom and what it is about; the content is in there.
     """
 
     kind: str
@@ -107,38 +107,35 @@ def encoded(payload: Struct) -> bytes:
     return raw
 
 
-def seal(
-    prepared: Sequence[Prepared],
-    view: LockedView,
-    *,
-    account: str,
-    session: str,
-    actor: Actor,
-    request_id: str | None,
-    expected_head: int | None,
-    now_us: int,
-) -> tuple[Commit, tuple[Event, ...]]:
-    """Gives drafts their place. Raises Conflict when the session is not at `expected_head`."""
-    head = view.head()
-    at = max(now_us, head.at + 1)
+def check_head(view: LockedView, session: str, expected: int) -> None:
+    """Raises Conflict unless the session's last event has this number."""
     last = view.session_head(session)
     seq = last.seq if last else 0
-    if expected_head is not None and expected_head != seq:
+    if expected != seq:
         raise Conflict(
-            f"session {session} is at {seq}, you wrote after {expected_head}",
-            hint=f"read from {min(expected_head, seq) + 1} and retry",
+            f"session {session} is at {seq}, you wrote after {expected}",
+            hint=f"read from {min(expected, seq) + 1} and retry",
         )
-    prev_hash = last.hash if last else session_genesis(account, session)
+
+
+def chained(
+    prepared: Sequence[Prepared], view: LockedView, writer: Writer, *, request_id: str | None, now_us: int
+) -> tuple[Commit, tuple[Event, ...]]:
+    """Events with their places in log, session and chain, and their commit. Runs inside the write lock."""
+    head, last = view.head(), view.session_head(writer.session)
+    at = max(now_us, head.at + 1)
+    seq = last.seq if last else 0
+    prev_hash = last.hash if last else session_genesis(writer.account, writer.session)
     events: list[Event] = []
     for offset, one in enumerate(prepared, start=1):
         draft = one.draft
         event = Event(
             pos=head.pos + offset,
-            account=account,
-            session=session,
+            account=writer.account,
+            session=writer.session,
             seq=seq + offset,
             kind=draft.kind,
-            actor=actor,
+            actor=writer.actor,
             recorded_at=at,
             known_at=at,
             occurred_at=draft.occurred_at,

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from weft.errors import Corrupt, Invalid
-from weft.instants import parse_instant, to_iso
+from weft.core.clock import parse_instant, to_iso
+from weft.core.errors import Corrupt, Invalid
+from weft.core.types import Actor, Commit, Event
 from weft.log.canonical import canonical
 from weft.log.verify import ChainChecker
-from weft.types import Actor, Commit, Event
 
 FORMAT_VERSION = 1
 MAX_LINE_BYTES = 4_000_000  # a payload of 1 MB, escaped, with its header
@@ -41,7 +41,7 @@ def write_lines(account: str, commits: Iterable[LogItem]) -> Iterator[bytes]:
 def read_checked(lines: Iterable[bytes]) -> Iterator[tuple[str, LogItem]]:
     """(account, commit with events) for each commit, every hash checked. Raises Corrupt at the first bad line.
 
-    The last line must be there: a file that was cut short is refused.
+    A file without its last line was cut short, and is refused.
     """
     numbered = enumerate(lines, start=1)
     account = _read_header(numbered)

@@ -1,4 +1,4 @@
-"""Checks a log against its own hashes, and names the first thing that is wrong."""
+"""Verification of a log against its own hashes; names the first problem."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any
 
 from msgspec import Struct
 
-from weft.errors import StoreError
-from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.core.clock import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.core.errors import StoreError
+from weft.core.ports import Store
+from weft.core.types import MAX_READ_EVENTS, Commit, Event, Viewer
 from weft.log.canonical import decode
 from weft.log.chain import commit_digest, commit_genesis, header_hash, payload_digest, session_genesis
 from weft.log.kinds import payload_of, rewriting
-from weft.ports import Store
-from weft.sealing import PREFIX, is_sealed
-from weft.types import MAX_READ_EVENTS, Commit, Event, Viewer
+from weft.text.encryption import PREFIX, is_sealed
 
 VERIFY_SLICE_EVENTS = 1_000
 MAX_SESSIONS = 1_000_000
 MAX_PASSES = 3
 
 
-class Verified(Struct, frozen=True, kw_only=True):
-    """What verifying found: how far the log is sound, and the first problem, if any.
+class VerifyResult(Struct, frozen=True, kw_only=True):
+    """The result of a verification: how far the log is sound, and the first problem, if any.
 
-    `erased` counts events whose payloads were replaced since they were sealed, by an erasure or a new key.
+    `erased` counts events whose payloads were replaced, by an erasure or a key rotation.
     """
 
     commits: int
@@ -53,7 +53,7 @@ class ChainChecker:
             return f"the commit at position {commit.first_pos} says {commit.count} events and has {len(events)}"
         if commit.at <= self.at:
             return f"the commit at position {commit.first_pos} is not later than the one before it"
-        moved: dict[str, tuple[int, bytes]] = {}  # only these: there may be many sessions, and a commit has few
+        moved: dict[str, tuple[int, bytes]] = {}  # only the sessions of this commit: there may be many others
         for offset, event in enumerate(events):
             problem = self._check_event(event, self.pos + 1 + offset, commit, moved)
             if problem:
@@ -70,7 +70,9 @@ class ChainChecker:
         return None
 
     def unbound(self) -> str | None:
-        """At the end: the first payload that was replaced, and no event says by what; or that is not what one says."""
+        """At the end: the first replaced payload that no later event accounts for, or that differs from
+        what one says.
+        """
         for key, left in self._rewritten.items():
             if key not in self._named:
                 return f"{left.name}: the payload was replaced, and no event says so"
@@ -85,7 +87,7 @@ class ChainChecker:
         return None
 
     def _bind(self, event: Event) -> None:
-        """Keeps what ties a replaced payload to the log: what it is, and what a later event says that it is."""
+        """Records a replaced payload's digest, or what a later event says that it is."""
         if event.rewritten:
             self._rewritten[event.session, event.seq] = _Left(
                 digest=payload_digest(event.salt or b"", event.payload or b""),
@@ -126,7 +128,7 @@ class ChainChecker:
         return None
 
     def _check_telling(self, event: Event, name: str, moved: dict[str, tuple[int, bytes]]) -> str | None:
-        """What says that payloads were replaced: it stands as it was sealed, and names what came before it."""
+        """A `log.rewritten` event must be unchanged itself, and name only earlier events."""
         if event.rewritten:
             return f"{name}: what says that payloads were replaced cannot be replaced itself"
         told: rewriting.Rewritten = payload_of(event)
@@ -138,7 +140,7 @@ class ChainChecker:
 
 
 class _Left(Struct, frozen=True, kw_only=True):
-    """A replaced payload: its digest, what the event is called, whether anything in it is sealed."""
+    """A replaced payload: its digest, the event's label, whether anything in it is encrypted."""
 
     digest: bytes
     name: str
@@ -158,19 +160,19 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def read_commits(store: Store, viewer: Viewer, *, after: int = 0) -> Iterator[tuple[Commit, tuple[Event, ...]]]:
-    """The whole log, a slice at a time."""
+    """The whole log, one page at a time."""
     while found := store.log(viewer, after=after, limit=min(VERIFY_SLICE_EVENTS, MAX_READ_EVENTS)):
         yield from found
         last = found[-1][0]
         after = last.first_pos + last.count - 1
 
 
-def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) -> Verified:
-    """Checks the account's whole log. `expected_digest` is a head kept elsewhere: it shows a missing tail."""
+def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) -> VerifyResult:
+    """Checks the account's whole log. `expected_digest` is a head stored elsewhere: it reveals a missing tail."""
     for _ in range(MAX_PASSES):
         checker = ChainChecker(viewer.account)
         problem = _follow(checker, store, viewer)
-        # What is erased while the log is read may be read before, and what says so after: only the next pass tells.
+        # An erasure during the scan may replace a payload before and be recorded after the read: another pass tells.
         loose = checker.unbound() if problem is None else None
         if loose is None:
             break
@@ -179,7 +181,7 @@ def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) 
         problem = (
             f"the log ends at {checker.digest.hex()[:16]}…, not at the digest given: its tail is missing or it went on"
         )
-    return Verified(
+    return VerifyResult(
         commits=checker.commits,
         events=checker.events,
         erased=checker.erased,
@@ -189,7 +191,7 @@ def verify(store: Store, viewer: Viewer, *, expected_digest: str | None = None) 
 
 
 def _follow(checker: ChainChecker, store: Store, viewer: Viewer) -> str | None:
-    """Reads to the end, and goes on where others wrote meanwhile: then heads and events are ahead of what was read."""
+    """Reads to the end, and continues if others wrote meanwhile: heads and events are then ahead of the scan."""
     while True:
         problem = _first_problem(checker, read_commits(store, viewer, after=checker.pos))
         if problem is not None:
@@ -215,9 +217,9 @@ def _heads_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str |
 
 
 def _outside_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str | None:
-    """An event that no commit covers can be read, and was never sealed.
+    """An event that no commit covers can be read, and was never chained.
 
-    Who may read an event is for the graph to say: where that is broken, none can be read so, and none is folded.
+    If the graph, which decides who may read an event, is damaged, none can be read this way, and none is applied.
     """
     try:
         newest = store.events(viewer, session=None, after_seq=0, limit=1, newest_first=True)
@@ -225,5 +227,5 @@ def _outside_problem(checker: ChainChecker, store: Store, viewer: Viewer) -> str
         return None
     for event in newest:
         if event.pos > checker.pos:
-            return f"{event.citation} (position {event.pos}) stands outside every commit"
+            return f"{event.citation} (position {event.pos}) is in no commit"
     return None

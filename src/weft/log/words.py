@@ -1,7 +1,7 @@
-"""Which parts of a payload are words: what people and agents said, as against ids, slots, hashes, times and guards.
+"""The words in a payload: what people and agents said, as opposed to ids, slots, hashes, times and guards.
 
-One walk over a payload as JSON, for all who must find every word of it: redaction, sealing, opening. Everything that
-this does not name is structure, and is never changed.
+One walk over a payload as JSON for redaction, encryption and decryption. Everything not listed here is structure, and
+is never changed.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from weft.kinds import RECORD_KINDS
+from weft.core.kinds import RECORD_KINDS
 from weft.log.citation import is_event_citation
 
 SEPARATOR: Final = "\x1f"
-# Fields that hold words, as the node that comes of them calls them.
+# Fields that hold words, with their names in the node.
 FIELDS: Final[Mapping[str, str]] = {
     "name": "name",
     "title": "name",
@@ -22,7 +22,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "speaker": "speaker",
     "props": "props",
 }
-# Parts of a payload: whether they are as sensitive as the whole, or say so themselves.
+# Parts of a payload: whether they inherit the sensitivity of the whole, or state their own.
 PARTS: Final[Mapping[str, bool]] = {
     "nodes": False,
     "edges": False,
@@ -32,7 +32,7 @@ PARTS: Final[Mapping[str, bool]] = {
     "chunks": True,
     "symbols": True,
 }
-# Properties that weft makes itself, and that are no words: ids of other nodes, places, hashes, figures.
+# Properties that weft writes itself and that hold no words: ids of other nodes, offsets, hashes, numbers.
 OWN_PROPS: Final[frozenset[str]] = frozenset(
     [
         "id",
@@ -67,29 +67,29 @@ OWN_PROPS: Final[frozenset[str]] = frozenset(
         "said",
     ]
 )
-# Properties that the fold gives, and no payload: what a caller calls so in a payload is words like any other.
+# Properties that the projection adds and no payload holds: in a payload, a property of that name is a caller's words.
 FOLDED_PROPS: Final[frozenset[str]] = frozenset({"document"})
-# Of weft's own, what tells of the words themselves: it is sealed with them.
+# weft's own properties that reveal something about the words: encrypted with them.
 TELLING_PROPS: Final[frozenset[str]] = frozenset({"sha256", "content_hash", "context_hash", "citation", "hash", "said"})
 COMPILED_FROM: Final = "compiled_from"
 
 
 def stays_clear(kind: str, name: str, value: Any) -> bool:
-    """Whether a property stays in clear beside sealed words: links that erasing must find without the key.
+    """Whether a property stays in clear beside encrypted words: links that an erasure must find without the key.
 
-    Anybody may call a property `source` or `subject`, so a name alone is not enough: it is of weft's own records, which
-    nobody else writes, or a list of citations. What documents, files and messages have of the kind is no property in
-    a payload, but follows from its structure.
+    A caller may name a property `source` or `subject`, so a name alone is not enough: the property must belong to
+    weft's own records, which nobody else writes, or be a list of citations. Similar links of documents, files and
+    messages are no properties of a payload, but follow from its structure.
     """
     if kind in RECORD_KINDS:
         return name in OWN_PROPS and name not in TELLING_PROPS
     return name == COMPILED_FROM and isinstance(value, list | tuple) and all(map(is_event_citation, value))
 
 
-class Word(NamedTuple):
-    """Where words stand: the id of the node (or what names the edge), the field, whether they are sensitive.
+class WordField(NamedTuple):
+    """The place of words: the id of the node (or the name of the edge), the field, whether they are sensitive.
 
-    `kind` is that of the node, where the payload says it.
+    `kind` is that of the node, if the payload states it.
     """
 
     of: str
@@ -98,23 +98,23 @@ class Word(NamedTuple):
     kind: str = ""
 
 
-Change = Callable[[Word, Any], Any]
+Change = Callable[[WordField, Any], Any]
 
 
 def reworded(payload: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    """A payload with all its words as `change` gives them: strings, and properties as one mapping.
+    """A payload with all its words as `change` returns them: strings, and properties as one mapping.
 
-    `reason` counts as sensitive where anything that the payload asserts is.
+    `reason` counts as sensitive if anything that the payload asserts is.
     """
     made = _part(payload, change, within=None)
     if made.get("reason"):
-        word = Word(reason_of(payload), "reason", is_sensitive(payload))
+        word = WordField(reason_of(payload), "reason", is_sensitive(payload))
         made["reason"] = change(word, made["reason"])
     return made
 
 
 def reason_of(payload: Mapping[str, Any]) -> str:
-    """What a reason is bound to: the first thing that the payload is about."""
+    """The id that a reason is bound to: the first node or edge of the payload."""
     for name in ("nodes", "edges"):
         for first in payload.get(name) or ():
             return first if isinstance(first, str) else _named(first, None)
@@ -122,29 +122,29 @@ def reason_of(payload: Mapping[str, Any]) -> str:
 
 
 def is_sensitive(payload: Mapping[str, Any]) -> bool:
-    """Whether a payload, or anything in it, is marked so."""
+    """Whether a payload, or anything in it, is marked sensitive."""
     parts = (part for name in PARTS for part in payload.get(name) or () if isinstance(part, Mapping))
     return payload.get("sensitive") is True or any(part.get("sensitive") is True for part in parts)
 
 
-def _part(part: Mapping[str, Any], change: Change, *, within: Word | None) -> dict[str, Any]:
+def _part(part: Mapping[str, Any], change: Change, *, within: WordField | None) -> dict[str, Any]:
     made = dict(part)
     of = _named(part, within)
     kind = str(part.get("node_kind") or part.get("kind") or "")
     sensitive = part.get("sensitive") is True or (within is not None and within.sensitive)
     for name, field in FIELDS.items():
         if made.get(name) and not (name in ("name", "title") and "key" in part):  # a symbol's name is in its id
-            made[name] = change(Word(of, field, sensitive, kind), made[name])
+            made[name] = change(WordField(of, field, sensitive, kind), made[name])
     for name, inherits in PARTS.items():
         if made.get(name):
-            whole = Word(of, "", sensitive) if inherits else None
+            whole = WordField(of, "", sensitive) if inherits else None
             made[name] = [
                 _part(each, change, within=whole) if isinstance(each, Mapping) else each for each in made[name]
             ]
     return made
 
 
-def _named(part: Mapping[str, Any], within: Word | None) -> str:
+def _named(part: Mapping[str, Any], within: WordField | None) -> str:
     if "src" in part:
         return edge_of(part["src"], part.get("rel", ""), part.get("dst", ""))
     if "key" in part and within is not None:
@@ -153,5 +153,5 @@ def _named(part: Mapping[str, Any], within: Word | None) -> str:
 
 
 def edge_of(src: str, rel: str, dst: str) -> str:
-    """What names an edge."""
+    """The name of an edge."""
     return SEPARATOR.join((src, rel, dst))

@@ -1,6 +1,6 @@
-"""Embedders and rerankers: those built in, and those behind HTTP. Chosen by a setting's value.
+"""Embedders and rerankers: built in, or behind HTTP. Chosen by settings.
 
-The environment is never read here: url and key come in as arguments.
+The environment is never read here: url and key are arguments.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from weft.errors import Misconfigured
-from weft.instants import Clock
-from weft.ports import Embedder, Reranker
+from weft.core.clock import Clock
+from weft.core.errors import Misconfigured
+from weft.core.ports import Embedder, Reranker
 
 __all__ = [
     "LOCAL_EMBEDDERS",
@@ -27,7 +27,7 @@ OLLAMA_URL = "http://127.0.0.1:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 SERVED_URLS: Mapping[str, str] = MappingProxyType({"ollama": OLLAMA_URL, "openai": OPENAI_URL})
 DEFAULT_TIMEOUT_S = 5.0
-RERANK_DEADLINE_S = 3.0  # for one question, with all attempts
+RERANK_DEADLINE_S = 3.0  # per query, all attempts included
 
 
 def _builtin() -> Embedder:
@@ -54,7 +54,7 @@ def _openai(model: str, url: str, key: str, timeout_s: float) -> Embedder:
     return HttpEmbedder(model, Endpoint(url or OPENAI_URL, key, timeout_s))
 
 
-# Named alone: "builtin".
+# Named without a model: "builtin".
 LOCAL_EMBEDDERS: Mapping[str, Callable[[], Embedder | None]] = MappingProxyType({"builtin": _builtin, "none": _none})
 
 # Named with their model: "ollama:nomic-embed-text".
@@ -64,7 +64,7 @@ SERVED_EMBEDDERS: Mapping[str, Callable[[str, str, str, float], Embedder]] = Map
 
 
 def embedder_from(name: str, *, url: str = "", key: str = "", timeout_s: float = DEFAULT_TIMEOUT_S) -> Embedder | None:
-    """The embedder a setting names, None for "none". Loads and sends nothing yet.
+    """The embedder of a setting, None for "none". Loads and sends nothing yet.
 
     Raises Misconfigured for a name in neither table, or an unusable url, key or timeout.
     """
@@ -78,7 +78,7 @@ def embedder_from(name: str, *, url: str = "", key: str = "", timeout_s: float =
 
 
 def embedder_of(model: str) -> str:
-    """The setting that names the embedder of a space, told by the space's name; empty if none can be told."""
+    """The setting that names a space's embedder, derived from the space's name; empty if unknown."""
     from weft.models.builtin import MODEL_NAME
 
     if model == MODEL_NAME:
@@ -88,7 +88,7 @@ def embedder_of(model: str) -> str:
 
 
 def server_of(name: str, url: str = "") -> str:
-    """The address that an embedder sends texts to; empty for one that sends none."""
+    """The server that an embedder sends texts to; empty if it sends none."""
     return url or SERVED_URLS.get(name.partition(":")[0], "") if name not in LOCAL_EMBEDDERS else ""
 
 
@@ -119,7 +119,7 @@ def _chat(model: str, url: str, key: str, timeout_s: float) -> Reranker:
     return ChatReranker(OpenAiChat(model, url or OPENAI_URL, key), deadline_s=timeout_s)
 
 
-# Named alone: "lexical".
+# Named without a model: "lexical".
 LOCAL_RERANKERS: Mapping[str, Callable[[], Reranker | None]] = MappingProxyType({"lexical": _lexical, "none": _none})
 
 # Named with their model: "http:bge-reranker-v2-m3".
@@ -131,10 +131,10 @@ SERVED_RERANKERS: Mapping[str, Callable[[str, str, str, float], Reranker]] = Map
 def reranker_from(
     name: str, *, clock: Clock, url: str = "", key: str = "", deadline_s: float = RERANK_DEADLINE_S
 ) -> Reranker | None:
-    """The reranker a setting names, None for "none". Loads and sends nothing yet.
+    """The reranker of a setting, None for "none". Loads and sends nothing yet.
 
-    One behind HTTP is given up after `deadline_s` and left alone for a while after it failed. Raises Misconfigured for
-    a name in neither table, or an unusable url or key.
+    One behind HTTP is abandoned after `deadline_s`, and not called for a while after a failure. Raises Misconfigured
+    for a name in neither table, or an unusable url or key.
     """
     if name in LOCAL_RERANKERS:
         return LOCAL_RERANKERS[name]()
@@ -144,6 +144,6 @@ def reranker_from(
         raise Misconfigured(f"there is no reranker {name!r}", hint=f"one of {', '.join(known)}")
     if not url and kind != "openai":
         raise Misconfigured(f"the reranker {name!r} has no address", hint="set reranker_url to its server's")
-    from weft.models.resting import RestingReranker
+    from weft.models.reranker_in_use import RestingReranker
 
     return RestingReranker(SERVED_RERANKERS[kind](model, url, key, deadline_s), clock, deadline_s=deadline_s)

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from weft.errors import Misconfigured, ModelError, TooLarge
+from weft.core.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
 from weft.models.onnx_graph import with_output
 
@@ -34,13 +34,13 @@ Made = TypeVar("Made")
 
 MODEL_NAME = "minilm-l6-v2/int8"
 DIMENSIONS = 384
-WINDOW_TOKENS = 256  # the model's training length, the two marks [CLS] and [SEP] included
+WINDOW_TOKENS = 256  # the model's training length, [CLS] and [SEP] included
 WINDOW_OVERLAP_TOKENS = 32  # at least, between neighbouring windows of a text that needs up to MAX_WINDOWS of them
-MAX_WINDOWS = 64  # per text, some 14,000 tokens; a longer text is read in this many windows spread evenly over it
-MAX_TEXT_CHARACTERS = 1_000_000  # per text, as much as an event's payload holds
-GROUP_TEXTS = 256  # texts whose tokens are held at once
+MAX_WINDOWS = 64  # per text, about 14,000 tokens; a longer text is sampled in this many evenly spaced windows
+MAX_TEXT_CHARACTERS = 1_000_000  # per text: the limit of an event's payload
+GROUP_TEXTS = 256  # texts tokenised at once
 GROUP_CHARACTERS = MAX_TEXT_CHARACTERS
-DEFAULT_THREADS = max(1, min(4, os.cpu_count() or 1))  # windows at a time: one for each core, up to a few
+DEFAULT_THREADS = max(1, min(4, os.cpu_count() or 1))  # windows at a time: one per core, up to four
 MAX_THREADS = 64
 
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
@@ -51,7 +51,7 @@ _load_lock = threading.Lock()
 
 
 class BuiltinEmbedder:
-    """Embeds offline with the packaged model. Safe to share between threads; instances share one loaded model."""
+    """Embeds offline with the packaged model. Thread-safe; instances share one loaded model."""
 
     def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
         """`threads` windows run at a time within one call. Nothing is loaded yet."""
@@ -90,10 +90,10 @@ class BuiltinEmbedder:
     def embed_with_parts(
         self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> tuple[NDArray[float32], list[NDArray[float32]]]:
-        """The same rows, and for each text a unit row per span of its characters, from the same run of the model.
+        """The same rows, and for each text one unit row per span of characters, from the same run of the model.
 
-        A span's vector is the mean of its tokens' as the model read them, in the light of the whole window: better
-        than its words alone say, at no further cost. A span of which no token was read gets the text's own row.
+        A span's vector is the mean of its tokens' contextual vectors, at no further cost and better than the span
+        embedded alone. A span without tokens gets the text's own row.
         """
         import numpy as np
 
@@ -121,7 +121,7 @@ class BuiltinEmbedder:
         return _units(sums)
 
     def _at_once(self, work: Callable[[Given], Made], jobs: Sequence[Given]) -> list[Made]:
-        """Does the jobs side by side on this embedder's threads."""
+        """Runs jobs on this embedder's threads."""
         if len(jobs) == 1 or self._threads == 1:
             return [work(job) for job in jobs]
         with ThreadPoolExecutor(min(self._threads, len(jobs)), "weft-embed") as pool:
@@ -129,7 +129,7 @@ class BuiltinEmbedder:
 
 
 def verify_model_files() -> tuple[str, ...]:
-    """Problems of the packaged model files against their SHA256SUMS, one line each; empty when sound. Some 30 ms."""
+    """Problems of the packaged model files against their SHA256SUMS, one line each; about 30 ms."""
     problems = []
     try:
         lines = (_DIRECTORY / _SUMS).read_text(encoding="ascii").splitlines()
@@ -150,11 +150,11 @@ def verify_model_files() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """The tokenizer and a one-threaded session: both may be used from many threads at once."""
+    """The tokenizer and a one-threaded session, both thread-safe."""
 
     tokenizer: Tokenizer
     session: Any
-    faults: tuple[type[Exception], ...]  # onnxruntime's own, which share no base
+    faults: tuple[type[Exception], ...]  # onnxruntime's exceptions, which have no common base
 
     def windows(self, text: str) -> list[_Window]:
         """The text's tokens with their marks, in at most MAX_WINDOWS windows from its start to its end."""
@@ -211,14 +211,14 @@ class _Loaded:
 
 
 class _Window(NamedTuple):
-    """Token ids, and the characters of the text that each stands for."""
+    """Token ids, and their character offsets in the text."""
 
     ids: list[int]
     places: list[tuple[int, int]]
 
 
 def _units(rows: NDArray[float32]) -> NDArray[float32]:
-    """Rows of length 1. One way for all of them: two ways to take a length differ in the last bit."""
+    """Rows normalised to length 1. One implementation for all: two would differ in the last bit."""
     import numpy as np
 
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
@@ -233,14 +233,14 @@ def _window_starts(inner_tokens: int) -> list[int]:
 
 
 def _load() -> _Loaded:
-    """The process's one loaded model; the first caller loads it while others wait."""
+    """The process's loaded model; the first caller loads it while others wait."""
     with _load_lock:
         return _load_once()
 
 
 @lru_cache(maxsize=1)
 def _load_once() -> _Loaded:
-    os.putenv("ORT_DISABLE_TELEMETRY", "1")  # else it reports to its makers from its import on; weft sends nothing
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")  # otherwise it sends telemetry from its import on
     try:
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as faults

@@ -1,6 +1,6 @@
-"""A language model behind HTTP: any server that speaks OpenAI's chat protocol. Chosen by the setting `model`.
+"""Language models behind HTTP, with OpenAI's chat protocol. Chosen by the setting `model`.
 
-What comes back is text and nothing more: whoever asked decides what it may mean.
+The answer is plain text; callers interpret it.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from weft.errors import Misconfigured, ModelError
+from weft.core.errors import Misconfigured, ModelError
 
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_SENT_CHARACTERS = 200_000
 MAX_ANSWER_CHARACTERS = 32_000
 MAX_JSON_TOKENS = 700  # a handful of short fields
 MAX_TEXT_TOKENS = 2_000
-MAX_AT_ONCE = 8  # calls, those that were given up and have not ended included
+MAX_AT_ONCE = 8  # calls, including abandoned ones that have not ended
 _WRONG_ANSWER = "check that the url and the model are those of a chat server"
 
 
 class Chat(Protocol):
-    """A language model that is asked in words."""
+    """A language model."""
 
     @property
     def model(self) -> str: ...
 
     def ask(self, system: str, user: str, *, deadline_s: float, json: bool) -> str:
-        """What it says, of bounded length and not empty, within `deadline_s` in all. With `json`, it is asked for one
-        JSON object, which it may still fail to give. Raises ModelError; the caller goes on without it then.
+        """The model's answer, bounded and not empty, within `deadline_s` in all. With `json`, it is asked
+        for one JSON object, which it may still fail to return. Raises ModelError; the caller then goes on
+        without it.
         """
         ...
 
@@ -53,7 +54,7 @@ class _Completion(Struct):
 class OpenAiChat:
     """An OpenAI-compatible server: `POST {url}/chat/completions`, with a bearer key if there is one.
 
-    Safe to share between threads. Sends nothing until asked.
+    Thread-safe. Sends nothing until asked.
     """
 
     def __init__(self, model: str, url: str, key: str = "") -> None:
@@ -62,7 +63,7 @@ class OpenAiChat:
 
         if not model:
             raise Misconfigured("the language model has no name", hint="for example openai:gpt-4o-mini")
-        Endpoint(url, key)  # what is wrong with them is told at the start, not at the first question
+        Endpoint(url, key)  # reports problems at the start, not at the first query
         self._name, self._url, self._key = model, url, key
         self._room = BoundedSemaphore(MAX_AT_ONCE)
 
@@ -99,9 +100,9 @@ class OpenAiChat:
         return said
 
     def _within(self, deadline_s: float, call: Callable[[], bytes]) -> bytes:
-        """The call's result, waited for no longer than this, whatever it does: look up names, retry, trickle.
+        """The call's result within the deadline, whatever the call does: name lookups, retries, slow answers.
 
-        A call that is given up ends by the endpoint's own limits, in the background.
+        An abandoned call ends in the background, by the endpoint's own limits.
         """
         ends_s = time.monotonic() + deadline_s
         late = ModelError(f"{self._url} did not answer within {deadline_s:.3g} s", hint="use a quicker model, or none")
@@ -128,7 +129,7 @@ class OpenAiChat:
 
 
 def chat_from(name: str, *, url: str = "", key: str = "") -> Chat | None:
-    """The language model a setting names, None for "none". Sends nothing yet.
+    """The language model of a setting, None for "none". Sends nothing yet.
 
     Raises Misconfigured for another name, or an unusable url or key.
     """
@@ -141,5 +142,5 @@ def chat_from(name: str, *, url: str = "", key: str = "") -> Chat | None:
 
 
 def _sendable(text: str) -> str:
-    """The text as JSON can carry it: bounded, no lone surrogates."""
+    """Text for JSON: bounded, without lone surrogates."""
     return text[:MAX_SENT_CHARACTERS].encode("utf-8", "replace").decode("utf-8")

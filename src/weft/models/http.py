@@ -1,7 +1,6 @@
-"""Embedders behind HTTP: any OpenAI-compatible server, and Ollama.
+"""Embedders behind HTTP: OpenAI-compatible servers, and Ollama.
 
-What a server answers is checked before anyone sees it: the right count, one constant dimension, finite, not zero.
-Rows are normalised here, whatever the server does.
+Answers are validated: count, one constant dimension, finite, not zero. Rows are normalised here.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from weft.errors import Misconfigured, ModelError, TooLarge
+from weft.core.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
 from weft.models.json_post import Endpoint, RefusedError
 
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH_TEXTS = 64
-BATCH_CHARACTERS = 200_000  # some 50,000 tokens, well under what hosted servers take in one request
+BATCH_CHARACTERS = 200_000  # about 50,000 tokens, well below the limits of hosted servers
 MAX_TEXT_CHARACTERS = BATCH_CHARACTERS
-MIN_PIECE_CHARACTERS = 400  # some 100 tokens: every model takes those
+MIN_PIECE_CHARACTERS = 400  # about 100 tokens: every model accepts those
 MAX_DIMENSIONS = 16_384
-BLANK = "."  # what is sent for blank text, which servers refuse
+BLANK = "."  # sent instead of blank text, which servers refuse
 _PROBE = "dimensions"
 _WRONG_ANSWER = "check that the url and the model are those of an embedding server"
 
@@ -44,10 +43,10 @@ class _OllamaAnswer(Struct):
 
 
 class _RemoteEmbedder:
-    """What both protocols share: batches out, checked unit rows back. Safe to share between threads."""
+    """The part common to both protocols: batches out, validated unit rows back. Thread-safe."""
 
     def __init__(self, model: str, endpoint: Endpoint, *, dimensions: int | None = None) -> None:
-        """`dimensions` is checked when given; else the first answer decides. Sends nothing yet."""
+        """`dimensions` is checked if given; else the first answer sets it. Sends nothing yet."""
         if not model:
             raise Misconfigured("the embedding model has no name", hint="for example ollama:nomic-embed-text")
         if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
@@ -58,15 +57,15 @@ class _RemoteEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """As stated, or as first answered: asks the server once if neither is known. Raises ModelError."""
+        """As given, or as first answered: asks the server once if neither is known. Raises ModelError."""
         return self._dimensions if self._dimensions is not None else int(self.embed([_PROBE]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         """A float32 array, one unit row per text, in order.
 
-        A text that the server refuses, as one over its model's context, is read in pieces whose vectors are averaged by
-        length. Raises TooLarge over MAX_TEXT_CHARACTERS, ModelError if the server is out of reach, refuses short texts
-        too, or its answer is wrong.
+        A text that the server refuses, for example as too long, is embedded in pieces whose vectors are averaged by
+        length. Raises TooLarge over MAX_TEXT_CHARACTERS, ModelError if the server is unreachable, refuses short texts
+        too, or answers wrongly.
         """
         import numpy as np
 
@@ -82,7 +81,7 @@ class _RemoteEmbedder:
         return np.concatenate([self._rows(batch) for batch in sent])
 
     def _rows(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Of a batch; of its halves where the server refuses it, down to pieces of one text."""
+        """Of a batch; of its halves if the server refuses it, down to pieces of one text."""
         import numpy as np
 
         try:
@@ -138,7 +137,7 @@ class HttpEmbedder(_RemoteEmbedder):
         try:
             data = msgspec.json.decode(body, type=_OpenAIAnswer).data
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._wrong(f"something else than embeddings: {error}") from error
+            raise self._wrong(f"no embeddings: {error}") from error
         if all(item.index is None for item in data):
             return [item.embedding for item in data]
         by_index = {item.index: item.embedding for item in data}
@@ -160,16 +159,16 @@ class OllamaEmbedder(_RemoteEmbedder):
         try:
             return msgspec.json.decode(body, type=_OllamaAnswer).embeddings
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._wrong(f"something else than embeddings: {error}") from error
+            raise self._wrong(f"no embeddings: {error}") from error
 
 
 def _halves(text: str) -> tuple[str, str]:
-    """Cut between two words, near the middle."""
+    """Split between two words, near the middle."""
     middle = len(text) // 2
     space = text.rfind(" ", middle - MIN_PIECE_CHARACTERS // 2, middle)
     return text[: space if space > 0 else middle], text[space + 1 if space > 0 else middle :]
 
 
 def _sendable(text: str) -> str:
-    """The text as a server accepts it: not blank, no lone surrogates."""
+    """Text as a server accepts it: not blank, without lone surrogates."""
     return text.encode("utf-8", "replace").decode("utf-8") if text.strip() else BLANK

@@ -1,6 +1,6 @@
-"""One JSON request to a model server: bounded in time and size, retried once, its key never shown.
+"""JSON requests to model servers: bounded in time and size, retried once, the key never shown.
 
-Plain `http.client`: it follows no redirects (which would carry the key elsewhere) and reads no proxy settings from the
+Plain `http.client`: it follows no redirects (which would leak the key) and reads no proxy settings from the
 environment.
 """
 
@@ -19,22 +19,22 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from weft.errors import Misconfigured, ModelError
+from weft.core.errors import Misconfigured, ModelError
 
 DEFAULT_TIMEOUT_S = 5.0
 MAX_TIMEOUT_S = 600.0
 RETRY_PAUSE_S = 0.2
 MAX_RESPONSE_BYTES = 64_000_000
-SHOWN_CHARACTERS = 200  # of a server's own explanation
+SHOWN_CHARACTERS = 200  # of a server's error message
 _READ_BYTES = 65_536
 _CHECK = "check the url, the key, the model's name and the length of the texts"
 _REFUSALS: Final = frozenset({400, 413, 422})
-# What servers say of a text that is over their model's context, some of them with the status of a fault of their own.
+# Messages of servers about a text over the model's context; some send them with a 5xx status.
 _TOO_LONG: Final = re.compile(r"context|too (?:long|large|many)|exceed|maximum|max_|physical batch", re.IGNORECASE)
 
 
 class RefusedError(Exception):
-    """The cause of a ModelError where the server will not take what was sent; less of it, it may."""
+    """Cause of a ModelError if the server refuses the request; a smaller one may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,10 @@ class Endpoint:
             raise Misconfigured(f"a model server's timeout must be over 0 and at most {MAX_TIMEOUT_S} s")
 
     def post(self, path: str, body: object) -> bytes:
-        """The body of a 200 answer to `POST {url}{path}`, within `timeout_s` in all, whatever the server does.
+        """The body of a 200 answer to `POST {url}{path}`, within `timeout_s` in all.
 
-        A refused or broken connection, 429 and 5xx are tried once more if there is time; a timeout is not, the caller
-        has waited enough. Raises ModelError with what the server said, of which RefusedError is the cause if it may
-        be the length of what was sent.
+        A refused or broken connection, 429 and 5xx are retried once if there is time; a timeout is not. Raises
+        ModelError with the server's message, with RefusedError as its cause if the request may be too long.
         """
         encoded = msgspec.json.encode(body)
         ends_s = time.monotonic() + self.timeout_s
@@ -80,12 +79,12 @@ class Endpoint:
             except BaseException as problem:  # noqa: BLE001 - not lost: raised to whoever waits
                 done.set_exception(problem)
 
-        # On a thread of its own: timeouts of sockets bound each wait, never the sum of them, nor looking up a name.
+        # On its own thread: socket timeouts bound each wait, but neither their sum nor name lookups.
         Thread(target=work, name="weft-model-call", daemon=True).start()
         try:
             return done.result(max(0.0, ends_s - time.monotonic()))
         except TimeoutError as error:
-            for each in sockets:  # what was given up ends now, however slowly the server goes on
+            for each in sockets:  # ends the abandoned request
                 with suppress(OSError):
                     socket.socket.shutdown(each, socket.SHUT_RDWR)
             raise self._late() from error
@@ -113,7 +112,7 @@ class Endpoint:
             connection.connect()
             sockets.append(connection.sock)
             connection.request("POST", f"{parts.path.rstrip('/')}{path}", body, headers)
-            with connection.getresponse() as response:  # its own socket, once the server means to close
+            with connection.getresponse() as response:  # owns the socket once the server closes
                 answer = self._read(response, ends_s)
         except TimeoutError as error:
             raise self._late() from error
@@ -139,7 +138,7 @@ class Endpoint:
         return ModelError(str(fault), hint="see that the server is up and has room, then retry")
 
     def _read(self, response: http.client.HTTPResponse, ends_s: float) -> bytes:
-        """The whole body. Raises TimeoutError when it trickles past the deadline, ModelError when it never ends."""
+        """The whole body. Raises TimeoutError past the deadline, ModelError over the size limit."""
         answer = bytearray()
         while chunk := response.read1(_READ_BYTES):
             answer += chunk
@@ -150,7 +149,7 @@ class Endpoint:
         return bytes(answer)
 
     def _shown(self, answer: bytes) -> str:
-        """The start of a server's explanation, without the key, should the server repeat it."""
+        """The start of a server's message, without the key."""
         text = answer.decode("utf-8", "replace")
         if self.key:
             text = text.replace(self.key, "[key]")

@@ -1,8 +1,8 @@
-"""Shows one more value of an ONNX model as an output, by writing the few bytes that say so.
+"""Edits of ONNX files: exposes an inner value as an output, and reads a constant.
 
-The packaged model gives one vector a text. The vectors of its tokens are inside; with their name among the outputs the
-same run gives both. An ONNX file is protobuf: a model is a list of fields, one of which is the graph, which is a list
-of fields itself, so an output is added by appending a field to the graph and writing the graph's new length.
+The packaged model returns one vector per text. The vectors of its tokens are inside; listed among the outputs, the same
+run returns both. ONNX is protobuf: a model is a list of fields, one of which is the graph, itself a list of fields, so
+an output is added by appending a field and updating the graph's length.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TENSOR_NAME_FIELD, _TENSOR_RAW_FIELD = 8, 9  # of TensorProto
 
 
 def with_output(model: bytes, name: str) -> bytes:
-    """The model with a value of its graph among its outputs. Raises ValueError for bytes that are no such model."""
+    """The model with an inner value among its outputs. Raises ValueError for bytes that are no such model."""
     at = 0
     while at < len(model):
         start = at
@@ -67,7 +67,7 @@ def _written(value: int) -> bytes:
 
 
 def initializer(model: bytes | memoryview, name: str) -> memoryview:
-    """The raw bytes of a constant of the model's graph. Raises ValueError if it has none of that name."""
+    """The raw bytes of a constant of the model's graph. Raises ValueError if there is none of that name."""
     graph = next((content for number, content in _fields(memoryview(model)) if number == _GRAPH_FIELD), None)
     wanted = name.encode()
     for number, tensor in _fields(graph) if graph is not None else ():
@@ -80,7 +80,7 @@ def initializer(model: bytes | memoryview, name: str) -> memoryview:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """The length-delimited fields of a message, by number; others are passed over."""
+    """The length-delimited fields of a message, by number; others are skipped."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)

@@ -1,4 +1,4 @@
-"""The built-in reranker: how much of what is asked stands in each text, in the asked order. Offline and pure."""
+"""The built-in reranker: overlap of words and adjacent word pairs. Offline and deterministic."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from weft.lexical import idf, stems
+from weft.text.lexical import idf, stems
 
-PAIRS = 0.25  # what all pairs of neighbouring words together count, against 1 for all the words
+PAIRS = 0.25  # weight of all adjacent pairs, against 1 for all words
 
 
 class LexicalReranker:
-    """Prefers texts that hold more of the question's words; a word that fewer of the texts hold counts more."""
+    """Prefers texts with more of the query's words; rarer words count more."""
 
     name = "lexical"
     strategy = "lexical"
@@ -20,10 +20,10 @@ class LexicalReranker:
     most = 1_000
 
     def rank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The share of the question's stems that a text holds, each weighed by how few of the texts hold it.
+        """The share of the query's stems in a text, weighted by inverse document frequency among these texts.
 
-        To that comes the share of the question's neighbouring pairs that stand side by side in the text. From 0 to
-        1 + PAIRS; 0 for all where the question has no words that carry meaning.
+        Plus PAIRS times the share of the query's adjacent pairs that are adjacent in the text. From 0 to 1 + PAIRS; 0
+        for all if the query has no content words.
         """
         asked = stems(query)
         pairs = set(pairwise(asked))

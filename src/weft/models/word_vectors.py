@@ -1,7 +1,7 @@
-"""Words by meaning, one at a time: the packaged model's own table of word pieces, read without running it.
+"""Vectors of single words: the packaged model's own table of word pieces, read without running it.
 
-A word's vector is the mean of its pieces'. It is a function of the word alone, so it needs no index, tells nothing of
-other texts, and is there whatever embedder is configured. Good enough to tell that "puppy" and "dog" are near.
+A word's vector is the mean of its pieces'. It depends on the word alone, so it needs no index, reveals nothing of other
+texts, and is independent of the configured embedder. It suffices to tell that "puppy" and "dog" are similar.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 MAX_WORDS_KEPT = 20_000
 MAX_WORD_CHARACTERS = 40
-_kept: list[dict[str, NDArray[np.float16]]] = [{}]  # words looked up before; a full one is replaced whole
+_kept: list[dict[str, NDArray[np.float16]]] = [{}]  # cached words; a full cache is replaced
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
 _TABLE = "we_quantized"
 
 
 def word_vectors(words: Sequence[str]) -> NDArray[np.float32]:
-    """A unit row per word, in order; zeros for one that the model has no piece of."""
+    """One unit row per word, in order; zeros for a word without pieces in the model."""
     import numpy as np
 
     if not words:
         return np.zeros((0, DIMENSIONS), np.float32)
-    kept = _kept[0]  # as it is now: another thread may begin anew
+    kept = _kept[0]  # another thread may replace the cache
     missing = [word for word in dict.fromkeys(words) if word not in kept]
     made = _made(missing) if missing else {}
     found = np.stack([made[word] if word in made else kept[word] for word in words]).astype(np.float32)
@@ -43,7 +43,7 @@ def word_vectors(words: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _made(words: Sequence[str]) -> dict[str, NDArray[np.float16]]:
-    """Vectors of words, worked out together."""
+    """Vectors of words, computed together."""
     import numpy as np
 
     tokenizer, table, middle = _loaded()
@@ -60,7 +60,7 @@ def _made(words: Sequence[str]) -> dict[str, NDArray[np.float16]]:
 
 @lru_cache(maxsize=1)
 def _loaded() -> tuple[Tokenizer, NDArray[np.uint8], NDArray[np.float32]]:
-    """The tokenizer, the table as it lies in the model's file, and its middle (taken out: all words share it)."""
+    """The tokenizer, the table as stored in the model's file, and its mean (subtracted: all words share it)."""
     import numpy as np
     from tokenizers import Tokenizer
 

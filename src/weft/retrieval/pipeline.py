@@ -1,4 +1,4 @@
-"""What flows through the pipeline, and how stages are run: each timed, counted and named in the trace."""
+"""The values of the pipeline, and how stages are run: each timed, counted and named in the trace."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any, Final, Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.errors import StoreError, WeftError
-from weft.extract.intent import Depths, Intent, RetrievalClass
-from weft.extract.question import Question, read_question
-from weft.extract.windows import Window
-from weft.kinds import UNSEARCHED_KINDS
-from weft.loom import Loom
-from weft.queries import Lead, Named, TextMatches, VectorMatches
+from weft.core.errors import StoreError, WeftError
+from weft.core.kinds import UNSEARCHED_KINDS
+from weft.core.queries import Lead, NameMatch, TextMatches, VectorMatches
+from weft.core.types import Identity, NodeVersion, When
 from weft.retrieval.pool import EMPTY, Pool
-from weft.types import Identity, NodeVersion, When
+from weft.runtime.call_context import CallContext
+from weft.text.extract.question.intent import Depths, Intent, RetrievalClass
+from weft.text.extract.question.question import QuestionTraits, read_question
+from weft.text.extract.question.time_frame import TimeFrame
+from weft.text.extract.time.windows import TimeWindow
 
 View = Literal["semantic", "entity", "temporal", "causal"]
 VIEW_NAMES: Final[tuple[View, ...]] = ("semantic", "entity", "temporal", "causal")
-# What an answer is made of, and what keeps out of it what must not be there: run whatever the time. The rest adds.
+# Stages that make the answer and filters that must hold: run whatever the time. The others only add.
 ESSENTIAL: Final = frozenset(
     {"understand", "text", "gather", "base", "fuse", "scale", "enough", "within", "superseded", "retention"}
     | {"passages", "distinct", "derived", "rank"}
@@ -32,12 +33,12 @@ PARTS_OF: Final[Mapping[str, tuple[str, ...]]] = {"Session": ("Message",), "File
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """A question, as the pipeline takes it. `asked_at` is when: what "last week" is relative to, never a filter.
+    """A question for the pipeline. `asked_at` is the time that "last week" is relative to, never a filter.
 
-    `history` are the last messages before it, oldest first. `intent`, `depths` and `retrieval_class` are what the
-    caller says of it; where they are None, the question's own words decide. `cues` say where the asker stands
-    (mission, workspace, tool, phase); `purpose` what for. `as_of` says that the moment in `when` was asked for, rather
-    than being the present.
+    `history` are the last messages before it, oldest first. `intent`, `depths` and `retrieval_class` are the caller's;
+    where they are None, the question's own words decide. `cues` are the caller's mission, workspace, tool and phase;
+    `purpose` names one of `weft.retrieval.purposes`. `as_of` says that the time in `when` was asked for, rather than
+    being the present.
     """
 
     query: str
@@ -58,8 +59,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     deadline_s: float = 5.0
 
 
-class Source(Struct, frozen=True, kw_only=True):
-    """What one source gave to a score, and why: part = weight x raw, on a common scale."""
+class ScoreSource(Struct, frozen=True, kw_only=True):
+    """The part of a score from one source, and why: part = weight x raw, on a common scale."""
 
     name: str
     rank: int
@@ -69,7 +70,7 @@ class Source(Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class PartPlace(Struct, frozen=True, kw_only=True):
     """The sentence of a part that is nearest to the question: characters `start` to `end` of its text."""
 
     id: str
@@ -93,13 +94,13 @@ class Sighting(Struct, frozen=True, kw_only=True):
 class Candidate(Struct, frozen=True, kw_only=True):
     """A node that may answer. Its score is the sum of its sources' parts.
 
-    `best` are the parts of it that were found (turns of a session, symbols of a file), best first; `marks` say what a
-    reader should know of it, such as that a newer one answers the same. `seen` are the views that found it.
+    `best` are its parts that were found (turns of a session, symbols of a file), best first; `marks` are remarks for a
+    reader, such as that a newer one answers the same. `seen` are the views that found it.
     """
 
     node: NodeVersion
-    sources: tuple[Source, ...]
-    best: tuple[Place, ...] = ()
+    sources: tuple[ScoreSource, ...]
+    best: tuple[PartPlace, ...] = ()
     marks: tuple[str, ...] = ()
     seen: tuple[Sighting, ...] = ()
 
@@ -109,7 +110,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class StageTrace(Struct, frozen=True, kw_only=True):
-    """What a stage did: how many came out, how many went, how long it took, and why it failed if it did."""
+    """A stage's result: candidates after it, dropped ones, its time, and the reason if it failed."""
 
     stage: str
     count: int
@@ -118,43 +119,44 @@ class StageTrace(Struct, frozen=True, kw_only=True):
     failed: str = ""
 
 
-class Mention(Struct, frozen=True, kw_only=True):
-    """A name that stands in the question: which of its words, as what, and what goes by it.
+class NameMention(Struct, frozen=True, kw_only=True):
+    """A name in the question: its words, its key, the nodes with that name.
 
-    Of a misspelt one `written` is the word as it was written, and `slip` which word of the name that is.
+    For a misspelt name `written` is the word in the question, and `slip` the number of that word in the name.
     """
 
     start: int
     end: int
     key: str
-    nodes: tuple[Named, ...]
+    nodes: tuple[NameMatch, ...]
     written: str = ""
     slip: int = 0
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """The state between stages: what the question says, what each source found, one pool, then one ranked list.
+    """The state between stages: the question, the results of each source, one pool, then one ranked list.
 
-    `query` is the question as it is worked with: as asked, with what it refers to written out, or with a name in it
-    spelt as the names here are. `expansions` are other wordings of it, with weights; `expanded` what they found, by
-    words and by meaning. `skip` says why there is nothing to search for. `sightings` are by node id. `followed` are
-    those that only a topic that is followed brought in: the viewer may see these very nodes, and nothing around them.
-    `unserved` are the stages that the store refused, and what it said. `degraded` says why the graph could not answer
-    and the log did; `citations` are those of such an answer, by event.
+    `query` is the question as it is searched for: as asked, with references written out, or with a name respelt.
+    `expansions` are other wordings of it, with weights; `expanded` their results by words and by meaning. `skip` is the
+    reason for not searching. `sightings` are by node id. `followed` are nodes that only a followed topic brought in:
+    the viewer may see these very nodes, and nothing around them. `unserved` are the stages whose reads failed, with the
+    message. `degraded` says why the log was searched instead of the graph; `citations` are those of such an answer, by
+    event. `expired` candidates were dropped by retention. `notes` are for every answer, `details` for explanations.
     """
 
     ask: Ask
     query: str
-    question: Question
+    question: QuestionTraits
     asked_at: int
-    windows: tuple[Window, ...] = ()
+    windows: tuple[TimeWindow, ...] = ()
+    frame: TimeFrame = TimeFrame()
     terms: tuple[tuple[str, float], ...] = ()
     vector: bytes | None = None
     title_vector: bytes | None = None
     text: TextMatches | None = None
     near: VectorMatches | None = None
     dated: tuple[Lead, ...] = ()
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[NameMention, ...] = ()
     sentences: bool = True
     gated: bool = True
     linked: Mapping[str, float] = {}
@@ -171,14 +173,20 @@ class Answer(Struct, frozen=True, kw_only=True):
     degraded: str = ""
     unserved: Mapping[str, str] = {}
     citations: Mapping[int, str] = {}
+    expired: int = 0
     pool: Pool = EMPTY
     ranked: tuple[Candidate, ...] | None = None
     notes: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
 
     def noted(self, *notes: str) -> Answer:
-        """With notes added."""
+        """With notes added, which every answer shows."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def detailed(self, *details: str) -> Answer:
+        """With notes on how the answer was found, which only explanations show."""
+        return replace(self, details=(*self.details, *details))
 
     @property
     def count(self) -> int:
@@ -189,35 +197,34 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class Stage(Protocol):
-    """One step: takes an answer, returns the next. `name` is what the trace and the explanation call it.
+    """One step: takes an answer, returns the next. `name` is its name in the trace and the explanation.
 
-    What it cannot do it leaves undone, with a note.
+    A step that it cannot do is left out, with a note.
     """
 
     @property
     def name(self) -> str: ...
 
-    def __call__(self, loom: Loom, answer: Answer) -> Answer: ...
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer: ...
 
 
-def run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
-    """Runs the stages in order over one pinned moment, so that all of them see one state.
+def run(recipe: Sequence[Stage], ctx: CallContext, ask: Ask) -> Answer:
+    """Runs the stages in order at one pinned time, so that all of them see one state.
 
-    A stage that fails costs its part of the answer and leaves a note, whatever it raised: the rest goes on. Where the
-    store can serve none that finds anything, the log itself is searched. Past the deadline only what no answer can do
-    without is run. Raises StoreError if not even the log can be read.
+    A stage that fails, whatever it raised, is skipped with a note. Where no stage can read the graph, the log is
+    searched. Past the deadline only essential stages run. Raises StoreError if not even the log can be read.
     """
-    answer = _run(recipe, loom, ask)
-    if loom.tally is not None:
-        loom.tally.took((step.stage, step.milliseconds) for step in answer.trace)
+    answer = _run(recipe, ctx, ask)
+    if ctx.call_stats is not None:
+        ctx.call_stats.took((step.stage, step.milliseconds) for step in answer.trace)
     return answer
 
 
-def _run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
+def _run(recipe: Sequence[Stage], ctx: CallContext, ask: Ask) -> Answer:
     try:
-        ask = replace(ask, when=loom.store.pin(loom.viewer, ask.when))
+        ask = replace(ask, when=ctx.store.pin(ctx.viewer, ask.when))
     except StoreError as problem:
-        return _from_log(loom, ask, problem.message)
+        return _from_log(ctx, ask, problem.message)
     asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
     answer = Answer(ask=ask, query=ask.query, question=read_question(""), asked_at=asked_at)
     began, late = time.monotonic(), []
@@ -227,46 +234,48 @@ def _run(recipe: Sequence[Stage], loom: Loom, ask: Ask) -> Answer:
         if time.monotonic() - began > ask.deadline_s and stage.name not in ESSENTIAL:
             late.append(stage.name)
             continue
-        answer = _step(stage, loom, answer)
+        answer = _step(stage, ctx, answer)
     if late:
-        answer = answer.noted(f"after {ask.deadline_s:g} s these were left out: {', '.join(late)}")
+        answer = answer.noted(
+            f"after {ask.deadline_s:g} s, the time limit, these steps were skipped: {', '.join(late)}"
+        )
     if _graph_is_down(answer):
         said = "; ".join(dict.fromkeys(answer.unserved.values()))
-        found = _from_log(loom, replace(answer.ask, query=answer.query), said)
-        told = {step.failed for step in answer.trace}  # all of one fault: it is told once
+        found = _from_log(ctx, replace(answer.ask, query=answer.query), said)
+        told = {step.failed for step in answer.trace}  # one fault is reported once
         notes = (*found.notes, *(note for note in answer.notes if note not in told))
         return replace(found, ask=answer.ask, notes=notes, trace=(*answer.trace, *found.trace))
     return answer if answer.ranked is not None else replace(answer, ranked=())
 
 
 def _graph_is_down(answer: Answer) -> bool:
-    """Whether the store could not look for words, and meaning found nothing, or could not show what was found."""
+    """Whether neither words nor meaning could be searched, or the results could not be read."""
     by_meaning = answer.near is not None and bool(answer.near.hits)
     return "gather" in answer.unserved or ("text" in answer.unserved and not by_meaning)
 
 
-def _from_log(loom: Loom, ask: Ask, problem: str) -> Answer:
-    from weft.retrieval.from_log import search_log  # it answers as the pipeline does, so it knows this module
+def _from_log(ctx: CallContext, ask: Ask, problem: str) -> Answer:
+    from weft.retrieval.fallback.from_log import search_log  # it answers as the pipeline does, so it knows this module
 
     began = time.perf_counter()
-    found = search_log(loom, ask, problem=problem)
+    found = search_log(ctx, ask, problem=problem)
     took = (time.perf_counter() - began) * 1000
     return replace(found, trace=(StageTrace(stage="log", count=found.count, milliseconds=round(took, 3)),))
 
 
-def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
+def _step(stage: Stage, ctx: CallContext, answer: Answer) -> Answer:
     began = time.perf_counter()
     failed = ""
     try:
-        after = stage(loom, answer)
+        after = stage(ctx, answer)
     except StoreError as problem:
-        failed = f"the store could not serve {stage.name}: {problem.message}"
+        failed = f"the step {stage.name} could not read the store and was skipped: {problem.message}"
         answer = replace(answer, unserved={**answer.unserved, stage.name: problem.message})
     except WeftError as problem:
-        failed = f"{stage.name} failed and is left out: {problem.message}"
+        failed = f"the step {stage.name} failed and was skipped: {problem.message}"
     except Exception as problem:  # noqa: BLE001 - any fault of a part costs that part only; told in a note and the log
         _log.exception("stage %s failed", stage.name)
-        failed = f"{stage.name} failed inside ({type(problem).__name__}) and is left out"
+        failed = f"the step {stage.name} failed by a fault in weft ({type(problem).__name__}) and was skipped"
     if failed:
         after = answer.noted(failed)
     took = (time.perf_counter() - began) * 1000
@@ -276,9 +285,9 @@ def _step(stage: Stage, loom: Loom, answer: Answer) -> Answer:
 
 
 def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
-    """Whether the node is of the kinds, projects and focus areas asked for, where a search's own filter did not look.
+    """Whether the node is of the kinds, projects and focus areas asked for, where the search did not filter by them.
 
-    Records of weft's own working are wanted only where their kind is asked for.
+    Records of weft's own are wanted only where their kind is asked for.
     """
     of_kind = node.kind not in UNSEARCHED_KINDS if ask.kinds is None else node.kind in ask.kinds
     in_focus = ask.focuses is None or not isinstance(node, NodeVersion) or node.focus in ask.focuses

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.queries import Lead, Near
-from weft.types import NodeVersion
+from weft.core.queries import Lead, Near
+from weft.core.types import NodeVersion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 Shape = Literal["plain", "turn", "session", "file", "code"]
+# Kinds that tell how things are at a time, and so may be told anew. A passage of a document does not.
+DATED_KINDS: Final = frozenset({"Memory", "Fact", "Preference", "Decision", "Pattern", "Learning", "Event"})
 CODE_KINDS: Final = frozenset({"Function", "Class", "Test"})
 
 
 def shape_of(node: NodeVersion) -> Shape:
-    """What sort of row a node is, which decides what counts for it."""
+    """The shape of a row, which decides how it is scored."""
     if node.kind == "Message":
         return "turn"
     if node.kind == "Session":
@@ -37,8 +39,8 @@ def shape_of(node: NodeVersion) -> Shape:
     return "code" if node.kind in CODE_KINDS else "plain"
 
 
-class Part(Struct, frozen=True, kw_only=True):
-    """One column of the scores: part = weight x raw. `detail` says more of one row."""
+class ScorePart(Struct, frozen=True, kw_only=True):
+    """One column of the scores: part = weight x raw. `detail` explains a row."""
 
     name: str
     raw: Any
@@ -52,10 +54,10 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Pool(Struct, frozen=True, kw_only=True):
-    """Candidates by row. `leads` are what the searches found of each: itself, or its parts.
+    """Candidates by row. `leads` are the search results of each: itself, or its parts.
 
-    `nearness` is by content hash; `inner` is the cosine of each text's nearest sentence. `named` are the ids of what a
-    mark names otherwise than by them.
+    `nearness` is by content hash; `inner` is the cosine of each text's nearest sentence. `named` are the ids of nodes
+    that a mark names by a citation.
     """
 
     nodes: tuple[NodeVersion, ...] = ()
@@ -63,7 +65,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     shapes: tuple[Shape, ...] = ()
     nearness: Mapping[bytes, Near] = {}
     inner: Mapping[bytes, float] = {}
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
     marks: Mapping[str, tuple[str, ...]] = {}
     named: Mapping[str, tuple[str, ...]] = {}
 
@@ -93,7 +95,7 @@ class Pool(Struct, frozen=True, kw_only=True):
 
     def with_part(self, name: str, raw: Any, weight: Any = 1.0, detail: Callable[[int], str] | None = None) -> Pool:
         """With a column added."""
-        return replace(self, parts=(*self.parts, Part(name=name, raw=raw, weight=weight, detail=detail)))
+        return replace(self, parts=(*self.parts, ScorePart(name=name, raw=raw, weight=weight, detail=detail)))
 
     def scaled(self, factors: Column) -> Pool:
         """With every part of each row times the row's factor."""
@@ -151,12 +153,12 @@ class Pool(Struct, frozen=True, kw_only=True):
         return np.array([scores.get(node.id, 0.0) / best if kind == shape else 0.0 for node, kind in rows])
 
     def cosine(self, content_hash: bytes) -> float:
-        """How near a text is; 0 where that is not known."""
+        """The cosine of a text; 0 where that is unknown."""
         near = self.nearness.get(content_hash)
         return near.cosine if near is not None else 0.0
 
     def best_sentence(self, content_hash: bytes) -> float:
-        """How near its nearest sentence is; as near as the whole where sentences are not known."""
+        """The cosine of its nearest sentence; of the whole where sentences are unknown."""
         return self.inner.get(content_hash, 0.0)
 
 

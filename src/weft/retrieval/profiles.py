@@ -1,7 +1,7 @@
-"""Profiles: how much each source of evidence counts, how varied an answer shall be, and which source a part is of.
+"""Scoring profiles: the weight of each source, the diversity of an answer, and the source of each score part.
 
-The gated recipe is tuned as `balanced`; another profile counts its parts more or less than that (see `weigh`). The
-strategy `profile` of `fuse` takes the weights as they stand.
+The default recipe is tuned as `balanced`; another profile scales its parts relative to that (see `weigh`). The strategy
+`profile` of `fuse` takes the weights as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 
 SourceName = Literal["exact", "vector", "traversal", "keyword", "expansion", "temporal"]
 SOURCE_NAMES: Final[tuple[SourceName, ...]] = ("exact", "vector", "traversal", "keyword", "expansion", "temporal")
@@ -22,9 +22,9 @@ CUSTOM: Final = "custom"
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """What each source counts; `diversity` is the balance of MMR: 1 ranks by score alone, 0 by difference alone.
+    """The weight of each source; `diversity` is the balance of MMR: 1 ranks by score alone, 0 by difference alone.
 
-    `traversal_bonus` is added for what relations lead to, so that it is not lost behind many alike.
+    `traversal_bonus` is added for nodes found by relation, so that they are not lost behind many similar ones.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     traversal_bonus: float
 
     def of(self, source: SourceName) -> float:
-        """What a source counts."""
+        """The weight of a source."""
         weight: float = getattr(self, source)
         return weight
 
@@ -92,9 +92,9 @@ WEIGHT_NAMES: Final[tuple[str, ...]] = tuple(name for name in Profile.__struct_f
 
 
 def profile_with(name: str, weights: Mapping[str, float]) -> Profile:
-    """A profile with some weights set otherwise, which makes it `custom`; raises Invalid for what there is not.
+    """A profile with some weights changed, which makes it `custom`; raises Invalid for unknown names.
 
-    `custom` by itself begins as balanced. Weights are from 0 to 2, diversity from 0 to 1.
+    `custom` begins as balanced. Weights are from 0 to 2, diversity from 0 to 1.
     """
     found = BALANCED if name == CUSTOM else PROFILES.get(name)
     if found is None:
@@ -110,8 +110,8 @@ def profile_with(name: str, weights: Mapping[str, float]) -> Profile:
     return replace(found, name=CUSTOM, **changed) if changed else found
 
 
-# What each part of a score tells of. `adjusted` are parts that follow from the others (a factor on the whole score, a
-# place given to it): they count as they are, whatever the profile.
+# The source of each part of a score. `adjusted` parts follow from the others (a factor on the whole score, a
+# place given to it): no profile changes them.
 PART_SOURCES: Final[Mapping[str, SourceName | Literal["adjusted"]]] = {
     "id": "exact",
     "name": "exact",
@@ -159,6 +159,7 @@ PART_SOURCES: Final[Mapping[str, SourceName | Literal["adjusted"]]] = {
     "length": "adjusted",
     "a test": "adjusted",
     "compiled_truth": "adjusted",
+    "attribute": "adjusted",
     "backlinks": "adjusted",
     "proximity": "adjusted",
     "cognitive": "adjusted",
@@ -167,6 +168,8 @@ PART_SOURCES: Final[Mapping[str, SourceName | Literal["adjusted"]]] = {
     "retention": "adjusted",
     "superseded": "adjusted",
     "passages": "adjusted",
+    "past_values": "adjusted",
+    "time_frame": "adjusted",
     "fresh": "adjusted",
     "rerank": "adjusted",
     "diverse": "adjusted",

@@ -1,4 +1,4 @@
-"""What memory is asked for, and what that changes: how much is looked at, how it is scored, which words weigh more."""
+"""Purposes of a question: how many candidates are read, how they are scored, which words are added."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.errors import Invalid
-from weft.lexical import query_terms
-from weft.loom import Loom
+from weft.core.errors import Invalid
 from weft.retrieval.pipeline import Answer
+from weft.runtime.call_context import CallContext
+from weft.text.lexical import query_terms
 
 
 class Purpose(Struct, frozen=True, kw_only=True):
@@ -98,17 +98,17 @@ def purpose_of(name: str) -> Purpose:
 
 
 class Emphasis(Struct, frozen=True):
-    """Adds the words of the purpose asked for to those of the question; all together they weigh `weight` of one word.
+    """Adds the words of the purpose to those of the question; all together they weigh `weight` of one word.
 
-    They tip the scale between texts that answer; a question without words of its own gets none. A `purpose` that is
-    given stands in place of the one that the question names.
+    They decide between texts that answer; a question without words of its own gets none. A given `purpose` replaces the
+    one that the question names.
     """
 
     name: str = "emphasis"
     weight: float = 0.3
     purpose: Purpose | None = None
 
-    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         named = answer.ask.purpose
         purpose = self.purpose or (None if named is None else purpose_of(named))
         if purpose is None or not answer.terms:

@@ -1,4 +1,4 @@
-"""Recipes: which stages, in which order, by what the caller chose."""
+"""Recipes: the stages of a search and their order, by the caller's choices."""
 
 from __future__ import annotations
 
@@ -8,43 +8,46 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from weft.models.overlap import LexicalReranker
-from weft.retrieval.attend import Gate, Intend, Reword, Rewrite
-from weft.retrieval.boosts import Boosts
-from weft.retrieval.bridges import Bridges
-from weft.retrieval.cognitive import Cognitive
-from weft.retrieval.dated import Dated
-from weft.retrieval.derived import Derived
-from weft.retrieval.distinct import Distinct
-from weft.retrieval.diverse import Diverse
-from weft.retrieval.enough import Enough, Scale
-from weft.retrieval.expanded import Expanded, Wordings
-from weft.retrieval.flow import Flow
-from weft.retrieval.fresh import Fresh
-from weft.retrieval.fuse import Fuse
-from weft.retrieval.gated import Gated
-from weft.retrieval.gather import Gather
-from weft.retrieval.links import Links
-from weft.retrieval.naming import Names
-from weft.retrieval.passages import Passages
+from weft.retrieval.judging.derived import Derived
+from weft.retrieval.judging.distinct import Distinct
+from weft.retrieval.judging.diverse import Diverse
+from weft.retrieval.judging.evidence import EnoughEvidence, Scale
+from weft.retrieval.judging.relevance import Relevant
+from weft.retrieval.judging.superseded import Superseded
+from weft.retrieval.judging.time_frame import InTimeFrame
 from weft.retrieval.pipeline import Stage
 from weft.retrieval.profiles import BALANCED, PRECISION, RECALL, TEMPORAL, Profile
-from weft.retrieval.proximity import Proximity
 from weft.retrieval.purposes import Emphasis, Purpose
-from weft.retrieval.rank import Rank
-from weft.retrieval.rerank import Rerank
-from weft.retrieval.respell import Respell
-from weft.retrieval.retention import Policy, Retention
-from weft.retrieval.sessions import Sessions
-from weft.retrieval.source_code import Code
-from weft.retrieval.subscriptions import Subscriptions
-from weft.retrieval.superseded import Superseded
-from weft.retrieval.text import Text
-from weft.retrieval.times import Times
-from weft.retrieval.understand import Understand
-from weft.retrieval.vector import Vector
+from weft.retrieval.question.before_search import ReadIntent, ResolveReferences, Reword, SmallTalk
+from weft.retrieval.question.other_wordings import ScoreWordings, SearchWordings
+from weft.retrieval.question.understand import Respell, Understand
+from weft.retrieval.scoring.attributes import Attributes
+from weft.retrieval.scoring.boosts import Boosts
+from weft.retrieval.scoring.conversation_flow import Flow
+from weft.retrieval.scoring.feedback import Feedback
+from weft.retrieval.scoring.fuse import Fuse
+from weft.retrieval.scoring.near_moment import Proximity
+from weft.retrieval.scoring.passages import Passages
+from weft.retrieval.scoring.prefer_newer import PreferNewer
+from weft.retrieval.scoring.profile_weights import Weigh
+from weft.retrieval.scoring.rank import Rank
+from weft.retrieval.scoring.rerank import Rerank
+from weft.retrieval.scoring.retention import Policy, Retention
+from weft.retrieval.scoring.times import Times
+from weft.retrieval.scoring.words_and_meaning import WordsAndMeaning
+from weft.retrieval.sources.bridges import Bridges
+from weft.retrieval.sources.by_meaning import SearchMeaning
+from weft.retrieval.sources.by_name import SearchNames
+from weft.retrieval.sources.by_time import SearchTime
+from weft.retrieval.sources.by_words import SearchWords
+from weft.retrieval.sources.gather import Gather
+from weft.retrieval.sources.graph_walk import Walk
+from weft.retrieval.sources.name_links import NameLinks
+from weft.retrieval.sources.past_values import PastValues
+from weft.retrieval.sources.sessions import Sessions
+from weft.retrieval.sources.source_code import Code
+from weft.retrieval.sources.subscriptions import Subscriptions
 from weft.retrieval.views.stage import Views
-from weft.retrieval.walk import Walk
-from weft.retrieval.weigh import Weigh
 
 Fusion = Literal["gated", "weighted", "rrf", "profile"]
 Reading = Literal["configured", "lexical", "none"]
@@ -53,11 +56,11 @@ Reading = Literal["configured", "lexical", "none"]
 CANDIDATES: Final = 60  # of each source: a few wholes are found by many of their parts
 
 
-class Plan(Struct, frozen=True, kw_only=True):
-    """How to rank. As it stands it is what measures best: see docs/decisions.
+class RankingPlan(Struct, frozen=True, kw_only=True):
+    """How to rank. The defaults are those that measure best: see docs/decisions.
 
-    `weighted` names the weights of the profile that the caller chose; `candidates` is how many of each source are
-    looked at; `diversity` is the balance of MMR, None for none; what retention leaves None the settings say.
+    `weighted` names the weights of the profile that the caller chose; `candidates` is how many of each source are read;
+    `diversity` is the balance of MMR, None for none; a `retention` of None is the setting.
     """
 
     fusion: Fusion = "gated"
@@ -72,30 +75,40 @@ class Plan(Struct, frozen=True, kw_only=True):
     purpose: Purpose | None = None
 
 
-def compose(plan: Plan) -> tuple[Stage, ...]:
+def compose(plan: RankingPlan) -> tuple[Stage, ...]:
     """The stages of a plan, in order."""
     return (*_asked(plan), *_found(plan), *_scored(plan), *_judged(plan))
 
 
-def _asked(plan: Plan) -> tuple[Stage, ...]:
-    """What is asked."""
+def _asked(plan: RankingPlan) -> tuple[Stage, ...]:
+    """Stages that read the question."""
     emphasis = () if plan.purpose is None else (Emphasis(purpose=plan.purpose),)
-    return (Gate(), Rewrite(), Intend(), Understand(), *emphasis)
+    return (SmallTalk(), ResolveReferences(), ReadIntent(), Understand(), *emphasis)
 
 
-def _found(plan: Plan) -> tuple[Stage, ...]:
-    """What there is to it, by words, names, meaning, time, and other wordings."""
+def _found(plan: RankingPlan) -> tuple[Stage, ...]:
+    """Stages that search by words, names, meaning, time, and other wordings."""
     reworded = (Reword(weight=plan.profile.expansion),) if plan.expansion else ()
     gathered = Gather(from_each=plan.candidates)
-    return (Text(), Names(), Respell(), Vector(), Dated(), *reworded, Expanded(), gathered, Subscriptions())
+    return (
+        SearchWords(),
+        SearchNames(),
+        Respell(),
+        SearchMeaning(),
+        SearchTime(),
+        *reworded,
+        SearchWordings(),
+        gathered,
+        Subscriptions(),
+    )
 
 
-def _scored(plan: Plan) -> tuple[Stage, ...]:
-    """What each is worth."""
+def _scored(plan: RankingPlan) -> tuple[Stage, ...]:
+    """Stages that score."""
     profile = plan.profile
     if plan.fusion == "gated":
-        own = (Gated(), Sessions(), Code(), Times(), Links(), Bridges(), Flow(), Walk())
-        return (*own, Wordings(), Weigh(profile=profile))
+        own = (WordsAndMeaning(), Sessions(), Code(), Times(), NameLinks(), Bridges(), Flow(), Walk())
+        return (*own, ScoreWordings(), Weigh(profile=profile))
     if plan.fusion == "weighted":
         vector = profile.vector if "vector" in plan.weighted else None
         text = profile.keyword if "keyword" in plan.weighted else None
@@ -103,30 +116,34 @@ def _scored(plan: Plan) -> tuple[Stage, ...]:
     return (Fuse(strategy=plan.fusion, profile=profile),)
 
 
-def _judged(plan: Plan) -> tuple[Stage, ...]:
-    """Whether it is enough, what else bears on it, and the best of it."""
-    cognitive = (Cognitive(),) if plan.cognitive else ()
+def _judged(plan: RankingPlan) -> tuple[Stage, ...]:
+    """Stages that check the evidence, adjust the scores, and rank."""
+    cognitive = (Feedback(),) if plan.cognitive else ()
     varied = () if plan.diversity is None else (Diverse(balance=plan.diversity),)
     return (
         Scale(),
-        Enough(),
+        Attributes(),
+        EnoughEvidence(),
         Views(),
-        Superseded(),  # after all that brings nodes in: what was replaced stays out
+        Superseded(),  # after all stages that add nodes: superseded ones stay out
         Boosts(),
         Proximity(weight=plan.profile.temporal),
         *cognitive,
         Retention(policy=plan.retention),
-        Passages(),  # after all that scores: of a document and what stands in it, one line
+        Passages(),  # after all scoring: one line for a document and its passages
         Distinct(),
         Derived(),
         *_reread(plan),
-        Fresh(),  # after whatever puts the best in another order: of two that say the like, the newer is first
+        PreferNewer(),  # after all reordering: of two similar ones the newer is first
+        PastValues(),
+        InTimeFrame(),
+        Relevant(),
         *varied,
         Rank(),
     )
 
 
-def _reread(plan: Plan) -> tuple[Stage, ...]:
+def _reread(plan: RankingPlan) -> tuple[Stage, ...]:
     match plan.reranker:
         case "none":
             return ()
@@ -136,16 +153,16 @@ def _reread(plan: Plan) -> tuple[Stage, ...]:
             return (Rerank(),)
 
 
-DEFAULT: Final = compose(Plan())
+DEFAULT: Final = compose(RankingPlan())
 RECIPES: Final[Mapping[str, tuple[Stage, ...]]] = {
     "default": DEFAULT,
-    "precision": compose(Plan(profile=PRECISION)),
-    "recall": compose(Plan(profile=RECALL)),
-    "temporal": compose(Plan(profile=TEMPORAL)),
-    "weighted": compose(Plan(fusion="weighted")),
-    "rrf": compose(Plan(fusion="rrf")),
-    "profile": compose(Plan(fusion="profile", expansion=True)),
-    "reworded": compose(Plan(expansion=True)),
+    "precision": compose(RankingPlan(profile=PRECISION)),
+    "recall": compose(RankingPlan(profile=RECALL)),
+    "temporal": compose(RankingPlan(profile=TEMPORAL)),
+    "weighted": compose(RankingPlan(fusion="weighted")),
+    "rrf": compose(RankingPlan(fusion="rrf")),
+    "profile": compose(RankingPlan(fusion="profile", expansion=True)),
+    "reworded": compose(RankingPlan(expansion=True)),
 }
 
 
@@ -157,10 +174,10 @@ def _with(*changed: Stage) -> tuple[Stage, ...]:
 
 # Parts of stages that are measured apart.
 ABLATIONS: Final[Mapping[str, tuple[Stage, ...]]] = {
-    "without sentences": _with(Gated(sentences=False)),
-    "without the gate": _with(Gated(gated=False)),
+    "without sentences": _with(WordsAndMeaning(sentences=False)),
+    "without the gate": _with(WordsAndMeaning(gated=False)),
     "without soft words": _with(Flow(soft=0.0, soft_session=0.0), Sessions(soft=0.0, soft_session=0.0)),
-    "without misspelt names": _with(Names(fuzzy=False)),
+    "without misspelt names": _with(SearchNames(fuzzy=False)),
     "without crowding": _with(Code(hub=0.0)),
-    "one hop only": _with(Links(hops=1)),
+    "one hop only": _with(NameLinks(hops=1)),
 }

@@ -1,1 +1,1 @@
-"""The ways in: each derives what it offers from `weft.operations`, and none knows another."""
+"""Command line, MCP, HTTP and tools around them, each derived from `weft.operations` and independent of the others."""

@@ -1,7 +1,6 @@
-"""Whether the tools that agents' files name exist: looked at when a server starts.
+"""A check, when a server starts, that the tools named in agents' files exist.
 
-An agent whose file names a tool that is not there fails in the middle of its work, and nobody is told why. A server
-that looks first says which name in which file is wrong.
+Without it an agent whose file names a missing tool would fail during its work, without a reason.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.config import Settings
-from weft.errors import Invalid, Misconfigured
+from weft.core.errors import Invalid, Misconfigured
+from weft.runtime.settings.load import Settings
 from weft.surfaces.front_matter import tools_of
 from weft.surfaces.toolsets import FIND_TOOL, Offer, lines
 
 MAX_FILES: Final = 1_000
 MAX_LOOKED_AT: Final = 20_000  # entries of directories
 MAX_FILE_BYTES: Final = 1_048_576
-MAX_TOLD: Final = 50  # defects; one more line says how many there are beside
+MAX_TOLD: Final = 50  # defects listed; one more line counts the rest
 MAX_NAME_CHARACTERS: Final = 120
-# As clients name a server's tools: mcp__weft__recall, and mcp__plugin_<plugin>_weft__recall where a plugin brings weft.
+# Names in clients: mcp__weft__recall, or mcp__plugin_<plugin>_weft__recall for weft in a plugin.
 _OURS: Final = re.compile(r"(?P<server>mcp__(?:plugin_[\w.-]+_)?weft)(?:__(?P<tool>[\w*?-]+))?")
 _LIKE_OURS: Final = re.compile(r"mcp[_-]+(?:plugin[_-].*[_-])?weft(?:[_-].*)?", re.IGNORECASE)
 
 
 class _Seen(Struct, frozen=True, kw_only=True):
-    """What became of one name: nothing to say, or what is wrong, left out, or worth a remark."""
+    """The result for one name: a defect, a deliberately excluded tool, a remark, or nothing."""
 
     defect: str = ""
     stripped: str = ""
@@ -59,7 +58,7 @@ def check_agent_files(settings: Settings, offered: Offer) -> tuple[str, ...]:
         beside = [f"and {len(defects) - MAX_TOLD} more"] if len(defects) > MAX_TOLD else []
         hint = "correct the `tools` of these files, or the setting agent_files; `weft config` shows where that is set"
         raise Misconfigured("\n".join([*told, *beside]), hint=hint)
-    return (*said, f"agent files: {looked_at} looked at, every tool of weft in them exists")
+    return (*said, f"agent files: {looked_at} checked; every weft tool in them exists")
 
 
 def _look(file: Path, offered: Offer, defects: list[str], said: list[str]) -> None:
@@ -71,7 +70,7 @@ def _look(file: Path, offered: Offer, defects: list[str], said: list[str]) -> No
     seen = [_classified(name, offered) for name in dict.fromkeys(names)]
     defects += [f"{_shown(file)}: {each.defect}" for each in seen if each.defect]
     if stripped := [each.stripped for each in seen if each.stripped]:
-        said.append(f"{_shown(file)}: left out on purpose: {', '.join(stripped)}")
+        said.append(f"{_shown(file)}: excluded by the settings: {', '.join(stripped)}")
     if not any(name.endswith(f"weft__{FIND_TOOL}") for name in names):
         said += [f"{_shown(file)}: {each.remark}" for each in seen if each.remark]
 
@@ -85,7 +84,7 @@ def _classified(name: str, offered: Offer) -> _Seen:
     if tool is None or any(fnmatchcase(each, tool) for each in known):  # the whole server, a tool, or a pattern
         unlisted = tool in offered.callable and tool not in offered.listed
         home = lines()[tool].toolset if unlisted else ""
-        remark = f"{name} is not listed: serve toolset {home}, or name {server}__{FIND_TOOL}, which calls it"
+        remark = f"{name} is not listed: serve toolset {home}, or name {server}__{FIND_TOOL}, which can call it"
         return _Seen(remark=remark if unlisted else "")
     if tool in offered.stripped:
         return _Seen(stripped=name)
@@ -93,7 +92,7 @@ def _classified(name: str, offered: Offer) -> _Seen:
 
 
 def _is_malformed(name: str) -> bool:
-    """Whether it was meant for one of ours. `weft_x` may be another server's name, if a tool of it follows."""
+    """Whether it is meant as a weft tool. `weft_x` followed by a tool may be another server."""
     server, _, tool = name.removeprefix("mcp__").partition("__")
     if name.startswith("mcp__") and (not server or (tool and server.lower() != "weft")):
         return not server or server.lower().endswith("_weft")
@@ -106,15 +105,15 @@ def _why_not(tool: str) -> str:
     if (line := lines().get(tool)) is None:
         return "weft has no tool of that name"
     if line.reach == "terminal":
-        return "is a command only, and never a tool"
-    far = "is not allowed here, or works only on the machine itself"
+        return "is a command, not a tool"
+    far = "is not allowed here, or works only on the local machine"
     return "is not allowed here (settings allow and exclude)" if line.reach == "anywhere" else far
 
 
 def _malformed(name: str, offered: Offer) -> str:
     bare = re.sub(r"^mcp[_-]+(?:plugin[_-].*?[_-])?weft[_-]*", "", name, flags=re.IGNORECASE)
     near = _nearest("mcp__weft", bare, tuple(offered.callable))
-    return f"{_name(name)}: malformed: a tool of weft is written mcp__weft__<tool>{near}"
+    return f"{_name(name)}: malformed: weft tools are written mcp__weft__<tool>{near}"
 
 
 def _nearest(server: str, tool: str, known: tuple[str, ...]) -> str:
@@ -124,17 +123,17 @@ def _nearest(server: str, tool: str, known: tuple[str, ...]) -> str:
 
 
 def _files(settings: Settings, defects: list[str], said: list[str]) -> Iterator[Path]:
-    """The files to look at, each once. What cannot be looked at is a defect."""
+    """The files to check, each once. An unreadable one is a defect."""
     seen: set[str] = set()
     for written in settings.agent_files:
         path = Path(os.path.abspath(settings.root / Path(written).expanduser()))  # noqa: PTH100 - links stay as written
         if not os.path.isdir(path) and not os.path.isfile(path):  # noqa: PTH112, PTH113 - these raise for nothing
-            defects.append(f"{_shown(path)}: there is no such file or directory (agent_files)")
+            defects.append(f"{_shown(path)}: no such file or directory (setting agent_files)")
             continue
         for file in _below(path, defects, said) if path.is_dir() else (path,):
             real = os.path.realpath(file)
             if len(seen) >= MAX_FILES:
-                defects.append(f"{_shown(path)}: agent_files holds over {MAX_FILES:,} files; name fewer of them")
+                defects.append(f"{_shown(path)}: the setting agent_files names over {MAX_FILES:,} files; name fewer")
                 return
             if real not in seen:
                 seen.add(real)
@@ -142,7 +141,7 @@ def _files(settings: Settings, defects: list[str], said: list[str]) -> Iterator[
 
 
 def _below(directory: Path, defects: list[str], said: list[str]) -> Iterator[Path]:
-    """The Markdown files of a directory and of those in it; links that lead out of it are left alone, and said."""
+    """The Markdown files below a directory; links out of it are skipped with a remark."""
 
     def unreadable(problem: OSError) -> None:
         defects.append(f"{_shown(Path(problem.filename or directory))}: cannot be read: {problem.strerror}")
@@ -153,15 +152,15 @@ def _below(directory: Path, defects: list[str], said: list[str]) -> Iterator[Pat
         below.sort()
         looked_at += len(below) + len(files)
         if looked_at > MAX_LOOKED_AT:
-            defects.append(f"{_shown(directory)}: holds over {MAX_LOOKED_AT:,} entries; name a smaller directory")
+            defects.append(f"{_shown(directory)}: has over {MAX_LOOKED_AT:,} entries; name a smaller directory")
             return
         for file in sorted(Path(at) / name for name in files if name.lower().endswith(".md")):
             if not Path(os.path.realpath(file)).is_relative_to(inside):
-                said.append(f"{_shown(file)}: not looked at: it leads out of {_shown(directory)}")
+                said.append(f"{_shown(file)}: skipped: it links to a file outside {_shown(directory)}")
             elif os.path.isfile(file):  # noqa: PTH113
                 yield file
             elif file.is_symlink():
-                defects.append(f"{_shown(file)}: leads to no file")
+                defects.append(f"{_shown(file)}: is a broken link")
 
 
 def _read(file: Path) -> str:

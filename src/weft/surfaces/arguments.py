@@ -1,16 +1,16 @@
-"""What a caller sent, as the operation's own arguments. Who the caller is, is never among them."""
+"""Mapping of what a client sent to an operation's arguments. The caller's identity is never an argument."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Final
 
-from weft.config import Settings
-from weft.errors import Forbidden, Invalid
-from weft.operations.registry import Operation
+from weft.core.errors import Forbidden, Invalid
+from weft.runtime.operation import Operation
+from weft.runtime.settings.load import Settings
 
-# Names under which callers try to say who they are. Where an operation has an argument of that name (the scope of what
-# is remembered, the agents it is meant for), it is that argument.
+# Names that would claim an identity. Where the operation has an argument of that name (such as the scope of a new
+# memory), it is that argument.
 IDENTITY: Final = frozenset(
     {
         "account",
@@ -42,13 +42,13 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def read_arguments(operation: Operation, sent: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Arguments by their own names: camelCase is understood, identity is refused.
 
-    Raises Forbidden for an argument that says who the caller is, unless it repeats the account or agent that the
-    caller has anyway; Invalid for an argument given twice and for far too many. Unknown names are left to `read_input`.
+    Raises Forbidden for an identity argument, unless it repeats the caller's own account or agent; Invalid for an
+    argument given twice and for too many arguments. Unknown names are left to `read_input`.
     """
     if len(sent) > MAX_ARGUMENTS:
         raise Invalid(
             f"{operation.name}: {len(sent):,} arguments are given",
-            hint=f"send {MAX_ARGUMENTS:,} at most, by their names",
+            hint=f"send at most {MAX_ARGUMENTS:,}",
         )
     known = operation.input.__struct_fields__
     given: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def read_arguments(operation: Operation, sent: dict[str, Any], settings: Setting
             continue
         name = name if name in known else written
         if name in given:
-            raise Invalid(f"{operation.name}: {name} is given twice", hint=f"send {name} once")
+            raise Invalid(f"{operation.name}: {name} is given twice", hint=f"send {name} only once")
         given[name] = value
     return given
 
@@ -70,10 +70,10 @@ def _check_own(written: str, name: str, value: Any, settings: Settings) -> None:
         return
     if settings.origins["account"].origin.startswith("token "):
         raise Forbidden(
-            f"{written} cannot be an argument: who is asking is settled by the token",
-            hint=f"leave {written} out; your token says who you are",
+            f"{written} cannot be an argument: the token identifies the caller",
+            hint=f"omit {written}; your token identifies you",
         )
     raise Forbidden(
-        f"{written} cannot be an argument: who is asking is settled where the server is started",
-        hint=f"leave {written} out; the WEFT_* variables of the server say who it serves",
+        f"{written} cannot be an argument: the caller is set where the server is started",
+        hint=f"omit {written}; the WEFT_* variables of the server set the caller",
     )

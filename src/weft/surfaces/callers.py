@@ -1,6 +1,6 @@
-"""Who a server serves: one store, opened with the first call, and for each caller the memory as it may see it.
+"""The callers of a server: one store, opened with the first call, and a `Memory` with the rights of each caller.
 
-Who a caller is comes from the server's environment or from the token it shows, never from what it sends.
+The identity of a caller comes from the server's environment or its token, never from a request.
 """
 
 from __future__ import annotations
@@ -15,65 +15,65 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from weft.agent_profile import find_profile
-from weft.config import Effective, Settings, narrowing
-from weft.instants import Clock, to_iso
+from weft.access.tokens import Token
+from weft.core.clock import Clock, to_iso
+from weft.runtime.background import Background, Kind
+from weft.runtime.settings.agent_profile import find_profile
+from weft.runtime.settings.load import Effective, Settings, narrowing
 from weft.surfaces.toolsets import allowed_by, within
-from weft.tokens import Token
-from weft.workshop import Kind, Workshop
 
 if TYPE_CHECKING:
-    from weft.memory import Memory
+    from weft.memory.facade import Memory
 
 NAMELESS: Final = "agent"
 MAX_NAME_CHARACTERS: Final = 64
-MAX_CALLERS: Final = 1_024  # one that is put out only gets another session of the log with its next call
+MAX_CALLERS: Final = 1_024  # an evicted one gets a new session with its next call
 
 
 class Callers:
-    """The memories of a server's callers. Database and models are loaded with the first call. Any thread may ask.
+    """The memories of a server's callers. Store and models are opened with the first call. Thread-safe.
 
     `directory` is where the server works, and may be set until then.
     """
 
     def __init__(self, kind: Kind = "stdio") -> None:
         self.directory = Path()
-        self._workshop = Workshop(kind)
+        self._background = Background(kind)
         self._lock = threading.Lock()
         self._store: Memory | None = None
         self._known: OrderedDict[tuple[Token | None, str], Memory] = OrderedDict()
 
     def operator(self) -> Memory:
-        """The memory as the server's own environment says, for its own upkeep: health, counts."""
+        """The memory of the server's own environment, for health checks and metrics."""
         with self._lock:
             return self._opened()
 
     def environment(self, client: str) -> Memory:
-        """For a client beside which this process was started. `client` is the name it introduced itself with."""
+        """For the client that started this process; `client` is the name it gave itself."""
         with self._lock:
-            return self._of((None, ""), lambda base: as_agent(base.loom.settings, client, base.loom.clock))
+            return self._of((None, ""), lambda base: as_agent(base.ctx.settings, client, base.ctx.clock))
 
     def bearer(self, token: Token, conversation: str = "") -> Memory:
-        """For who shows a token; each of its conversations with the server writes into a session of its own."""
+        """For the holder of a token; each of its conversations has its own log session."""
         with self._lock:
-            # By all that the token says: one that is changed in its file is another caller at once.
-            return self._of((token, conversation), lambda base: as_bearer(base.loom.settings, token, base.loom.clock))
+            # Keyed by the whole token: a changed token is another caller at once.
+            return self._of((token, conversation), lambda base: as_bearer(base.ctx.settings, token, base.ctx.clock))
 
     def rest(self, seconds: float) -> bool:
-        """Ends what goes on beside calls, and waits for it so long at most. Whether it has ended."""
-        return self._workshop.close(seconds)
+        """Stops background work, waiting at most `seconds`; returns whether it has ended."""
+        return self._background.close(seconds)
 
     def close(self) -> None:
-        """Releases files, when no call is running any more, and nothing beside them."""
+        """Closes the store. No call or background work may be running."""
         with self._lock:
             if self._store is not None:
                 self._store.close()
 
     def _opened(self) -> Memory:
         if self._store is None:
-            from weft.memory import open  # noqa: A004 - weft's front door, with the first call
+            from weft.memory.facade import open  # noqa: A004 - weft's front door, with the first call
 
-            self._store = open(directory=self.directory).in_workshop(self._workshop)
+            self._store = open(directory=self.directory).with_background(self._background)
         return self._store
 
     def _of(self, key: tuple[Token | None, str], settings: Callable[[Memory], Settings]) -> Memory:
@@ -102,7 +102,7 @@ def as_agent(settings: Settings, client: str, clock: Clock) -> Settings:
 
 
 def as_bearer(settings: Settings, token: Token, clock: Clock) -> Settings:
-    """The server's settings for who shows a token: all that says who is asking is the token's."""
+    """The server's settings with the identity and rights of a token."""
     said = {
         "account": token.account,
         "agent": token.agent,
@@ -134,7 +134,7 @@ def _narrowed(settings: Settings, token: Token) -> Settings:
 
 
 def new_session(surface: str, clock: Clock) -> str:
-    """A session's name: in order of time, short enough to stand in every citation."""
+    """A new session name: sorts by time, and is short enough for citations."""
     return f"{surface}-{re.sub('[-:]', '', to_iso(clock.now_us())[:19])}-{secrets.token_hex(3)}"
 
 
@@ -144,7 +144,7 @@ def _with(settings: Settings, changed: dict[str, Any], origin: str) -> Settings:
 
 
 def _agent(settings: Settings, client: str) -> str:
-    """The client's own name, made safe. Not for public agents: there the name decides what may be seen."""
+    """The client's name as an agent name. Not for public agents, whose name decides what they may see."""
     if settings.audience == "public":
         return NAMELESS
     return re.sub(r"[^a-z0-9._-]+", "-", client.lower()).strip("._-")[:MAX_NAME_CHARACTERS] or NAMELESS

@@ -1,7 +1,7 @@
-"""The tools that a file of an agent names, in the lines between `---` at its beginning.
+"""A parser of the `tools` key in the YAML front matter of an agent's file.
 
-Of YAML only what such files use for tools is read: names on one line with commas between, a list in brackets, a list
-of `- name`, and texts over several lines.
+It reads the forms that such files use: names separated by commas, a list in brackets, a list of `- name`, and text over
+several lines.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 
 _KEY: Final = re.compile(r"""(["']?)tools\1\s*:(?=\s|$)(.*)""")
 _ITEM: Final = re.compile(r"\s*-(?:\s+(.*))?$")
@@ -22,7 +22,7 @@ _QUOTED: Final = re.compile(r"""(["'])(.*?)\1""")
 def tools_of(text: str) -> tuple[str, ...]:
     """The names under `tools`, in order; none if the file has no front matter or that has no tools.
 
-    Raises Invalid, in words that follow the path of the file, where they are there and cannot be read.
+    Raises Invalid if they cannot be parsed, with a message that continues the path of the file.
     """
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != "---":
@@ -31,7 +31,7 @@ def tools_of(text: str) -> tuple[str, ...]:
     within = lines[1:end]
     found = [(at, match[2]) for at, line in enumerate(within) if (match := _KEY.match(line))]
     if found and end is None:
-        raise Invalid("its front matter does not end: a line of --- is missing")
+        raise Invalid("its front matter has no closing --- line")
     return tuple(name for at, value in found for name in _names(value, within[at + 1 :]))
 
 
@@ -49,7 +49,7 @@ def _names(value: str, after: Sequence[str]) -> list[str]:
         return [name for item in items if item and item[1] for name in _parted(item[1])]
     if not any(items) and not any(re.search(r":(\s|$)", line) for line in more):
         return _parted(" ".join(map(_bare, more)))
-    raise Invalid("its tools are neither names with commas between nor a list of them")
+    raise Invalid("its tools are neither comma-separated names nor a list")
 
 
 def _belonging(after: Sequence[str]) -> list[str]:
@@ -65,7 +65,7 @@ def _belonging(after: Sequence[str]) -> list[str]:
 def _in_brackets(written: str) -> list[str]:
     inside, closed, rest = written[1:].partition("]")
     if not closed or _bare(rest):
-        raise Invalid("its list of tools does not end with ]")
+        raise Invalid("its list of tools has no closing ]")
     return _parted(inside)
 
 
@@ -73,12 +73,12 @@ def _parted(written: str) -> list[str]:
     """Names, without the quotes around each or around all."""
     plain = _QUOTED.sub(lambda match: f" {match[2]} ", written)
     if '"' in plain or "'" in plain or plain.count("(") != plain.count(")"):
-        raise Invalid("a quote or a bracket among its tools is not closed")
+        raise Invalid("a quote or bracket among its tools is not closed")
     return _NAME.findall(plain)
 
 
 def _bare(line: str) -> str:
-    """Without what stands around it and without a comment; one begins at a # with nothing or a blank before it."""
+    """The text without surrounding blanks and comment; a comment is a # at the start or after a blank."""
     quote = ""
     for at, sign in enumerate(line):
         if quote:

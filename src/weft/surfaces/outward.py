@@ -1,12 +1,12 @@
-"""What callers over the network are told of the server's own troubles: never where on the machine its files are."""
+"""Server errors as reported to network callers, without paths of the server's files."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from weft.errors import Misconfigured, ModelError, StoreError, WeftError
+from weft.core.errors import Misconfigured, ModelError, StoreError, WeftError
 
-OWN: Final = (StoreError, Misconfigured, ModelError)  # their words are for who runs the server: they name files
+OWN: Final = (StoreError, Misconfigured, ModelError)  # their messages name files, for the operator
 WORDS: Final = {
     "busy": ("the store is busy; nothing was written", "try again in a moment"),
     "away": ("the store cannot be reached for now; nothing was written", "try again later"),
@@ -20,12 +20,12 @@ OTHER: Final = ("the store cannot serve this", "ask the server's operator; its s
 
 
 def is_own(problem: WeftError) -> bool:
-    """Whether it is a trouble of the server, and none of what was asked."""
+    """Whether the error is the server's, not the caller's."""
     return isinstance(problem, OWN)
 
 
 def outward(problem: WeftError) -> WeftError:
-    """The error as a caller from elsewhere is told it: of the server's own troubles, what they mean to that one."""
+    """The error as reported to a network caller; server errors get a general message."""
     if not is_own(problem):
         return problem
     message, hint = WORDS.get(problem.code, OTHER)

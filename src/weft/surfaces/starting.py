@@ -1,8 +1,8 @@
-"""What a server looks at before it serves anything: whether its settings can be right, and its tools are there."""
+"""Checks of settings and tools when a server starts."""
 
 from __future__ import annotations
 
-from weft.config import Settings, check_store
+from weft.runtime.settings.load import Settings, check_store
 from weft.surfaces.agent_files import check_agent_files
 from weft.surfaces.toolsets import offer_of, served_lines
 
@@ -10,8 +10,8 @@ from weft.surfaces.toolsets import offer_of, served_lines
 def check_start(settings: Settings, *, network: bool) -> tuple[str, ...]:
     """Lines to print on standard error when a server starts.
 
-    Raises Misconfigured for a store or a model that there cannot be, and with one line for each defect of the tools: a
-    toolset, an allowed, an excluded tool or one that an agent's file names and that there is not.
+    Raises Misconfigured for an invalid store or model, and with one line for each unknown toolset, allowed or excluded
+    tool, or tool in an agent's file.
     """
     _check_parts(settings)
     offered = offer_of(settings, network=network)
@@ -19,8 +19,8 @@ def check_start(settings: Settings, *, network: bool) -> tuple[str, ...]:
 
 
 def _check_parts(settings: Settings) -> None:
-    """Whether what the first call would open can be named so. Nothing is opened, and no model loaded."""
-    from weft.instants import SystemClock
+    """Checks the names of store and models without opening or loading them."""
+    from weft.core.clock import SystemClock
     from weft.models import LOCAL_EMBEDDERS, embedder_from, reranker_from
     from weft.models.chat import chat_from
 

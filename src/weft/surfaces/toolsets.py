@@ -1,7 +1,7 @@
-"""Which operations a server offers to a caller: by toolset, by allow-list, by what is excluded, by how it is reached.
+"""The operations that a server offers to a caller: by toolset, allow-list, exclusions and reach.
 
-Toolsets say what is listed, because every tool that is listed costs a model room. The allow-list says what may be
-called; what is allowed and not listed is called through `find_tool`.
+Toolsets decide what is listed, because every listed tool costs the model context. The allow-list decides what may be
+called; allowed tools that are not listed are called through `find_tool`.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from weft.agent_profile import find_profile
-from weft.config import Settings
-from weft.errors import Misconfigured
+from weft.core.errors import Misconfigured
 from weft.operations import operation
-from weft.operations.listed import Listed, read_index
+from weft.runtime.operation_index import Listed, read_index
+from weft.runtime.settings.agent_profile import find_profile
+from weft.runtime.settings.load import Settings
 
 if TYPE_CHECKING:
-    from weft.operations.registry import Operation
-    from weft.tokens import Token
+    from weft.access.tokens import Token
+    from weft.runtime.operation import Operation
 
 CORE: Final = "core"
 ALL: Final = "all"
-FIND_TOOL: Final = "find_tool"  # is about the other tools, so it is none of the operations
+FIND_TOOL: Final = "find_tool"  # about the other tools, so not an operation
 ADMIN: Final = "admin"
 PUBLIC: Final = "public"
 LISTS: Final = (ADMIN, PUBLIC)
-# What anybody may call: it only reads, and only memories. How the store is kept, who called what, what waits for
-# review and what was deleted are the operator's. A new operation is not for the public until it is named here.
+# Callable by anyone: reads of memories only. Maintenance, audit, reviews and deletions are the operator's. A new
+# operation is not public until it is named here.
 PUBLIC_TOOLS: Final = frozenset(
     {
         "answer",
@@ -49,12 +49,12 @@ PUBLIC_TOOLS: Final = frozenset(
         "temporal_expand",
     }
 )
-NOT_LIVE: Final = "this agent works without live memory: `weft agent-knowledge` tells what was baked for it"
-MAX_OFFERS: Final = 256  # different ones that are kept ready: one per kind of token
+NOT_LIVE: Final = "this agent works without live memory; `weft agent-knowledge` shows the knowledge baked for it"
+MAX_OFFERS: Final = 256  # cached offers: one per kind of token
 
 
 class Tools(Mapping[str, "Operation"]):
-    """Operations by name. Each is imported when it is asked for: a server that lists four need not load a hundred."""
+    """Operations by name, each imported on first access."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = dict.fromkeys(names)
@@ -75,14 +75,14 @@ class Tools(Mapping[str, "Operation"]):
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """What one caller is offered: what it is shown, what it may call, and what was left out on purpose."""
+    """The tools of one caller: listed, callable, and deliberately excluded."""
 
     listed: Mapping[str, Operation]
-    callable: Mapping[str, Operation]  # all that is listed, and what can be called through find_tool
+    callable: Mapping[str, Operation]  # listed ones, and those called through find_tool
     stripped: tuple[str, ...] = ()
-    finds: bool = True  # whether find_tool is among its tools
-    away: tuple[str, ...] = ()  # allowed by name, and not to be reached this way
-    closed: str = ""  # why there is nothing at all
+    finds: bool = True  # whether find_tool is listed
+    away: tuple[str, ...] = ()  # allowed by name, but not over this connection
+    closed: str = ""  # why there are no tools
 
 
 NOTHING: Final = Offer(listed=Tools(()), callable=Tools(()), finds=False, closed=NOT_LIVE)
@@ -96,13 +96,13 @@ def offer_of(settings: Settings, *, network: bool) -> Offer:
 
 
 def allowed_by(settings: Settings) -> tuple[str, ...]:
-    """The allow-list that holds: where none was set, anybody at all may only read."""
+    """The effective allow-list: by default, a public audience may only read."""
     unset = settings.origins["allow"].origin == "default"
     return (PUBLIC,) if unset and settings.audience == "public" else settings.allow
 
 
 def offer_of_token(settings: Settings, token: Token) -> Offer:
-    """What a server of these settings offers to who shows a token: what both allow; what either lists is listed.
+    """The tools that a server with these settings offers to a token: allowed by both, listed by either.
 
     Nothing to an agent whose file in the server's project turns live memory off.
     """
@@ -120,10 +120,10 @@ def offer_of_token(settings: Settings, token: Token) -> Offer:
 def offer(
     toolsets: Iterable[str], *, allow: Iterable[str] = (ADMIN,), exclude: Iterable[str] = (), network: bool
 ) -> Offer:
-    """What is offered over the network, or on this machine.
+    """The tools offered over the network, or on this machine.
 
     `toolsets` are listed, core always among them. `allow` names lists (admin: everything; public: PUBLIC_TOOLS) or
-    tools, or both; `exclude` names tools. Raises Misconfigured with one line for each name that there is not.
+    tools, or both; `exclude` names tools. Raises Misconfigured with one line per unknown name.
     """
     return _offer(tuple(toolsets), tuple(allow), tuple(exclude), network)
 
@@ -137,7 +137,7 @@ def _offer(toolsets: tuple[str, ...], allow: tuple[str, ...], exclude: tuple[str
     kept = [name for name in allowed if name not in exclude]
     wanted = toolset_names() if ALL in toolsets else (CORE, *toolsets)
     shown = [name for name in kept if lines()[name].toolset in wanted]
-    # One who names a few tools, all of them listed, gets those and nothing beside them.
+    # A caller that names a few tools, all of them listed, gets only these.
     finds = len(shown) < len(kept) or any(name in (*LISTS, FIND_TOOL) for name in allow)
     return Offer(
         listed=Tools(shown),
@@ -149,7 +149,7 @@ def _offer(toolsets: tuple[str, ...], allow: tuple[str, ...], exclude: tuple[str
 
 
 def within(server: tuple[str, ...], token: tuple[str, ...]) -> tuple[str, ...]:
-    """The allow-list of a token at a server that has one of its own: what both allow."""
+    """The allow-list of a token at a server with its own: what both allow."""
     if ADMIN in server:
         return token
     if ADMIN in token:
@@ -159,8 +159,8 @@ def within(server: tuple[str, ...], token: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def lines() -> Mapping[str, Listed]:
-    """A line about every operation, by name and in order. Benches are commands only."""
-    return {name: each for name, each in read_index().items() if each.module.startswith("weft.operations.")}
+    """The index line of every operation except benches, by name and in order."""
+    return {name: each for name, each in read_index().items() if each.toolset != "bench"}
 
 
 @cache
@@ -170,17 +170,17 @@ def toolset_names() -> tuple[str, ...]:
 
 
 def served_lines(offered: Offer) -> tuple[str, ...]:
-    """What a server says of its tools when it starts: what was left out on purpose, and what it cannot offer here."""
+    """Lines about excluded and unreachable tools for the start of a server."""
     said = [f"no tools: {offered.closed}"] if offered.closed else []
     if offered.stripped:
-        said.append(f"tools left out on purpose (exclude): {', '.join(offered.stripped)}")
+        said.append(f"excluded tools (setting exclude): {', '.join(offered.stripped)}")
     if offered.away:
-        said.append(f"tools that are allowed and work only on the machine itself: {', '.join(offered.away)}")
+        said.append(f"allowed tools that work only on the local machine: {', '.join(offered.away)}")
     return tuple(said)
 
 
 def unknown_tool(name: str, offered: Offer) -> str:
-    """What to tell a caller of a tool that is not listed: how to call it, which is nearest, or what there is."""
+    """The error for a tool that is not listed: how to call it, the nearest name, or the list."""
     if offered.closed:
         return f"Unknown tool: {name[:80]!r}; {offered.closed}"
     if name in offered.callable:
@@ -189,7 +189,7 @@ def unknown_tool(name: str, offered: Offer) -> str:
             return f"Unknown tool: {name!r} is not listed; call it through {FIND_TOOL}: tool={name!r}, arguments={{…}}"
         return f"Unknown tool: {name!r} is in toolset {home}; start the server with --toolsets {home}"
     if name in offered.stripped:
-        return f"Unknown tool: {name!r} is excluded on purpose, by the settings of the server"
+        return f"Unknown tool: {name!r} is excluded by the settings of the server"
     there = ", ".join((*offered.listed, *([FIND_TOOL] if offered.finds else ())))
     return f"Unknown tool: {name[:80]!r}{nearest(name, offered.callable)}; there are {there}"
 
@@ -215,12 +215,12 @@ def _unknown_toolsets(toolsets: tuple[str, ...]) -> list[str]:
 
 
 def _hint(toolsets: tuple[str, ...]) -> str:
-    """What there is to choose from, of the first that was named wrongly; tools are too many to name."""
+    """The valid choices for the first wrong name; tools are too many to list."""
     if _unknown_toolsets(toolsets):
         there = f"toolsets are {', '.join((*toolset_names(), ALL))}"
     else:
-        there = f"allow takes {', '.join(LISTS)} or names of tools, exclude names of tools; docs/reference has them all"
-    return f"{there}; `weft config` shows the settings, and where each came from"
+        there = f"allow takes {', '.join(LISTS)} or names of tools, exclude names of tools; docs/reference lists all"
+    return f"{there}; `weft config` shows the settings and their origins"
 
 
 def _unknown_tools(setting: str, names: tuple[str, ...]) -> list[str]:
@@ -231,7 +231,7 @@ def _unknown_tools(setting: str, names: tuple[str, ...]) -> list[str]:
 
 def _why_none(name: str, known: tuple[str, ...]) -> str:
     if name in lines():
-        return f"{name!r} is a command only, and never a tool"
+        return f"{name!r} is a command, not a tool"
     if name in toolset_names():
         return f"{name!r} is a toolset, not a tool; name its tools"
     return f"there is no tool {name!r}{nearest(name, known)}"

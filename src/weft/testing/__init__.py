@@ -1,4 +1,4 @@
-"""What a backend needs to prove itself, shipped so that backends outside this repository can use it.
+"""Conformance suites for backends, shipped for backends outside this repository too.
 
     from weft.testing.store import StoreContract
 
@@ -6,6 +6,6 @@
         def make_store(self, clock):
             return MyStore(..., clock=clock)
 
-`store` puts the contract of `weft.ports.Store` together from one file per subject; `scribe` writes; `clock` stands
-still until told; `viewers` names who looks. The contracts need pytest; `clock`, `scribe` and `viewers` need nothing.
+`store` joins the contract of `weft.core.ports.Store` from one file per subject; `scribe` writes events; `clock` is a
+manual clock; `viewers` are viewers with different rights. The contracts need pytest, the others nothing.
 """

@@ -1,4 +1,4 @@
-"""What every contract stands on: a new store, a clock that stands still, and a scribe."""
+"""Fixtures of every contract: a new store, a manual clock and a scribe."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from weft.instants import Clock
-from weft.ports import Store
+from weft.core.clock import Clock
+from weft.core.ports import Store
 from weft.testing.clock import ManualClock
 from weft.testing.scribe import Scribe
 
 
 class StoreCase:
-    """A backend's subclass gives `make_store`; each call makes another store, empty."""
+    """The base of the contracts. A backend's subclass defines `make_store`."""
 
     def make_store(self, clock: Clock) -> Store:
-        """A new, empty store that asks this clock for the present."""
+        """A new, empty store with this clock."""
         raise NotImplementedError
 
     @pytest.fixture

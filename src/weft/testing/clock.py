@@ -1,4 +1,4 @@
-"""A clock that stands still until it is moved, in either direction."""
+"""A manual clock."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ DAY_US: Final = 24 * HOUR_US
 
 
 def day(number: int) -> int:
-    """Midnight of that day, counted from START_US; negative ones are earlier."""
+    """Midnight of the day `number` days after START_US, or before it if negative."""
     return START_US + number * DAY_US
 
 
 class ManualClock:
-    """Implements `weft.instants.Clock`. Standing still and stepping back are the cases a log must survive."""
+    """Implements `weft.core.clock.Clock`. It moves only when told to, also backwards."""
 
     def __init__(self, now_us: int = START_US) -> None:
         self._now_us = now_us
@@ -24,10 +24,10 @@ class ManualClock:
         return self._now_us
 
     def set(self, now_us: int) -> None:
-        """The present becomes this moment."""
+        """Sets the time."""
         self._now_us = now_us
 
     def step(self, by_us: int = HOUR_US) -> int:
-        """Moves on, or with a negative number back; returns the new present."""
+        """Moves the time by microseconds, which may be negative; returns the new time."""
         self._now_us += by_us
         return self._now_us

@@ -1,36 +1,36 @@
-"""Writes to a store the way operations do, in as few words as a test wants to spend."""
+"""Short helpers that write to a store as operations do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from weft.append import Appended, Fence, Writer, append
-from weft.instants import to_iso
-from weft.lexical import query_terms
+from weft.append.append import AppendOptions, AppendResult, Fence, append
+from weft.append.privacy import PrivacyFilter
+from weft.core.clock import to_iso
+from weft.core.ports import Store
+from weft.core.queries import TextMatches, TextQuery
+from weft.core.types import NOW, Actor, Event, Viewer, When, Writer
+from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
 from weft.log.draft import Draft
 from weft.log.jsonl import write_lines
 from weft.log.kinds import graph, memory, transaction
 from weft.log.verify import read_commits
-from weft.ports import Store
-from weft.projection.digest import graph_digest
-from weft.projection.weave import weave
-from weft.queries import TextMatches, TextQuery
-from weft.screen import Screen
 from weft.testing.clock import ManualClock
 from weft.testing.viewers import OPERATOR
-from weft.types import NOW, Actor, Event, Viewer, When
+from weft.text.lexical import query_terms
 
-UNSEALED = Screen(redacts=False, keys=None)  # backends keep what they are given: what is sealed is none of theirs
+UNSEALED = PrivacyFilter(redacts=False, keys=None)  # backends store what they are given: encryption happens above them
 
 
 def iso(at: int | None) -> str | None:
-    """A moment as payloads write it."""
+    """A time as payloads write it."""
     return None if at is None else to_iso(at)
 
 
 def node(node_id: str, text: str = "", *, kind: str = "Note", at: int | None = None, **fields: Any) -> Draft:
-    """Asserts one node. `at` is when it begins to hold; `until` makes the interval explicit."""
+    """Asserts a node. `at` is the start of its validity, `until` an explicit end."""
     until: int | None = fields.pop("until", None)
     assertion = graph.NodeAssertion(
         id=node_id, kind=kind, text=text, valid_from=iso(at), valid_to=iso(until), **{"scope": "public", **fields}
@@ -39,7 +39,7 @@ def node(node_id: str, text: str = "", *, kind: str = "Note", at: int | None = N
 
 
 def edge(src: str, rel: str, dst: str, *, at: int | None = None, until: int | None = None, **fields: Any) -> Draft:
-    """Asserts one edge."""
+    """Asserts an edge."""
     assertion = graph.EdgeAssertion(
         src=src, rel=rel, dst=dst, valid_from=iso(at), valid_to=iso(until), **{"scope": "public", **fields}
     )
@@ -54,28 +54,28 @@ def memory_of(node_id: str, text: str, **fields: Any) -> Draft:
 
 
 def ended(*nodes: str, at: int | None = None) -> Draft:
-    """Nodes stop holding."""
+    """Ends the validity of nodes."""
     return Draft(kind="graph.ended", payload=graph.Ended(nodes=nodes, at=iso(at)))
 
 
 def edge_ended(src: str, rel: str, dst: str, *, at: int | None = None) -> Draft:
-    """An edge stops holding."""
+    """Ends the validity of an edge."""
     name = graph.EdgeName(src=src, rel=rel, dst=dst)
     return Draft(kind="graph.ended", payload=graph.Ended(edges=(name,), at=iso(at)))
 
 
 def deleted(*nodes: str) -> Draft:
-    """Nodes become invisible."""
+    """Deletes nodes."""
     return Draft(kind="graph.deleted", payload=graph.Deleted(nodes=nodes))
 
 
 def restored(*nodes: str) -> Draft:
-    """Deleted nodes become visible again."""
+    """Restores deleted nodes."""
     return Draft(kind="graph.restored", payload=graph.Restored(nodes=nodes))
 
 
 def noted(tx_kind: transaction.TxKind, **fields: Any) -> Draft:
-    """Says what its commit was."""
+    """Describes its commit."""
     return Draft(kind="tx.noted", payload=transaction.Noted(tx_kind=tx_kind, **fields))
 
 
@@ -95,7 +95,7 @@ def closed(tx: str) -> Draft:
 
 
 class Scribe:
-    """A store, a clock and somebody who writes. The clock moves only when the test says so."""
+    """A store, a manual clock and a writer."""
 
     def __init__(self, store: Store, clock: ManualClock, *, viewer: Viewer = OPERATOR, session: str = "main") -> None:
         self.store, self.clock, self.viewer, self.session = store, clock, viewer, session
@@ -108,22 +108,19 @@ class Scribe:
         request_id: str | None = None,
         expected_head: int | None = None,
         fence: Fence | None = None,
-    ) -> Appended:
-        """One commit of all these drafts."""
+    ) -> AppendResult:
+        """Appends all drafts in one commit."""
         writer = Writer(account=self.viewer.account, session=session or self.session, actor=Actor(agent=agent))
         return append(
             self.store,
             writer,
             drafts,
             clock=self.clock,
-            request_id=request_id,
-            expected_head=expected_head,
-            fence=fence,
-            screen=UNSEALED,
+            options=AppendOptions(request_id=request_id, expected_head=expected_head, fence=fence, privacy=UNSEALED),
         )
 
     def one(self, draft: Draft, **options: Any) -> Event:
-        """One commit of one event, an hour after whatever came before."""
+        """Appends one event in its own commit, an hour after the previous one."""
         self.clock.step()
         return self.write(draft, **options).events[0]
 
@@ -135,12 +132,12 @@ class Scribe:
     # Looking
 
     def texts(self, *ids: str, valid_at: int | None = None, known_at: int | None = None) -> dict[str, str]:
-        """What the operator reads of these nodes at a moment: id to text."""
+        """The texts of these nodes for the operator at a time, by id."""
         when = When(valid_at=valid_at, known_at=known_at)
         return {found.id: found.text for found in self.store.nodes(self.viewer, when, ids)}
 
     def reached(self, start: str, *, viewer: Viewer | None = None, when: When = NOW, **options: Any) -> list[str]:
-        """The nodes one step from here, in order."""
+        """The direct neighbours of a node, in order."""
         steps = self.store.neighbours(viewer or self.viewer, when, (start,), **options)
         return [step.node.id for step in steps]
 
@@ -153,13 +150,13 @@ class Scribe:
     # The whole
 
     def digest(self) -> str:
-        """One number for the graph as it stands."""
+        """The digest of the current graph."""
         return graph_digest(self.store.graph_rows(self.viewer))
 
     def rebuild(self, progress: Callable[[int, int], None] = lambda _done, _all: None) -> None:
-        """Folds the log again."""
-        self.store.rebuild(self.viewer, weave, progress=progress)
+        """Rebuilds the graph from the log."""
+        self.store.rebuild(self.viewer, apply_events, progress=progress)
 
     def export(self) -> list[bytes]:
-        """The log as lines."""
+        """The log as JSON lines."""
         return list(write_lines(self.viewer.account, read_commits(self.store, self.viewer)))

@@ -1,29 +1,29 @@
-"""The contract of `weft.ports.Store`, whole. Needs pytest.
+"""The whole contract of `weft.core.ports.Store`. Needs pytest.
 
-A backend is done when a subclass that gives `make_store` passes.
+A backend is complete when its subclass with `make_store` passes.
 """
 
 from __future__ import annotations
 
-from weft.testing.backlinks_contract import BacklinksContract
-from weft.testing.changes_contract import ChangesContract
-from weft.testing.clocks_contract import ClocksContract
-from weft.testing.deletions_contract import DeletionsContract
-from weft.testing.erasure_contract import ErasureContract
-from weft.testing.fence_contract import FenceContract
-from weft.testing.guards_contract import GuardsContract
-from weft.testing.log_contract import LogContract
-from weft.testing.names_contract import NamesContract
-from weft.testing.reading_contract import ReadingContract
-from weft.testing.relations_contract import RelationsContract
-from weft.testing.sealed_contract import SealedContract
-from weft.testing.spaces_contract import SpacesContract
-from weft.testing.survey_contract import SurveyContract
-from weft.testing.travel_contract import TravelContract
-from weft.testing.vectors_contract import VectorsContract
-from weft.testing.walks_contract import WalksContract
-from weft.testing.whence_contract import WhenceContract
-from weft.testing.words_contract import WordsContract
+from weft.testing.contracts.backlinks_contract import BacklinksContract
+from weft.testing.contracts.changes_contract import ChangesContract
+from weft.testing.contracts.clocks_contract import ClocksContract
+from weft.testing.contracts.deletions_contract import DeletionsContract
+from weft.testing.contracts.erasure_contract import ErasureContract
+from weft.testing.contracts.fence_contract import FenceContract
+from weft.testing.contracts.guards_contract import GuardsContract
+from weft.testing.contracts.log_contract import LogContract
+from weft.testing.contracts.names_contract import NamesContract
+from weft.testing.contracts.provenance_contract import ProvenanceContract
+from weft.testing.contracts.reading_contract import ReadingContract
+from weft.testing.contracts.relations_contract import RelationsContract
+from weft.testing.contracts.sealed_contract import SealedContract
+from weft.testing.contracts.spaces_contract import SpacesContract
+from weft.testing.contracts.survey_contract import SurveyContract
+from weft.testing.contracts.travel_contract import TravelContract
+from weft.testing.contracts.vectors_contract import VectorsContract
+from weft.testing.contracts.walks_contract import WalksContract
+from weft.testing.contracts.words_contract import WordsContract
 
 
 class StoreContract(
@@ -41,7 +41,7 @@ class StoreContract(
     BacklinksContract,
     FenceContract,
     DeletionsContract,
-    WhenceContract,
+    ProvenanceContract,
     RelationsContract,
     SealedContract,
     ErasureContract,

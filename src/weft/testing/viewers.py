@@ -1,10 +1,10 @@
-"""Who looks, in the contracts: one viewer for each right that can be missing."""
+"""Viewers for the contracts: one for each right that can be missing."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from weft.types import SCOPES, Viewer
+from weft.core.types import SCOPES, Viewer
 
 ACCOUNT: Final = "acme"
 EVERY_SCOPE: Final = frozenset(SCOPES)

@@ -1,4 +1,4 @@
-"""The state of one account: its log, and the graph that a fold makes of it."""
+"""The state of one account: its log, and the graph projected from it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from weft.commits import Batch, Changes, LexedText, Scrub
-from weft.errors import Invalid
-from weft.queries import Space, Vector
-from weft.types import Commit, EdgeVersion, Event, Guard, Head, Identity, NodeVersion, SessionHead, Tx
+from weft.core.commits import Batch, Changes, LexedText, Scrub
+from weft.core.errors import Invalid
+from weft.core.queries import Space, TextVector
+from weft.core.types import AccountHead, Commit, EdgeVersion, Event, Guard, Identity, NodeVersion, SessionHead, Tx
 
 EdgeKey = tuple[str, str, str]
 SEPARATOR = "\x1f"  # joins the parts of an edge's own slot
 
 
 class Graph:
-    """The derived half of an account: what a fold makes, and nothing else."""
+    """The derived half of an account: the projection of the log and nothing else."""
 
     def __init__(self) -> None:
         self.identities: dict[str, Identity] = {}
-        self.changed: dict[str, int] = {}  # where a node's identity changed last
+        self.changed: dict[str, int] = {}  # position of a node's last identity change
         self.edge_guards: dict[tuple[str, str, str], Guard] = {}
         self.nodes: dict[int, NodeVersion] = {}
         self.edges: dict[int, EdgeVersion] = {}
@@ -29,7 +29,7 @@ class Graph:
         self.transactions: dict[str, Tx] = {}
 
     def apply(self, changes: Changes, pos: int) -> None:
-        """All of it. `pos` is the commit's last position."""
+        """Applies all changes of a commit. `pos` is its last position."""
         for identity in changes.identities:
             self.identities[identity.id] = identity
             self.changed[identity.id] = pos
@@ -39,7 +39,7 @@ class Graph:
             self.nodes[node.row] = node
         for edge in changes.edges:
             self.edges[edge.row] = edge
-            if edge.born == edge.event:  # a copy of an older version must not bring its rights back
+            if edge.born == edge.event:  # a copy of an older version must not restore its rights
                 self.edge_guards[edge.src, edge.rel, edge.dst] = edge.guard
         for gone in changes.nodes_retired:
             self.nodes[gone.row] = replace(
@@ -53,34 +53,34 @@ class Graph:
             self.transactions[tx.id] = tx
 
     def is_finished(self, row: NodeVersion) -> bool:
-        """The change that made the row is complete."""
+        """Whether the change that made the row is closed."""
         return self.transactions[row.tx].closed_pos is not None
 
     def without_open_changes(self, row: NodeVersion) -> NodeVersion:
-        """A row as it is while the change that retires it is not complete."""
+        """A row as it is before the open change that retires it."""
         if row.retired_tx is None or self.transactions[row.retired_tx].closed_pos is not None:
             return row
         return replace(row, retired_at=None, retired_pos=None, retired_tx=None)
 
     def today(self, row: NodeVersion) -> NodeVersion:
-        """A row with what guards judge today."""
+        """A row with the guard and deletion of today."""
         identity = self.identities[row.id]
         return replace(row, guard=identity.guard, deleted_at=identity.deleted_at)
 
 
 class Account:
-    """One account. Implements `weft.commits.LockedView`: it is what plans see."""
+    """One account. Implements `weft.core.commits.LockedView`, which plans use."""
 
     def __init__(self, genesis: bytes) -> None:
         self.genesis = genesis
         self.commits: list[Commit] = []
         self.log: list[Event] = []
         self.heads: dict[str, SessionHead] = {}
-        self.vectors: dict[tuple[str, bytes], Vector] = {}
+        self.vectors: dict[tuple[str, bytes], TextVector] = {}
         self.space: Space | None = None
-        self.embedding: set[str] = set()  # the models that somebody is adding vectors of
+        self.embedding: set[str] = set()  # models whose missing vectors a caller is adding
         self.graph = Graph()
-        self._nodes_expected: dict[str, list[NodeVersion]] = {}  # rows of what a plan asks for, found in one walk
+        self._nodes_expected: dict[str, list[NodeVersion]] = {}  # rows announced by a plan, found in one scan
         self._edges_expected: dict[tuple[str, ...], list[EdgeVersion]] = {}
 
     # Writing
@@ -99,43 +99,46 @@ class Account:
         self.commits.append(batch.commit)
         self.log.extend(batch.events)
         for event in batch.events:
-            self.heads.pop(event.session, None)  # the latest stands last
+            self.heads.pop(event.session, None)  # the latest comes last
             self.heads[event.session] = SessionHead(session=event.session, seq=event.seq, hash=event.hash)
 
-    def fitting(self, vectors: Sequence[Vector]) -> tuple[Vector, ...]:
-        """Those that have the dimension of their model; of a new model, that of its first vector."""
+    def fitting(self, vectors: Sequence[TextVector]) -> tuple[TextVector, ...]:
+        """Vectors with the dimension of their model; for a new model, that of its first vector."""
         sizes: dict[str, int] = {}
         for vector in vectors:
             sizes.setdefault(vector.model, 2 * (self.dimensions(vector.model) or len(vector.data) // 2))
         return tuple(vector for vector in vectors if len(vector.data) == sizes[vector.model])
 
     def dimensions(self, model: str) -> int | None:
-        """Of the vectors of a model; None if there are none."""
+        """The dimension of a model's vectors; None without vectors."""
         return next((len(made.data) // 2 for (name, _), made in self.vectors.items() if name == model), None)
 
-    def put_vectors(self, vectors: Sequence[Vector]) -> None:
+    def put_vectors(self, vectors: Sequence[TextVector]) -> None:
         if len(self.fitting(vectors)) < len(vectors):
-            raise Invalid("vectors have another dimension than their model here", hint="spaces are never mixed")
+            raise Invalid(
+                "vectors have another dimension than their model here",
+                hint="vector spaces are never mixed: give another model another name",
+            )
         for vector in vectors:
-            if vector.content_hash in self.graph.texts:  # it may have gone while its vector was made
+            if vector.content_hash in self.graph.texts:  # it may have been erased while its vector was made
                 self.vectors.setdefault((vector.model, vector.content_hash), vector)
 
     def sweep(self) -> None:
-        """Lets go of texts that no version has, and of their vectors."""
+        """Drops texts that no version refers to, and their vectors."""
         used = {row.content_hash for row in self.graph.nodes.values()}
         self.graph.texts = {key: text for key, text in self.graph.texts.items() if key in used}
         self.vectors = {key: made for key, made in self.vectors.items() if key[1] in self.graph.texts}
 
     # The log
 
-    def head(self) -> Head:
+    def head(self) -> AccountHead:
         if not self.commits:
-            return Head(pos=0, at=0, digest=self.genesis)
+            return AccountHead(pos=0, at=0, digest=self.genesis)
         last = self.commits[-1]
-        return Head(pos=last_pos(last), at=last.at, digest=last.digest)
+        return AccountHead(pos=last_pos(last), at=last.at, digest=last.digest)
 
     def position_at(self, at: int) -> int:
-        """Where the log stood at a time."""
+        """The last position at a time."""
         return max((last_pos(commit) for commit in self.commits if commit.at <= at), default=0)
 
     def whole_commits(self, pos: int) -> int:
@@ -235,7 +238,7 @@ class Account:
         self._nodes_expected = {node: [] for node in nodes}
         self._edges_expected = {edge: [] for edge in edges}
         for row in self.graph.nodes.values() if nodes else ():
-            if row.id in self._nodes_expected:  # whoever has an id for a slot has it for its own
+            if row.id in self._nodes_expected:  # a slot that is an id is that node's own
                 self._nodes_expected[row.id].append(row)
         for edge in self.graph.edges.values() if edges else ():
             if (name := (edge.src, edge.rel, edge.dst)) in self._edges_expected:
@@ -247,7 +250,7 @@ class Account:
 
 
 def scrub(graph: Graph, what: Scrub) -> None:
-    """Replaces what rows say, and the names of nodes and relations, everywhere at once."""
+    """Replaces the content of rows, and the names of nodes and relations, everywhere at once."""
     ids, relations = dict(what.nodes), dict(what.edges)
     for text in what.texts:
         graph.texts[text.content_hash] = text

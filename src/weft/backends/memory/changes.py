@@ -1,12 +1,12 @@
-"""What changed: transactions, and the difference between two moments."""
+"""Changes: transactions, and the difference between two positions."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 from weft.backends.memory.account import Account
-from weft.backends.memory.visible import Moment, Sight, holds, known
-from weft.types import Diff, EdgeVersion, NodeVersion, Tx
+from weft.backends.memory.visible import GuardedAccount, ReadTime, holds, known
+from weft.core.types import Diff, EdgeVersion, NodeVersion, Tx
 
 Key = TypeVar("Key", bound=tuple[str, ...])
 Sides = tuple[bool, bool, bool]  # held before, holds after, touched in between
@@ -17,7 +17,7 @@ _MODIFIED: Sides = (True, True, True)
 
 
 def transactions(account: Account, limit: int, git_commit: str | None) -> tuple[Tx, ...]:
-    """Newest first; of one git commit, if its hash or a beginning of seven digits or more is given."""
+    """Newest first; of one git commit, by its hash or a prefix of seven digits or more."""
     every = account.graph.transactions.values()
     found = [tx for tx in every if git_commit is None or _same_commit(tx.git_commit, git_commit)]
     return tuple(sorted(found, key=lambda tx: -tx.opened_pos)[:limit])
@@ -28,14 +28,14 @@ def _same_commit(written: str | None, asked: str) -> bool:
 
 
 def diff(
-    sight: Sight,
-    now: Moment,
+    sight: GuardedAccount,
+    now: ReadTime,
     since_pos: int,
     agent: str | None,
     projects: tuple[str | None, ...] | None,
     limit: int,
 ) -> Diff:
-    """Of what is visible: how it stood at a position, and how it stands now."""
+    """The visible graph at a position, against the visible graph now."""
     graph = sight.graph
     since_pos = sight.account.whole_commits(since_pos)
 

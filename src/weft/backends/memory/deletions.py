@@ -1,16 +1,16 @@
-"""Reads that see what is deleted: for taking nodes out of sight, bringing them back, and listing what waits."""
+"""Reads that include deleted nodes: for deleting, restoring, and listing deletions."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from weft.backends.memory.visible import Sight
-from weft.kinds import ERASED
-from weft.queries import Deletion, Which
-from weft.types import Identity, NodeVersion
+from weft.backends.memory.visible import GuardedAccount
+from weft.core.kinds import ERASED
+from weft.core.queries import Deletion, NodeFilter
+from weft.core.types import Identity, NodeVersion
 
 
-def last_versions(sight: Sight, which: Which, limit: int) -> tuple[NodeVersion, ...]:
+def last_versions(sight: GuardedAccount, which: NodeFilter, limit: int) -> tuple[NodeVersion, ...]:
     """The newest row of each node that fits and that the viewer's rights admit, by id."""
     graph = sight.graph
     ids = None if which.ids is None else frozenset(which.ids)
@@ -25,15 +25,15 @@ def last_versions(sight: Sight, which: Which, limit: int) -> tuple[NodeVersion, 
 
 
 def _by_bytes(node_id: str) -> bytes:
-    """As SQLite orders text."""
+    """The order of text in SQLite."""
     return node_id.encode()
 
 
-def _kept(sight: Sight, identity: Identity) -> bool:
+def _kept(sight: GuardedAccount, identity: Identity) -> bool:
     return sight.viewer.admits(identity.guard) and not identity.id.startswith(ERASED)
 
 
-def _fits(which: Which, identity: Identity) -> bool:
+def _fits(which: NodeFilter, identity: Identity) -> bool:
     return (
         _by_bytes(identity.id) > _by_bytes(which.after)
         and (which.id_prefix is None or identity.id.startswith(which.id_prefix))
@@ -44,8 +44,8 @@ def _fits(which: Which, identity: Identity) -> bool:
     )
 
 
-def deletions(sight: Sight, before: int | None, limit: int) -> tuple[Deletion, ...]:
-    """What was deleted together, the latest first."""
+def deletions(sight: GuardedAccount, before: int | None, limit: int) -> tuple[Deletion, ...]:
+    """Deletions by commit, latest first."""
     counts: Counter[int] = Counter(
         identity.deleted_at
         for identity in sight.graph.identities.values()

@@ -1,4 +1,4 @@
-"""Search by words and by vectors, over every text."""
+"""Search by words and by vectors, by full scan."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft import lexical
 from weft.backends.memory.account import Account
-from weft.backends.memory.visible import Moment, Sight
-from weft.kinds import UNSEARCHED_KINDS
-from weft.parts import part_cosines
-from weft.queries import (
-    Holding,
+from weft.backends.memory.visible import GuardedAccount, ReadTime
+from weft.core.kinds import UNSEARCHED_KINDS
+from weft.core.queries import (
     Lead,
     Near,
+    PhraseMatch,
     Space,
     SpaceCounts,
     TextHit,
@@ -27,14 +25,16 @@ from weft.queries import (
     VectorQuery,
     other_dimensions,
 )
-from weft.sealing import holds_sealed
-from weft.types import NodeVersion
+from weft.core.types import NodeVersion
+from weft.text import lexical
+from weft.text.encryption import holds_sealed
+from weft.text.sentence_vectors import part_cosines
 
 # Words
 
 
-def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> TextMatches:
-    """Scores rest on what the viewer may see, never on words it may not."""
+def search_text(sight: GuardedAccount, moment: ReadTime, query: TextQuery, limit: int) -> TextMatches:
+    """Scores use only what the viewer may see."""
     graph = sight.graph
     live = [
         row
@@ -74,8 +74,8 @@ def search_text(sight: Sight, moment: Moment, query: TextQuery, limit: int) -> T
     )
 
 
-def _asked_for(sight: Sight, moment: Moment, query: TextQuery | VectorQuery) -> list[NodeVersion]:
-    """Visible rows of the projects, kinds and time that a search is limited to."""
+def _asked_for(sight: GuardedAccount, moment: ReadTime, query: TextQuery | VectorQuery) -> list[NodeVersion]:
+    """Visible rows of the projects, kinds and time that a search is restricted to."""
     return [
         row
         for row in sight.nodes_at(moment)
@@ -87,7 +87,7 @@ def _asked_for(sight: Sight, moment: Moment, query: TextQuery | VectorQuery) -> 
 
 
 def lead_of(row: NodeVersion) -> Lead:
-    """A node as a search names it."""
+    """The search result for a node."""
     told = (row.props.get(name) for name in ("part_of", "conversation", "role"))
     whole, conversation, role = (value if isinstance(value, str) else None for value in told)
     return Lead(
@@ -101,22 +101,22 @@ def lead_of(row: NodeVersion) -> Lead:
     )
 
 
-def holding(
-    sight: Sight, moment: Moment, phrases: Sequence[str], projects: tuple[str | None, ...] | None, limit: int
-) -> tuple[Holding, ...]:
-    """Nodes whose stems hold each phrase."""
+def by_phrase(
+    sight: GuardedAccount, moment: ReadTime, phrases: Sequence[str], projects: tuple[str | None, ...] | None, limit: int
+) -> tuple[PhraseMatch, ...]:
+    """Nodes whose stems contain each phrase."""
     rows = [row for row in sight.nodes_at(moment) if projects is None or row.guard.project in projects]
     found = []
     for phrase in phrases:
         held = [row for row in rows if phrase and lexical.holds(sight.graph.texts[row.content_hash].stems, phrase)]
         held.sort(key=lambda row: -row.row)
         leads = tuple(lead_of(row) for row in held[:limit])
-        found.append(Holding(phrase=phrase, nodes=leads, more=len(held) > limit))
+        found.append(PhraseMatch(phrase=phrase, nodes=leads, more=len(held) > limit))
     return tuple(found)
 
 
-def sealed(sight: Sight, moment: Moment, limit: int) -> tuple[NodeVersion, ...]:
-    """The versions whose words are sealed, newest first."""
+def encrypted(sight: GuardedAccount, moment: ReadTime, limit: int) -> tuple[NodeVersion, ...]:
+    """The versions whose words are encrypted, newest first."""
     rows = [row for row in sight.nodes_at(moment) if holds_sealed(row.name, "", row.text)]
     rows.sort(key=lambda row: -row.row)
     return tuple(rows[:limit])
@@ -125,8 +125,8 @@ def sealed(sight: Sight, moment: Moment, limit: int) -> tuple[NodeVersion, ...]:
 # Vectors
 
 
-def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) -> VectorMatches:
-    """The nearest visible nodes, by comparing with every one."""
+def search_vector(sight: GuardedAccount, moment: ReadTime, query: VectorQuery, limit: int) -> VectorMatches:
+    """The nearest visible nodes, by comparison with every one."""
     account = sight.account
     rows = _asked_for(sight, moment, query)
     found = near(sight, query, [row.content_hash for row in rows], parts=False)
@@ -142,8 +142,8 @@ def search_vector(sight: Sight, moment: Moment, query: VectorQuery, limit: int) 
     return VectorMatches(hits=tuple(hits[:limit]), pending=pending, notes=() if problem is None else (problem,))
 
 
-def near(sight: Sight, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool) -> Mapping[bytes, Near]:
-    """How near each text is that the viewer may know of; those without a vector are left out."""
+def near(sight: GuardedAccount, query: VectorQuery, hashes: Sequence[bytes], *, parts: bool) -> Mapping[bytes, Near]:
+    """The similarity of each text that the viewer may know; texts without a vector are omitted."""
     if other_dimensions(len(query.data), sight.account.dimensions(query.model)) is not None:
         return {}
     wanted = struct.unpack(f"{len(query.data) // 4}f", query.data)
@@ -158,20 +158,20 @@ def near(sight: Sight, query: VectorQuery, hashes: Sequence[bytes], *, parts: bo
     return found
 
 
-def vectors(sight: Sight, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
-    """Vectors of texts that the viewer may know of."""
+def vectors(sight: GuardedAccount, model: str, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+    """Vectors of texts that the viewer may know."""
     made = sight.account.vectors
     return {each: made[model, each].data for each in hashes if (model, each) in made and sight.knows_text(each)}
 
 
-def without_vectors(sight: Sight, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Those of the texts that have no vector of this model, as far as the viewer may know of the text."""
+def without_vectors(sight: GuardedAccount, model: str, hashes: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The texts without a vector of this model, as far as the viewer may know."""
     made = sight.account.vectors
     return tuple(each for each in hashes if (model, each) not in made or not sight.knows_text(each))
 
 
 def unembedded(account: Account, model: str, after: int, limit: int) -> tuple[tuple[int, bytes, str, str], ...]:
-    """Texts with no vector of this model, in the order they came: number, hash, what to embed, the body."""
+    """Texts without a vector of this model, in insertion order: number, hash, text to embed, body."""
     found = [
         (at, key, lexical.text_to_embed(text.name, text.summary, text.body), text.body)
         for at, (key, text) in enumerate(account.graph.texts.items(), start=1)
@@ -189,6 +189,6 @@ def space(account: Account) -> Space | None:
 
 
 def space_counts(account: Account) -> SpaceCounts:
-    """How many texts can have a vector, and how many have one of each model."""
+    """The number of texts that can have a vector, and of vectors by model."""
     texts = sum(not holds_sealed(text.name, text.summary, text.body) for text in account.graph.texts.values())
     return SpaceCounts(texts=texts, vectors=Counter(model for model, _ in account.vectors))

@@ -1,4 +1,4 @@
-"""The store: accounts behind one lock, and for each question the function that answers it."""
+"""The in-memory store: accounts behind one lock."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from weft.backends.memory import changes, deletions, figures, naming, reading, search
+from weft.backends.memory import changes, deletions, search
+from weft.backends.memory import counts as figures
+from weft.backends.memory import names as naming
+from weft.backends.memory import reads as reading
 from weft.backends.memory.account import Account, last_pos
-from weft.backends.memory.spaces import VectorSpaces
+from weft.backends.memory.vector_spaces import MemoryVectorSpaces
 from weft.backends.memory.walk import walk
-from weft.commits import Batch, FoldLog, Plan
-from weft.errors import StoreError
-from weft.queries import (
+from weft.core.commits import ApplyEvents, Batch, Plan
+from weft.core.errors import StoreError
+from weft.core.queries import (
     Deletion,
-    Holding,
     LoggedPayload,
-    Named,
+    NameMatch,
+    NodeFilter,
     NodeWords,
+    PhraseMatch,
     TextMatches,
     TextQuery,
-    Which,
 )
-from weft.types import (
+from weft.core.types import (
     Census,
     Commit,
     Diff,
@@ -32,23 +35,23 @@ from weft.types import (
     Ends,
     Event,
     Find,
-    Found,
+    FindResult,
     KindStat,
     Neighbour,
     NodeVersion,
-    Rewriting,
+    RewriteRecord,
     SessionHead,
     StoreStats,
     Tx,
     Viewer,
-    Walked,
+    WalkResult,
     Way,
     When,
 )
 
 
-class MemoryStore(VectorSpaces):
-    """Implements `weft.ports.Store` for one process."""
+class MemoryStore(MemoryVectorSpaces):
+    """Implements `weft.core.ports.Store` for one process."""
 
     # Writing
 
@@ -62,7 +65,7 @@ class MemoryStore(VectorSpaces):
                 self._accounts[account] = place
             return batch
 
-    def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
+    def rebuild(self, viewer: Viewer, fold: ApplyEvents, *, progress: Callable[[int, int], None]) -> None:
         viewer.must_be_operator("rebuild the graph")
         with self._lock:
             place = self._account(viewer)
@@ -117,7 +120,7 @@ class MemoryStore(VectorSpaces):
             ordered = reversed(sight.account.log) if newest_first else iter(sight.account.log)
             return reading.events(sight, ordered, session, after_seq, limit)
 
-    def rewriting(self, viewer: Viewer, event: Event) -> Rewriting | None:
+    def rewriting(self, viewer: Viewer, event: Event) -> RewriteRecord | None:
         with self._lock:
             return reading.rewriting(self._sight(viewer), event)
 
@@ -135,15 +138,15 @@ class MemoryStore(VectorSpaces):
         with self._lock:
             return reading.versions(self._sight(viewer), lambda row: row.id == node_id, limit)
 
-    def standing(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
+    def current_in_slot(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
         with self._seeing(viewer, When()) as (sight, moment):
-            return reading.standing(sight, moment, slot, after, limit)
+            return reading.current_in_slot(sight, moment, slot, after, limit)
 
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._lock:
             return reading.versions(self._sight(viewer), lambda row: row.born == pos and row.event == pos, limit)
 
-    def last_versions(self, viewer: Viewer, which: Which, *, limit: int) -> tuple[NodeVersion, ...]:
+    def last_versions(self, viewer: Viewer, which: NodeFilter, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._lock:
             return deletions.last_versions(self._sight(viewer), which, limit)
 
@@ -151,7 +154,7 @@ class MemoryStore(VectorSpaces):
         with self._lock:
             return deletions.deletions(self._sight(viewer), before, limit)
 
-    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> FindResult:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.find(sight, moment, find, limit)
 
@@ -193,25 +196,25 @@ class MemoryStore(VectorSpaces):
         with self._seeing(viewer, when) as (sight, moment):
             return reading.backlinks(sight, moment, ids, most)
 
-    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
+    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> WalkResult:
         with self._seeing(viewer, when) as (sight, moment):
             return walk(sight, moment, seeds, limit)
 
-    def sealed(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
+    def encrypted(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._seeing(viewer, when) as (sight, moment):
-            return search.sealed(sight, moment, limit)
+            return search.encrypted(sight, moment, limit)
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._seeing(viewer, when) as (sight, moment):
             return search.search_text(sight, moment, query, limit)
 
-    def named(
+    def by_name(
         self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
-    ) -> tuple[Named, ...]:
+    ) -> tuple[NameMatch, ...]:
         with self._seeing(viewer, when) as (sight, moment):
-            return naming.named(sight, moment, keys, projects)
+            return naming.by_name(sight, moment, keys, projects)
 
-    def holding(
+    def by_phrase(
         self,
         viewer: Viewer,
         when: When,
@@ -219,9 +222,9 @@ class MemoryStore(VectorSpaces):
         *,
         projects: tuple[str | None, ...] | None = None,
         limit: int = 100,
-    ) -> tuple[Holding, ...]:
+    ) -> tuple[PhraseMatch, ...]:
         with self._seeing(viewer, when) as (sight, moment):
-            return search.holding(sight, moment, phrases, projects, limit)
+            return search.by_phrase(sight, moment, phrases, projects, limit)
 
     def spellings(
         self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None

@@ -1,4 +1,4 @@
-"""What a viewer sees of an account: guards, judged as they are today, and the two clocks."""
+"""The part of an account that a viewer sees: guards as of today, and the two clocks."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from weft.backends.memory.account import Account, Graph
-from weft.kinds import ERASED, STRUCTURAL_KINDS
-from weft.types import EdgeVersion, Event, Interval, NodeVersion, Viewer
+from weft.core.kinds import ERASED, STRUCTURAL_KINDS
+from weft.core.types import EdgeVersion, Event, Interval, NodeVersion, Viewer
 
 
-class Moment(NamedTuple):
-    """Both clocks of a read: when it holds, and how far into the log it is known."""
+class ReadTime(NamedTuple):
+    """Both clocks of a read: the valid time, and the last known position."""
 
     valid_at: int
     pos: int
 
 
-class Sight:
-    """One viewer before one account. Every read goes through here, row by row."""
+class GuardedAccount:
+    """One account as one viewer sees it. Every read goes through here, row by row."""
 
     def __init__(self, viewer: Viewer, account: Account) -> None:
         self.viewer = viewer
@@ -33,16 +33,16 @@ class Sight:
     # Guards
 
     def sees(self, row: NodeVersion) -> bool:
-        """The node may be an answer."""
+        """Whether the node may be in an answer."""
         return self.finds(row.id)
 
     def finds(self, node_id: str) -> bool:
-        """The same of the node of an id, whatever it said when."""
+        """The same by a node's id."""
         identity = self.graph.identities[node_id]
         return identity.deleted_at is None and self.viewer.admits(identity.guard)
 
     def steps_on(self, row: NodeVersion) -> bool:
-        """Layer 3 for expansion: untagged structure may be stepped on by an agent limited to its tags."""
+        """Whether a walk may pass the node: an agent limited to its tags may pass untagged structure."""
         identity = self.graph.identities[row.id]
         passes = not identity.guard.agents and identity.kind in STRUCTURAL_KINDS
         admitted = self.viewer.admits(identity.guard) or (passes and self._untagged.admits(identity.guard))
@@ -53,9 +53,9 @@ class Sight:
         return self.viewer.admits(guard) or (not guard.agents and self._untagged.admits(guard))
 
     def sees_event(self, event: Event) -> bool:
-        """All that it asserted is visible; events that made no node, and those of open changes, are for operators.
+        """Whether all nodes of an event are visible; events without nodes, and of open changes, are for operators.
 
-        What was erased was visible once, and has no words now: that it was there may be known.
+        Erased nodes were visible once and hold no words now: their existence may be known.
         """
         rows = [row for row in self.graph.nodes.values() if row.born == event.pos and row.event == event.pos]
         finished = bool(rows) and all(map(self.graph.is_finished, rows))
@@ -65,38 +65,38 @@ class Sight:
         return row.id.startswith(ERASED) and self.viewer.admits(self.graph.identities[row.id].guard)
 
     def knows_text(self, content_hash: bytes) -> bool:
-        """Some node, of any moment, says it and may be found."""
+        """Whether a node of any time with this text may be found."""
         rows = (row for row in self.graph.nodes.values() if row.content_hash == content_hash)
         return any(self.sees(row) and self.graph.is_finished(row) for row in rows)
 
     @property
     def _untagged(self) -> Viewer:
-        """The same viewer, not limited to what is tagged for it."""
+        """The same viewer without the restriction to its tags."""
         return replace(self.viewer, audience="internal")
 
     # Guards and clocks
 
-    def nodes_at(self, moment: Moment) -> Iterator[NodeVersion]:
+    def nodes_at(self, moment: ReadTime) -> Iterator[NodeVersion]:
         for row in self.graph.nodes.values():
-            if self.sees(row) and self._stands(row, moment):
+            if self.sees(row) and self._holds_at(row, moment):
                 yield self.graph.today(row)
 
-    def stepping_stones_at(self, moment: Moment) -> Iterator[NodeVersion]:
+    def stepping_stones_at(self, moment: ReadTime) -> Iterator[NodeVersion]:
         for row in self.graph.nodes.values():
-            if self.steps_on(row) and self._stands(row, moment):
+            if self.steps_on(row) and self._holds_at(row, moment):
                 yield self.graph.today(row)
 
-    def edges_at(self, moment: Moment) -> Iterator[EdgeVersion]:
+    def edges_at(self, moment: ReadTime) -> Iterator[EdgeVersion]:
         for edge in self.graph.edges.values():
-            if self.sees_edge(edge) and self._stands(edge, moment):
+            if self.sees_edge(edge) and self._holds_at(edge, moment):
                 yield edge
 
-    def _stands(self, row: NodeVersion | EdgeVersion, moment: Moment) -> bool:
+    def _holds_at(self, row: NodeVersion | EdgeVersion, moment: ReadTime) -> bool:
         return known(self.graph, row, moment.pos) and holds(row.interval, moment.valid_at)
 
 
 def known(graph: Graph, row: NodeVersion | EdgeVersion, pos: int) -> bool:
-    """Record time: made by then, not retired by then; changes still open at that position do not count."""
+    """Record time: made by this position and not retired by it; changes still open at it do not count."""
 
     def landed(made: int, tx_id: str) -> bool:
         tx = graph.transactions[tx_id]

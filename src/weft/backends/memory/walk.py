@@ -1,16 +1,16 @@
-"""The random walk, worked out by iterating until nothing moves."""
+"""PageRank by iteration until nothing moves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.backends.memory.visible import Moment, Sight
-from weft.kinds import RECORD_KINDS
-from weft.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Walked
+from weft.backends.memory.visible import GuardedAccount, ReadTime
+from weft.core.kinds import RECORD_KINDS
+from weft.core.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, WalkResult
 
 
-def walk(sight: Sight, moment: Moment, seeds: Mapping[str, float], limit: int) -> Walked:
-    """Over what may be stepped on; records of weft's own working are no ground to walk on."""
+def walk(sight: GuardedAccount, moment: ReadTime, seeds: Mapping[str, float], limit: int) -> WalkResult:
+    """Over nodes that may be stepped on, without weft's own records."""
     nodes = {row.id for row in sight.stepping_stones_at(moment) if row.kind not in RECORD_KINDS}
     steps: dict[str, list[tuple[str, float]]] = {node: [] for node in nodes}
     for edge in sight.edges_at(moment):
@@ -20,11 +20,11 @@ def walk(sight: Sight, moment: Moment, seeds: Mapping[str, float], limit: int) -
             steps[edge.dst].append((edge.src, weight))
     started = {node: weight for node, weight in seeds.items() if node in nodes and weight > 0}
     order = sorted(_iterate(steps, started).items(), key=lambda each: (-each[1], each[0]))
-    return Walked(scores=tuple(order[:limit]))
+    return WalkResult(scores=tuple(order[:limit]))
 
 
 def _iterate(steps: Mapping[str, list[tuple[str, float]]], seeds: Mapping[str, float]) -> dict[str, float]:
-    """What stays with each node of a walk that goes on with probability DAMPING and ends where there is no way on."""
+    """Scores of a walk that continues with probability DAMPING and ends where there is no way on."""
     total = sum(seeds.values())
     held = {node: weight / total for node, weight in seeds.items()}
     stays: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Viewers and moments as SQL. Every read of nodes or edges is built from these, so none can forget a guard.
+"""Viewers and times as SQL. Every read of nodes or edges is built from these, so none can forget a guard.
 
 The six layers: not deleted; scope; agent tag; the same on every node reached; account (each has its own file);
 sensitive.
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from weft.kinds import ERASED, STRUCTURAL_KINDS, UNSEARCHED_KINDS
-from weft.types import Viewer
+from weft.core.kinds import ERASED, STRUCTURAL_KINDS, UNSEARCHED_KINDS
+from weft.core.types import Viewer
 
 
 class Sql(Struct, frozen=True):
@@ -26,7 +26,7 @@ class Sql(Struct, frozen=True):
 
 
 TRUE = Sql("1")
-FINISHED = Sql("v.tx NOT IN (SELECT key FROM tx WHERE long AND closed_pos IS NULL)")  # for reads without a moment
+FINISHED = Sql("v.tx NOT IN (SELECT key FROM tx WHERE long AND closed_pos IS NULL)")  # for reads without a time
 
 
 def marks(values: Sequence[Any]) -> str:
@@ -35,7 +35,7 @@ def marks(values: Sequence[Any]) -> str:
 
 
 def projects_are(projects: tuple[str | None, ...] | None) -> Sql:
-    """The ward belongs to one of these projects; None among them is what belongs to no project."""
+    """The visibility group belongs to one of these projects; None among them means no project."""
     if projects is None:
         return TRUE
     named = tuple(project for project in projects if project is not None)
@@ -46,7 +46,7 @@ def projects_are(projects: tuple[str | None, ...] | None) -> Sql:
 
 
 def focuses_are(focuses: tuple[str | None, ...] | None, *, version: str = "v") -> Sql:
-    """The version belongs to one of these focus areas; None among them is what belongs to none."""
+    """The version belongs to one of these focus areas; None among them means no focus area."""
     if focuses is None:
         return TRUE
     named = tuple(focus for focus in focuses if focus is not None)
@@ -57,19 +57,19 @@ def focuses_are(focuses: tuple[str | None, ...] | None, *, version: str = "v") -
 
 
 def kinds_are(kinds: tuple[str, ...] | None) -> Sql:
-    """The node is of one of these kinds; if none are said, of any but weft's own records."""
+    """The node is of one of these kinds; without any, of all searchable kinds."""
     if kinds is None:
         unsearched = tuple(sorted(UNSEARCHED_KINDS))
         return Sql(f"n.kind NOT IN ({marks(unsearched)})", unsearched)
     return Sql(f"n.kind IN ({marks(kinds)})", kinds)
 
 
-def wards(viewer: Viewer, projects: tuple[str | None, ...] | None = None) -> Sql:
-    """Selects the wards whose nodes the viewer may find: layers 2, 3 and 6."""
-    return _wards(viewer, _tagged(viewer) if viewer.tagged_only else TRUE) & projects_are(projects)
+def visibility_groups(viewer: Viewer, projects: tuple[str | None, ...] | None = None) -> Sql:
+    """Selects the visibility groups whose nodes the viewer may find: layers 2, 3 and 6."""
+    return _groups_where(viewer, _tagged(viewer) if viewer.tagged_only else TRUE) & projects_are(projects)
 
 
-def _wards(viewer: Viewer, tag: Sql) -> Sql:
+def _groups_where(viewer: Viewer, tag: Sql) -> Sql:
     scopes = tuple(sorted(viewer.scopes))
     condition = Sql(f"scope IN ({marks(scopes)})", scopes)
     if not viewer.sensitive:
@@ -86,18 +86,18 @@ def _tagged(viewer: Viewer) -> Sql:
 
 def findable(viewer: Viewer, projects: tuple[str | None, ...] | None = None, *, node: str = "n") -> Sql:
     """The node may be found by this viewer."""
-    inside = wards(viewer, projects)
+    inside = visibility_groups(viewer, projects)
     return Sql(f"{node}.deleted_at IS NULL AND {node}.ward IN ({inside.text})", inside.params)
 
 
 def was_findable(viewer: Viewer) -> Sql:
-    """The node was erased, and was of those that this viewer may find."""
-    inside = wards(viewer)
+    """The node was erased, and this viewer could find it before."""
+    inside = visibility_groups(viewer)
     return Sql(f"substr(n.id, 1, {len(ERASED)}) = '{ERASED}' AND n.ward IN ({inside.text})", inside.params)
 
 
 def of_a_node(viewer: Viewer) -> Sql:
-    """The vector x is of a text that some node, of any moment, says and that this viewer may find."""
+    """The text of vector x belongs to a node, of any time, that this viewer may find."""
     seen = findable(viewer) & FINISHED
     return Sql(
         "EXISTS (SELECT 1 FROM text t JOIN node_version v ON v.text = t.id JOIN node n ON n.key = v.node"
@@ -110,8 +110,8 @@ def reachable(viewer: Viewer, *, node: str = "n") -> Sql:
     """The node may be stepped on: findable, or untagged structure for an agent limited to its tags."""
     if not viewer.tagged_only:
         return findable(viewer, node=node)
-    tagged = wards(viewer)
-    untagged = _wards(viewer, Sql("agents = '[]'"))
+    tagged = visibility_groups(viewer)
+    untagged = _groups_where(viewer, Sql("agents = '[]'"))
     kinds = tuple(sorted(STRUCTURAL_KINDS))
     return Sql(
         f"{node}.deleted_at IS NULL AND ({node}.ward IN ({tagged.text})"
@@ -126,30 +126,34 @@ def edge_open(viewer: Viewer, *, edge: str = "e") -> Sql:
     if viewer.tagged_only:
         tagged = _tagged(viewer)
         tag = Sql(f"(agents = '[]' OR {tagged.text})", tagged.params)
-    inside = _wards(viewer, tag)
+    inside = _groups_where(viewer, tag)
     return Sql(f"{edge}.ward IN ({inside.text})", inside.params)
 
 
-def ward_sets(viewer: Viewer) -> tuple[Sql, Sql, Sql]:
-    """Wards of nodes that may be found, of edges that may be seen, and of untagged structure that may be stepped on."""
+def visibility_group_sets(viewer: Viewer) -> tuple[Sql, Sql, Sql]:
+    """Groups of nodes that may be found, of edges that may be seen, and of untagged structure to step on."""
     if not viewer.tagged_only:
-        every = wards(viewer)
+        every = visibility_groups(viewer)
         return every, every, Sql("SELECT id FROM ward WHERE 0")
-    untagged = _wards(viewer, Sql("agents = '[]'"))
+    untagged = _groups_where(viewer, Sql("agents = '[]'"))
     tagged = _tagged(viewer)
-    return wards(viewer), _wards(viewer, Sql(f"(agents = '[]' OR {tagged.text})", tagged.params)), untagged
+    return (
+        visibility_groups(viewer),
+        _groups_where(viewer, Sql(f"(agents = '[]' OR {tagged.text})", tagged.params)),
+        untagged,
+    )
 
 
-class Moment(NamedTuple):
-    """A pinned `When`: a point of valid time, a position of the log, and the changes not yet complete by then."""
+class PinnedTime(NamedTuple):
+    """A pinned `When`: a valid time, a position of the log, and the changes not closed by then."""
 
     valid_at: int
     pos: int
     unfinished: tuple[int, ...]
 
 
-def known(moment: Moment, *, version: str = "v") -> Sql:
-    """Record time: the row had landed and was not retired, as far as complete changes tell."""
+def known(moment: PinnedTime, *, version: str = "v") -> Sql:
+    """Record time: the row was made and not retired, counting closed changes only."""
     v = version
     if not moment.unfinished:
         return Sql(f"{v}.born <= ? AND ({v}.retired_pos IS NULL OR {v}.retired_pos > ?)", (moment.pos, moment.pos))
@@ -162,14 +166,14 @@ def known(moment: Moment, *, version: str = "v") -> Sql:
 
 
 def began(times: tuple[int, int] | None, *, version: str = "v") -> Sql:
-    """Valid time: the version began to hold from the first of these moments on, and before the second."""
+    """Valid time: the version began to hold at or after the first time, and before the second."""
     if times is None:
         return TRUE
     return Sql(f"{version}.valid_from >= ? AND {version}.valid_from < ?", times)
 
 
-def holds(moment: Moment, *, version: str = "v") -> Sql:
-    """Valid time: the version holds at that point."""
+def holds(moment: PinnedTime, *, version: str = "v") -> Sql:
+    """Valid time: the version holds at that time."""
     v = version
     return Sql(
         f"{v}.valid_from <= ? AND ({v}.valid_to IS NULL OR {v}.valid_to > ?)", (moment.valid_at, moment.valid_at)

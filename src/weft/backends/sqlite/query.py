@@ -1,4 +1,4 @@
-"""Rows of a query. The tables are STRICT, so a column's type is known to whoever wrote the query."""
+"""Rows of a query. The tables are STRICT, so column types are known from the query."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from weft.errors import Corrupt
+from weft.core.errors import Corrupt
 
 
 def first(db: apsw.Connection, sql: str, params: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
@@ -15,10 +15,10 @@ def first(db: apsw.Connection, sql: str, params: tuple[Any, ...] = ()) -> tuple[
 
 
 def one(db: apsw.Connection, sql: str, params: tuple[Any, ...] = ()) -> tuple[Any, ...]:
-    """The row that must be there. Raises Corrupt if it is not."""
+    """The only row. Raises Corrupt if there is none."""
     row = first(db, sql, params)
     if row is None:
-        raise Corrupt(f"no row where there must be one: {' '.join(sql.split())}", hint="run `weft doctor`")
+        raise Corrupt(f"a required row is missing: {' '.join(sql.split())}", hint="run `weft doctor`")
     return row
 
 

@@ -1,4 +1,4 @@
-"""Reading rows back as values."""
+"""Decoding of rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import orjson
 
-from weft.instants import MAX_INSTANT_US, MIN_INSTANT_US
-from weft.queries import Lead
-from weft.types import Actor, Commit, EdgeVersion, Event, Guard, Interval, NodeVersion, Tx
+from weft.core.clock import MAX_INSTANT_US, MIN_INSTANT_US
+from weft.core.queries import Lead
+from weft.core.types import Actor, Commit, EdgeVersion, Event, Guard, Interval, NodeVersion, Tx
 
 _EVENT_COLUMNS = (
     "e.pos, s.name, e.seq, e.kind, e.agent, e.role, e.recorded_at, e.known_at, e.occurred_at, e.caused_by, e.task,"
@@ -62,10 +62,10 @@ def select_nodes(prefix: str = "") -> str:
 
 
 def _interval(ends: Sequence[Any], *moments: int | None) -> Interval:
-    """When a version holds. Raises OverflowError where a moment of its row is none: the row is damaged."""
+    """A version's interval. Raises OverflowError for a time out of range: the row is damaged."""
     for each in (*ends, *moments):
         if each is not None and not MIN_INSTANT_US <= each <= MAX_INSTANT_US:
-            raise OverflowError(f"{each} is no moment")
+            raise OverflowError(f"{each} is no valid time")
     valid_from, valid_to, asserted_from, asserted_to = ends
     return Interval(valid_from=valid_from, valid_to=valid_to, asserted_from=asserted_from, asserted_to=asserted_to)
 
@@ -102,7 +102,7 @@ LEAD_COLUMNS = "v.row, n.id, n.kind, t.hash, v.props -> '$.part_of', v.props -> 
 
 
 def lead_of(row: Sequence[Any]) -> Lead:
-    """A lead, from a row that begins with `LEAD_COLUMNS`. Properties are anybody's: only text names a thing."""
+    """A lead, from a row that begins with `LEAD_COLUMNS`. Callers own properties: only a text can name a node."""
     number, node_id, kind, content_hash, whole, conversation, role = row[:7]
     return Lead(
         row=number,
@@ -116,12 +116,12 @@ def lead_of(row: Sequence[Any]) -> Lead:
 
 
 def _text_of(value: str | None) -> str | None:
-    """The text that a JSON value is; None for any other value, such as a list."""
+    """The text of a JSON string; None for any other value."""
     return orjson.loads(value) if value and value[0] == '"' else None
 
 
 def load_leads(db: apsw.Connection, found: Sequence[int]) -> dict[int, Lead]:
-    """Leads by row number, of rows that passed the guards already, in the same read transaction."""
+    """Leads by row number, of rows that passed the guards in the same read transaction."""
     query = f"""SELECT {LEAD_COLUMNS} FROM json_each(?) j CROSS JOIN node_version v ON v.row = j.value
         JOIN node n ON n.key = v.node JOIN text t ON t.id = v.text"""
     return {row[0]: lead_of(row) for row in db.execute(query, (orjson.dumps(found).decode(),))}
@@ -163,7 +163,7 @@ def edge_of(row: Sequence[Any]) -> EdgeVersion:
 
 @lru_cache(maxsize=1024)
 def guard_of(project: str | None, scope: Any, agents: str, sensitive: int) -> Guard:
-    """A guard, from the columns of a ward."""
+    """A guard, from the columns of a visibility group."""
     return Guard(project=project, scope=scope, agents=tuple(orjson.loads(agents)), sensitive=bool(sensitive))
 
 
@@ -193,7 +193,7 @@ def tx_of(row: Sequence[Any]) -> Tx:
 
 
 def load_nodes(db: apsw.Connection, rows: Iterable[int]) -> dict[int, NodeVersion]:
-    """Versions by row number. `rows` passed the guards already, in the same read transaction."""
+    """Versions by row number, of rows that passed the guards in the same read transaction."""
     wanted = orjson.dumps(list(rows)).decode()
     query = f"{select_nodes()} WHERE v.row IN (SELECT value FROM json_each(?))"
     return {row[0]: node_of(row) for row in db.execute(query, (wanted,))}

@@ -1,24 +1,27 @@
 """The tables of one account.
 
-The log is the truth and is never rebuilt. Everything under `graph_tables` is derived from it; a rebuild makes those
-tables again under another prefix and swaps them in.
+The log is never rebuilt. The tables in `graph_tables` are derived from it; a rebuild creates them again under another
+prefix and swaps them in.
+
+Visibility groups are called `ward` in table and column names: files of earlier versions have that name, and renaming it
+would need a migration that rewrites every guard's index.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from weft.sealing import PREFIX
+from weft.text.encryption import PREFIX
 
 SCHEMA_VERSION: Final = 3
-APPLICATION_ID: Final = 0x77656674  # "weft": tells our files from any other SQLite database
+APPLICATION_ID: Final = 0x77656674  # "weft": identifies our files
 SIDE_PREFIX: Final = "side_"
 _SEALED_START: Final = f"1, {len(PREFIX)}) = '{PREFIX}'"
-# Written the same in the index and in every query: only then does SQLite see that the one serves the other.
-SEALED: Final = f"(substr(name, {_SEALED_START} OR substr(body, {_SEALED_START})"
-# Nodes by their ward, for reads that begin there. An expression, and not the column: every guard asks for the column,
-# and those of reads that begin with words, versions or edges must not take this index for the shorter way.
-NODES_BY_WARD: Final = "CAST({} AS INTEGER)"
+# Spelt the same in the index and in every query: only then does SQLite use the partial index.
+IS_ENCRYPTED: Final = f"(substr(name, {_SEALED_START} OR substr(body, {_SEALED_START})"
+# Index of nodes by visibility group. An expression, not the column: every guard tests the column, and queries that
+# start from words, versions or edges must not choose this index.
+NODES_BY_GROUP: Final = "CAST({} AS INTEGER)"
 
 LOG_TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS session(
@@ -37,16 +40,16 @@ LOG_TABLES: Final = (
     "CREATE INDEX IF NOT EXISTS event_rewriting ON event(pos) WHERE kind = 'log.rewritten'",
 )
 
-# One row: whose vectors questions are compared with. Stores that are older than it get it with the first record.
+# One row: the vector space in use. Older stores get the table with their first record.
 SPACE_TABLE: Final = """CREATE TABLE IF NOT EXISTS space_in_use(
     only INTEGER PRIMARY KEY CHECK (only = 1), model TEXT NOT NULL, embedder TEXT NOT NULL, url TEXT NOT NULL) STRICT"""
 
-# What a rebuild keeps; it makes them again, empty, only where they are missing.
+# Tables that a rebuild keeps; it creates them, empty, only if they are missing.
 KEPT_TABLES: Final = (
-    # Tells this database from any other at the same path: index files beside it name the one they were made of.
+    # Tells this database from any other at the same path: index files name the database they were made of.
     "CREATE TABLE IF NOT EXISTS store_identity(id TEXT NOT NULL) STRICT",
     "INSERT INTO store_identity SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store_identity)",
-    # Vectors are derived from texts by a named model, at a price: a rebuild keeps them, by content.
+    # Vectors are expensive to derive: a rebuild keeps them, by content hash.
     """CREATE TABLE IF NOT EXISTS model(
          key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL,
          count INTEGER NOT NULL DEFAULT 0, removed INTEGER NOT NULL DEFAULT 0) STRICT""",
@@ -77,7 +80,7 @@ GRAPH_TABLES: Final = (
 
 
 def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
-    """The derived tables under a prefix. Index names carry the generation: they outlive a swap by rename."""
+    """The derived tables under a prefix. Index names carry the generation: they survive a swap by rename."""
     g = f"{prefix}g{generation}"
     return (
         *_nodes(prefix, g),
@@ -89,9 +92,9 @@ def graph_tables(prefix: str, generation: int) -> tuple[str, ...]:
 
 
 def _nodes(prefix: str, g: str) -> tuple[str, ...]:
-    """Who may see, what there is, and when it holds."""
+    """Visibility groups, nodes and their versions."""
     return (
-        # Who may see: nodes with equal guards share a ward.
+        # Visibility groups: nodes with equal guards share one.
         f"""CREATE TABLE {prefix}ward(
               id INTEGER PRIMARY KEY, project TEXT, scope TEXT NOT NULL, sensitive INTEGER NOT NULL,
               agents TEXT NOT NULL) STRICT""",
@@ -102,8 +105,8 @@ def _nodes(prefix: str, g: str) -> tuple[str, ...]:
               deleted_at INTEGER, changed_pos INTEGER NOT NULL) STRICT""",
         f"CREATE INDEX {g}_node_changed ON {prefix}node(changed_pos)",
         f"CREATE INDEX {g}_node_deleted ON {prefix}node(deleted_at) WHERE deleted_at IS NOT NULL",
-        f"CREATE INDEX {g}_node_ward ON {prefix}node({NODES_BY_WARD.format('ward')}, kind)",
-        # When it holds, and when weft knew. A row changes once: retired_*.
+        f"CREATE INDEX {g}_node_ward ON {prefix}node({NODES_BY_GROUP.format('ward')}, kind)",
+        # Valid and record time. A row is updated once: retired_*.
         f"""CREATE TABLE {prefix}node_version(
               row INTEGER PRIMARY KEY, node INTEGER NOT NULL, text INTEGER NOT NULL, props TEXT, focus TEXT, slot TEXT,
               ward INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER,
@@ -120,16 +123,16 @@ def _nodes(prefix: str, g: str) -> tuple[str, ...]:
 
 
 def _texts(prefix: str, g: str) -> tuple[str, ...]:
-    """What is said, and what it goes by."""
+    """Texts and their names."""
     return (
-        # What is said, once per content.
+        # Texts, once per content.
         f"""CREATE TABLE {prefix}text(
               id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, name_key TEXT NOT NULL,
               summary TEXT NOT NULL, body TEXT NOT NULL, vector BLOB NOT NULL, length INTEGER NOT NULL) STRICT""",
         f"CREATE INDEX {g}_text_name ON {prefix}text(name_key) WHERE name_key <> ''",
-        f"CREATE INDEX {g}_text_sealed ON {prefix}text(id) WHERE {SEALED}",
-        # What a named text goes by, and the words of those names, forwards and (after a "<") backwards: one slip of the
-        # pen leaves either the first or the second half of a word as it was, so a misspelt one is found by its halves.
+        f"CREATE INDEX {g}_text_sealed ON {prefix}text(id) WHERE {IS_ENCRYPTED}",
+        # Names of texts, and the words of those names, forwards and (after a "<") backwards: a typing error leaves one
+        # half of a word intact, so a misspelt word is found by its halves.
         f"""CREATE TABLE {prefix}alias(
               key TEXT NOT NULL, text INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY(key, text))
               WITHOUT ROWID, STRICT""",
@@ -139,7 +142,7 @@ def _texts(prefix: str, g: str) -> tuple[str, ...]:
 
 
 def _edges(prefix: str, g: str) -> tuple[str, ...]:
-    """What joins nodes."""
+    """Edges and their versions."""
     return (
         f"""CREATE TABLE {prefix}edge(
               key INTEGER PRIMARY KEY, src INTEGER NOT NULL, rel TEXT NOT NULL, dst INTEGER NOT NULL,
@@ -161,7 +164,7 @@ def _edges(prefix: str, g: str) -> tuple[str, ...]:
 
 
 def _transactions(prefix: str, g: str) -> tuple[str, ...]:
-    """Which changes belong together."""
+    """Logical changes."""
     return (
         f"""CREATE TABLE {prefix}tx(
               key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, agent TEXT NOT NULL,
@@ -174,9 +177,9 @@ def _transactions(prefix: str, g: str) -> tuple[str, ...]:
 
 
 def _words(prefix: str, generation: int) -> tuple[str, ...]:
-    """How words are found and counted."""
+    """The text index and its statistics."""
     return (
-        # Words: how often a stem (by CRC-32) occurs in each ward's live versions, applied in batches from a journal.
+        # Document frequency of a stem (by CRC-32) in each group's live versions, applied in batches from a journal.
         f"""CREATE TABLE {prefix}term_df(
               term INTEGER NOT NULL, ward INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY(term, ward))
               WITHOUT ROWID, STRICT""",
@@ -184,7 +187,7 @@ def _words(prefix: str, generation: int) -> tuple[str, ...]:
               ward INTEGER PRIMARY KEY, texts INTEGER NOT NULL, words INTEGER NOT NULL) STRICT""",
         f"""CREATE TABLE {prefix}text_journal(
               id INTEGER PRIMARY KEY, ward INTEGER NOT NULL, text INTEGER NOT NULL, delta INTEGER NOT NULL) STRICT""",
-        # `removed`: how many texts are missing between the first id and the last.
+        # `removed`: the number of missing ids below the highest.
         f"""CREATE TABLE {prefix}text_state(
               indexed_text INTEGER NOT NULL, epoch INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0) STRICT""",
         f"INSERT INTO {prefix}text_state VALUES (0, {generation}, 0)",

@@ -9,33 +9,40 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from weft.backends.sqlite import deletions, finding, naming, reading, replacing, rows, sealed, words
-from weft.backends.sqlite import diff as differ
-from weft.backends.sqlite.apply import GraphWriter, write_log
-from weft.backends.sqlite.backup import back_up
-from weft.backends.sqlite.directory import ACCOUNTS
+from weft.backends.sqlite import rows
+from weft.backends.sqlite.files.backup import back_up
+from weft.backends.sqlite.files.directory import ACCOUNTS
+from weft.backends.sqlite.files.write_lock import alone
 from weft.backends.sqlite.query import every
-from weft.backends.sqlite.rebuild import Rebuild, drop_side, read_log
+from weft.backends.sqlite.read import deletions, encrypted
+from weft.backends.sqlite.read import diff as differ
+from weft.backends.sqlite.read import find as finding
+from weft.backends.sqlite.read import reads as reading
 from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.backends.sqlite.spaces import VectorSpaces
-from weft.backends.sqlite.turnstile import alone
-from weft.backends.sqlite.vector_rows import fitting, write_vectors
-from weft.backends.sqlite.view import SqliteView, position_at, read_head
-from weft.backends.sqlite.walk_then import walk_then
-from weft.commits import Batch, FoldLog, Plan
-from weft.errors import StoreError
-from weft.queries import (
+from weft.backends.sqlite.search import names as naming
+from weft.backends.sqlite.search import words
+from weft.backends.sqlite.search.past_walk import walk_then
+from weft.backends.sqlite.search.vector_rows import fitting, write_vectors
+from weft.backends.sqlite.search.vector_spaces import SqliteVectorSpaces
+from weft.backends.sqlite.write import replace as replacing
+from weft.backends.sqlite.write.apply import GraphWriter, write_log
+from weft.backends.sqlite.write.plan_view import SqliteView, position_at, read_head
+from weft.backends.sqlite.write.rebuild import SideTableRebuild, drop_side, read_log
+from weft.core.commits import ApplyEvents, Batch, Plan
+from weft.core.errors import StoreError
+from weft.core.queries import (
     Deletion,
-    Holding,
-    Named,
+    NameMatch,
     Near,
+    NodeFilter,
+    PhraseMatch,
     TextMatches,
     TextQuery,
     VectorMatches,
     VectorQuery,
-    Which,
 )
-from weft.types import (
+from weft.core.types import (
+    AccountHead,
     Census,
     Commit,
     Diff,
@@ -44,27 +51,26 @@ from weft.types import (
     Ends,
     Event,
     Find,
-    Found,
-    Head,
+    FindResult,
     KindStat,
     Neighbour,
     NodeVersion,
-    Rewriting,
+    RewriteRecord,
     SessionHead,
     StoreStats,
     Tx,
     Viewer,
-    Walked,
+    WalkResult,
     Way,
     When,
 )
 
-MAX_PROBLEMS = 20  # of each sort that a check lists
+MAX_PROBLEMS = 20  # of each kind that a check lists
 NEAR_THE_END = 200  # events: a rebuild this close takes the lock for the rest
 
 
-class SqliteStore(VectorSpaces):
-    """Implements `weft.ports.Store`. Opening touches nothing: files appear with the first write."""
+class SqliteStore(SqliteVectorSpaces):
+    """Implements `weft.core.ports.Store`. Opening touches nothing: files appear with the first write."""
 
     # Writing
 
@@ -74,26 +80,26 @@ class SqliteStore(VectorSpaces):
             batch = plan(view)
             if batch.scrub is not None:
                 replacing.scrub_log(db, batch.scrub)
-                drop_side(db)  # a rebuild on its way has folded what is gone: it stops, and says so
+                drop_side(db)  # a running rebuild has read erased content: it stops with a Conflict
             if batch.commit is not None:
                 write_log(db, batch.commit, batch.events)
             if batch.commit is not None or batch.scrub is not None:
-                expected = view.expected if batch.scrub is None else None  # a scrub gives nodes other names
+                expected = view.expected if batch.scrub is None else None  # a scrub renames nodes
                 GraphWriter(db, expected=expected).apply(batch.changes, view.head().pos, batch.scrub)
                 batch = replace(batch, vectors=fitting(db, batch.vectors))
                 write_vectors(db, batch.vectors)
             return batch
 
-    def rebuild(self, viewer: Viewer, fold: FoldLog, *, progress: Callable[[int, int], None]) -> None:
+    def rebuild(self, viewer: Viewer, fold: ApplyEvents, *, progress: Callable[[int, int], None]) -> None:
         viewer.must_be_operator("rebuild the graph")
         file = self._file(viewer.account)
         if not file.exists():
             return
-        # A disk of the caller's own may lock in other ways, and goes without, as in `_turn`.
+        # A custom VFS may lock in other ways, and goes without, as in `_turn`.
         only_one = nullcontext() if self._vfs is not None else alone(file.with_suffix(".rebuild"), "rebuilding")
         with only_one:
             with self._writing(viewer.account) as db:
-                work = Rebuild(db, viewer.account, self._genesis(viewer.account), fold)
+                work = SideTableRebuild(db, viewer.account, self._genesis(viewer.account), fold)
                 work.begin()
             while (left := self.head(viewer).pos - work.done_pos) > NEAR_THE_END:
                 with self._writing(viewer.account):
@@ -117,10 +123,10 @@ class SqliteStore(VectorSpaces):
             known_at=head.at if when.known_at is None else when.known_at,
         )
 
-    def head(self, viewer: Viewer) -> Head:
+    def head(self, viewer: Viewer) -> AccountHead:
         with self._reading(viewer) as db:
             genesis = self._genesis(viewer.account)
-            return Head(pos=0, at=0, digest=genesis) if db is None else read_head(db, genesis)
+            return AccountHead(pos=0, at=0, digest=genesis) if db is None else read_head(db, genesis)
 
     def position_at(self, viewer: Viewer, at: int) -> int:
         with self._reading(viewer) as db:
@@ -143,7 +149,7 @@ class SqliteStore(VectorSpaces):
                 return ()
             return reading.events(db, viewer, session, after_seq, limit, "DESC" if newest_first else "ASC")
 
-    def rewriting(self, viewer: Viewer, event: Event) -> Rewriting | None:
+    def rewriting(self, viewer: Viewer, event: Event) -> RewriteRecord | None:
         with self._reading(viewer) as db:
             return None if db is None or not event.rewritten else replacing.rewriting(db, event)
 
@@ -161,15 +167,17 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             return () if db is None else reading.versions(db, viewer, "n.id = ?", (node_id,), limit)
 
-    def standing(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
+    def current_in_slot(self, viewer: Viewer, slot: str, *, after: int, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
-            return () if db is None else reading.standing(db, viewer, self._moment(db, When()), slot, after, limit)
+            return (
+                () if db is None else reading.current_in_slot(db, viewer, self._moment(db, When()), slot, after, limit)
+            )
 
     def asserted_by(self, viewer: Viewer, pos: int, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
             return () if db is None else reading.versions(db, viewer, "v.born = ? AND v.event = ?", (pos, pos), limit)
 
-    def last_versions(self, viewer: Viewer, which: Which, *, limit: int) -> tuple[NodeVersion, ...]:
+    def last_versions(self, viewer: Viewer, which: NodeFilter, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
             return () if db is None else deletions.last_versions(db, viewer, which, limit)
 
@@ -177,10 +185,10 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             return () if db is None else deletions.deletions(db, viewer, before, limit)
 
-    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> Found:
+    def find(self, viewer: Viewer, when: When, find: Find, *, limit: int) -> FindResult:
         with self._reading(viewer) as db:
             if db is None:
-                return Found(nodes=(), unknown_props=tuple(sorted(find.props)))
+                return FindResult(nodes=(), unknown_props=tuple(sorted(find.props)))
             return finding.find(db, viewer, self._moment(db, when), find, limit)
 
     def neighbours(
@@ -228,9 +236,9 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             return {} if db is None else reading.backlinks(db, viewer, self._moment(db, when), ids, most)
 
-    def sealed(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
+    def encrypted(self, viewer: Viewer, when: When, *, limit: int) -> tuple[NodeVersion, ...]:
         with self._reading(viewer) as db:
-            return () if db is None else sealed.sealed(db, viewer, self._moment(db, when), limit)
+            return () if db is None else encrypted.encrypted(db, viewer, self._moment(db, when), limit)
 
     def search_text(self, viewer: Viewer, when: When, query: TextQuery, *, limit: int) -> TextMatches:
         with self._reading(viewer) as db:
@@ -255,13 +263,13 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             return {} if db is None else reading.vectors(db, viewer, model, hashes)
 
-    def named(
+    def by_name(
         self, viewer: Viewer, when: When, keys: Sequence[str], *, projects: tuple[str | None, ...] | None = None
-    ) -> tuple[Named, ...]:
+    ) -> tuple[NameMatch, ...]:
         with self._reading(viewer) as db:
-            return () if db is None else naming.named(db, viewer, self._moment(db, when), keys, projects)
+            return () if db is None else naming.by_name(db, viewer, self._moment(db, when), keys, projects)
 
-    def holding(
+    def by_phrase(
         self,
         viewer: Viewer,
         when: When,
@@ -269,11 +277,11 @@ class SqliteStore(VectorSpaces):
         *,
         projects: tuple[str | None, ...] | None = None,
         limit: int = 100,
-    ) -> tuple[Holding, ...]:
+    ) -> tuple[PhraseMatch, ...]:
         with self._reading(viewer) as db:
             if db is None:
-                return tuple(Holding(phrase=phrase, nodes=()) for phrase in phrases)
-            return words.holding(db, viewer, self._moment(db, when), phrases, projects, limit)
+                return tuple(PhraseMatch(phrase=phrase, nodes=()) for phrase in phrases)
+            return words.by_phrase(db, viewer, self._moment(db, when), phrases, projects, limit)
 
     def spellings(
         self, viewer: Viewer, when: When, word: str, *, projects: tuple[str | None, ...] | None = None
@@ -281,10 +289,10 @@ class SqliteStore(VectorSpaces):
         with self._reading(viewer) as db:
             return () if db is None else naming.spellings(db, viewer, self._moment(db, when), word, projects)
 
-    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> Walked:
+    def walk(self, viewer: Viewer, when: When, seeds: Mapping[str, float], *, limit: int) -> WalkResult:
         with self._reading(viewer) as db:
             if db is None:
-                return Walked(scores=())
+                return WalkResult(scores=())
             moment = self._moment(db, when)
             found = self._indexes(viewer.account).walk(db, viewer, moment, seeds, limit=limit)
             return found or walk_then(db, viewer, moment, seeds, limit)
@@ -295,15 +303,15 @@ class SqliteStore(VectorSpaces):
             if db is None:
                 return ()
             made = self._indexes(viewer.account).publish(db, progress)
-        from weft.backends.sqlite import sweep as sweeping  # upkeep: answers need none of it
+        from weft.backends.sqlite.scrub import sweep as sweeping
 
-        # A sweep may have removed vectors meanwhile, which this transaction could not see.
+        # A sweep may have removed vectors that this transaction still saw.
         sweeping.sweep_indexes(self._access(viewer), partial(self._indexes, viewer.account))
         return made
 
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         viewer.must_be_operator("remove what was erased from the files")
-        from weft.backends.sqlite import sweep as sweeping
+        from weft.backends.sqlite.scrub import sweep as sweeping
 
         return sweeping.sweep(self._access(viewer), partial(self._indexes, viewer.account), progress)
 

@@ -1,6 +1,6 @@
-"""Brings a file of an older schema up to this one, in place and at once. Adds, takes nothing away.
+"""In-place upgrade of a file from an older schema. Adds, removes nothing.
 
-Processes of the older weft that have the file open may still read it; they write no more.
+Processes of the older weft with the file open may still read it; they can no longer write.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 import apsw
 
 from weft.backends.sqlite.query import every, first
-from weft.backends.sqlite.schema import KEPT_TABLES, LOG_TABLES, NODES_BY_WARD, SCHEMA_VERSION, SEALED
+from weft.backends.sqlite.schema import IS_ENCRYPTED, KEPT_TABLES, LOG_TABLES, NODES_BY_GROUP, SCHEMA_VERSION
 
 UPGRADABLE: Final = frozenset({2})
 _COLUMNS: Final = (
@@ -19,16 +19,16 @@ _COLUMNS: Final = (
     ("model", "removed"),
     ("text_state", "removed"),
 )
-# Their names carry the epoch of the tables, as in `schema`: a rebuild makes its own.
+# Index names carry the epoch of the tables, as in `schema`: a rebuild creates its own.
 _INDEXES: Final = (
     "CREATE INDEX IF NOT EXISTS g{epoch}_node_deleted ON node(deleted_at) WHERE deleted_at IS NOT NULL",
-    f"CREATE INDEX IF NOT EXISTS g{{epoch}}_text_sealed ON text(id) WHERE {SEALED}",
+    f"CREATE INDEX IF NOT EXISTS g{{epoch}}_text_sealed ON text(id) WHERE {IS_ENCRYPTED}",
 )
-_BY_WARD: Final = f"CREATE INDEX IF NOT EXISTS g{{epoch}}_node_ward ON node({NODES_BY_WARD.format('ward')}, kind)"
+_BY_WARD: Final = f"CREATE INDEX IF NOT EXISTS g{{epoch}}_node_ward ON node({NODES_BY_GROUP.format('ward')}, kind)"
 
 
 def upgrade(db: apsw.Connection) -> None:
-    """One transaction; none where another process was first. A table that is missing is left to `weft rebuild`."""
+    """One transaction; nothing if another process was first. A missing table is left to `weft rebuild`."""
     db.execute("BEGIN IMMEDIATE")
     try:
         if db.pragma("user_version") in UPGRADABLE:
@@ -52,9 +52,9 @@ def _add_columns(db: apsw.Connection) -> None:
 
 
 def add_missing_index(db: apsw.Connection) -> None:
-    """Makes what files of this schema may lack, as it came later and nothing is wrong without: it saves time.
+    """Adds an index that files of this schema may lack: it was introduced later, and only saves time.
 
-    Inside a write transaction. Where the table is damaged nothing is made: `weft rebuild` makes both.
+    Inside a write transaction. If the table is damaged nothing is added: `weft rebuild` makes both.
     """
     there = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'node' AND name GLOB '*_node_ward'"
     with suppress(apsw.CorruptError):

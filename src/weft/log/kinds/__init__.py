@@ -1,6 +1,6 @@
-"""Every kind of event, one family per file: the visible list. A kind, once released, keeps its meaning for ever.
+"""Every kind of event, one family per file. A kind, once released, keeps its meaning for ever.
 
-Payloads hold resolved outcomes: ids, slots, what is superseded. Nothing about the past is decided again later.
+Payloads hold resolved outcomes: ids, slots, superseded ids. Nothing about the past is decided again later.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from weft.errors import Corrupt, Invalid
+from weft.core.errors import Corrupt, Invalid
+from weft.core.types import Event
 from weft.log.kinds import code, conversation, document, graph, memory, rewriting, transaction
-from weft.types import Event
 
 
 class Kind(Struct, frozen=True):
-    """A kind of event: its name, its payload's type, what it means."""
+    """A kind of event: its name, its payload type, its meaning."""
 
     name: str
     payload: type[Struct]

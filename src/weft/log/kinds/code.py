@@ -6,18 +6,17 @@ from typing import Literal
 
 from msgspec import Struct
 
-from weft.types import Scope
+from weft.core.types import Scope
 
 Span = tuple[int, int]
 
 
 class SymbolText(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A class or a function, with the lines it takes in the file (from 1, both in).
+    """A class or function, with its lines in the file (from 1, inclusive).
 
-    Its node is `<file>::<key>`; `name` is its qualified name where that is not the key; `parent` is the key of the
-    class that it is a member of. `spans` are the lines that `text` is made of, where they are not all of them. `sort`
-    says what kind of class or function it is, `summary` in a line what it is for; `calls` are the
-    references in it as they are written, each once.
+    Its node is `<file>::<key>`; `name` is its qualified name if that is not the key; `parent` is the key of the class
+    it is a member of. `spans` are the lines of `text` if they are not all of them. `sort` is the kind of class or
+    function, `summary` one line on its purpose; `calls` are its references as written, each once.
     """
 
     key: str
@@ -35,14 +34,14 @@ class SymbolText(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
 
 
 class Indexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One version of a source file. `text` is what stands outside its symbols, on the lines of `spans`.
+    """One version of a source file. `text` is the content outside its symbols, on the lines of `spans`.
 
-    `symbols` are those that are new or changed since the version before; the nodes in `ended` were in that version and
-    are gone. The nodes in `withdrawn` were told of a later time than this one: they never held.
+    `symbols` are new or changed since the version before; the nodes in `ended` were in that version and are gone. The
+    nodes in `withdrawn` were recorded for a later time than this one: they never held.
 
-    `reader` is the version of what read it, `blob` git's id of the content, `size` its bytes; `imports` are the modules
-    that it names, as written, `broken` the lines that do not parse. A file in no known language has no text here.
-    `until` is when the next version begins that is told already: of a version that is read late, out of history.
+    `reader` is the version of the parser, `blob` git's id of the content, `size` its bytes; `imports` are the modules
+    it names, as written, `broken` the lines that do not parse. A file in no known language has no text here. `until` is
+    the start of the next version already recorded, for a version read late from history.
     """
 
     id: str
@@ -70,14 +69,14 @@ class Indexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Outside(Struct, frozen=True, array_like=True, gc=False):
-    """A module or package that is not part of the project: the node of it, and its name."""
+    """A module or package outside the project: its node and its name."""
 
     id: str
     name: str
 
 
 class Joined(Struct, frozen=True, array_like=True, gc=False):
-    """A relation from a symbol of the file (by its key; empty for the file) to a node, as of a line of the file."""
+    """A relation from a symbol of the file (by its key; empty for the file) to a node, with its line."""
 
     key: str
     relation: str
@@ -86,10 +85,10 @@ class Joined(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Linked(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a file refers to, as resolved when it was last looked at: relations that are new, and those that are over.
+    """The references of a file, as last resolved: relations that are new, and those that ended.
 
-    `outside` are the nodes that new relations lead to and that no file makes. `unresolved` counts the references that
-    could not be told, of all that the file holds. `until` is as for the version.
+    `outside` are the targets of new relations that no file defines. `unresolved` counts the unresolved references of
+    the file. `until` is as for the version.
     """
 
     id: str

@@ -1,17 +1,17 @@
-"""Family `conversation`: what was said, turn by turn."""
+"""Family `conversation`: messages, turn by turn."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from weft.types import Scope
+from weft.core.types import Scope
 
 
-class Said(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MessageText(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One turn. `seq` counts the turns of the conversation from 1; `at` is when it was said.
 
-    `speaker` is a name, and stands before the words in `text`; `role` is a plain role, such as user. `verdict` is what
-    was found of a message from outside that is not clean: see `weft.gateway`.
+    `speaker` is a name, and precedes the words in `text`; `role` is a plain role, such as user. `verdict` is the
+    screening result of a message from outside that is not clean: see `weft.text.injection`.
     """
 
     id: str
@@ -24,16 +24,16 @@ class Said(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Recorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Turns of one conversation, from a live agent or from one record. Later events add turns to the same `id`.
+    """Turns of one conversation, live or from one record. Later events add turns to the same `id`.
 
-    `opens` is set where this event brings the conversation's own node, or says its title or beginning anew. `whole`
+    `opens` is set if this event creates the conversation's own node, or restates its title or start. `whole`
     conversations are answered as a whole. `ended` are nodes that turn out to be wrong: they cease to hold at any time,
-    before anything else of this event is said, maybe the same node with other words. An `archived` conversation is left
-    out of lists; every event that `opens` says so again.
+    before the rest of this event applies, which may assert the same node with other words. An `archived` conversation
+    is omitted from lists; every event that `opens` repeats it.
     """
 
     id: str
-    messages: tuple[Said, ...]
+    messages: tuple[MessageText, ...]
     opens: bool = False
     title: str = ""
     begins: str | None = None

@@ -6,14 +6,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from weft.types import Scope
+from weft.core.types import Scope
 
 
 class ChunkText(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A passage on one topic, verbatim: the lines of the file that it takes (from 1, both in).
+    """A passage on one topic, verbatim, with its lines in the file (from 1, inclusive).
 
-    `summary` says where it stands: the headings above it, the document's title first. Its `props` may hold `mentions`,
-    names of code that it writes as code, and `page`, where the file has pages.
+    `summary` is its headings, the document's title first. Its `props` may hold `mentions`, names that it writes as
+    code, and `page`, if the file has pages.
     """
 
     id: str
@@ -25,7 +25,7 @@ class ChunkText(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SectionText(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A heading and what stands under it, with the lines it takes in the file (from 1, both in).
+    """A heading and the text under it, with its lines in the file (from 1, inclusive).
 
     Its words are those of its `chunks`; a section without any, as early versions wrote them, has a `text` of its own.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from weft.types import Scope
+from weft.core.types import Scope
 
 
 class NodeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -29,7 +29,7 @@ class NodeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class EdgeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A relation between two nodes that exist."""
+    """An edge between two nodes that exist."""
 
     src: str
     rel: str
@@ -46,7 +46,7 @@ class EdgeAssertion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Asserted(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Nodes first, then edges; `reason` is why, where somebody said."""
+    """Nodes first, then edges; `reason` is the reason if one was given."""
 
     nodes: tuple[NodeAssertion, ...] = ()
     edges: tuple[EdgeAssertion, ...] = ()
@@ -62,7 +62,7 @@ class EdgeName(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """These stop being true at `at` (the event's own time if absent): for good, or up to what is told from `until`."""
+    """These stop holding at `at` (the event's own time if absent): for good, or until the versions from `until` on."""
 
     nodes: tuple[str, ...] = ()
     edges: tuple[EdgeName, ...] = ()

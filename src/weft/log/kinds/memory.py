@@ -1,4 +1,4 @@
-"""Family `memory`: what agents tell weft in their own words."""
+"""Family `memory`: what agents write in their own words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from weft.core.types import Scope
 from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
-from weft.types import Scope
 
 
-class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How new a memory was when it was written: the nearest one that stood, and the share of words they have."""
+class Novelty(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The novelty of a memory when it was written: the nearest current one, and the share of words they
+    have in common.
+    """
 
     tag: Literal["novel", "reinforcing", "redundant"]
     nearest: str | None = None
@@ -19,9 +21,9 @@ class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Extracted(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read out of a memory's words besides what became nodes: places in its text, and what they say.
+    """Values extracted from a memory's words that did not become nodes: offsets in its text, and values.
 
-    `extractor` is what read it, with its version: another one later makes a new event, and changes nothing here.
+    `extractor` is the extractor and its version: a newer one makes a new event, and changes nothing here.
     """
 
     extractor: str
@@ -31,10 +33,10 @@ class Extracted(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One memory, verbatim, with what was resolved about it when it was written.
+    """One memory, verbatim, with everything resolved when it was written.
 
-    `entities` are nodes it names (asserted if new); `supersedes` are older memories it replaces; `gate` says how new
-    it was, `extracted` what was read out of it.
+    `entities` are nodes it names (asserted if new); `supersedes` are older memories it replaces; `gate` is its novelty,
+    `extracted` the values extracted from it.
     """
 
     id: str
@@ -54,5 +56,5 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     entities: tuple[NodeAssertion, ...] = ()
     edges: tuple[EdgeAssertion, ...] = ()
     supersedes: tuple[str, ...] = ()
-    gate: Gate | None = None
+    gate: Novelty | None = None
     extracted: Extracted | None = None

@@ -1,4 +1,4 @@
-"""Family `log`: what was done to the log itself. No words, ever: these are what is left where words had to go."""
+"""Family `log`: changes of the log itself. Without words: these events remain where words had to go."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ What = Literal["subject", "source", "session", "deleted", "key", "everything"]
 
 
 class Rewritten(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Payloads of earlier events were replaced; the events' own headers and hashes stand as they were.
+    """Payloads of earlier events were replaced; their headers and hashes are unchanged.
 
-    `events` are (session, number, payload hash in hexadecimal): what each event's payload is from now on. Of several
-    that name one event the newest counts. `nodes` are the ids of tombstones: nodes that lost their words and their
-    names, and that nobody sees any more.
+    `events` are (session, number, payload hash in hexadecimal): each event's new payload. The newest event that names a
+    payload counts. `nodes` are the ids of tombstones: nodes that lost their words and names and are never visible
+    again.
     """
 
     why: Why

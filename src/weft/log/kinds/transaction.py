@@ -1,4 +1,4 @@
-"""Family `tx`: what a commit was, and changes that span several commits."""
+"""Family `tx`: the kind of a commit, and changes that span several commits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TxKind = Literal["memory_write", "full_rebuild", "incremental", "file_change", "
 
 
 class Noted(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Describes the commit it stands in."""
+    """Describes its commit."""
 
     tx_kind: TxKind
     git_commit: str | None = None
@@ -27,14 +27,14 @@ class Opened(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Continued(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One more slice; `cursor` is where the writer would resume."""
+    """One more commit; `cursor` is where the writer would resume."""
 
     tx: str
     cursor: str = ""
 
 
 class Closed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The last slice: from here on the change is visible."""
+    """The last commit: the change becomes visible."""
 
     tx: str
     duration_ms: int | None = None

@@ -1,1 +1,1 @@
-"""The graph views of a question: what entities, times and causes join to its best matches, and how views are merged."""
+"""Graph views of a question: entities, times and causes around its best matches, and their merging."""

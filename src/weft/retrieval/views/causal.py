@@ -1,14 +1,14 @@
-"""The causal view: what led to what, along the chains that were recorded."""
+"""The causal view: recorded chains of causes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
+from weft.core.types import Neighbour
 from weft.retrieval.views.chains import MAX_CHAINS, chains_of, in_causal_order
-from weft.retrieval.views.ground import CAUSES, MAX_NODES, Expanded, Ground, Seen, ids_of, onward, stopped
-from weft.retrieval.views.seeds import Seeds
-from weft.types import Neighbour
+from weft.retrieval.views.seeds import ViewSeeds
+from weft.retrieval.views.shared import CAUSES, MAX_NODES, ExpandedView, GraphReader, SeenNode, ids_of, onward, stopped
 
 Towards = Literal["upstream", "downstream", "both"]
 _SIDES: Final[Mapping[Towards, tuple[Literal["in", "out"], ...]]] = {
@@ -18,12 +18,12 @@ _SIDES: Final[Mapping[Towards, tuple[Literal["in", "out"], ...]]] = {
 }
 
 
-def expand_causes(ground: Ground, seeds: Seeds, depth: int, towards: Towards = "both") -> Expanded:
-    """Causes of what touches the seeds, their own causes upstream and their effects downstream, `depth` steps each way.
+def expand_causes(ground: GraphReader, seeds: ViewSeeds, depth: int, towards: Towards = "both") -> ExpandedView:
+    """The causes of the seeds, their own causes upstream and their effects downstream, `depth` steps each way.
 
-    The view begins with the causes given, those that affect a seed and those that refer to a seed event. A cause's
-    score is the product of the confidences on the surest way to it. The events that causes refer to come with them,
-    scored alike. At most 50 nodes, causes before their effects, events last.
+    The view begins with the given causes, those that affect a seed and those that refer to a seed event. A cause's
+    score is the product of the confidences on the surest way to it. Events that causes refer to come with the same
+    score. At most 50 nodes, causes before their effects, events last.
     """
     starts, taken = _starts(ground, seeds)
     seen = dict(starts)
@@ -46,10 +46,10 @@ def expand_causes(ground: Ground, seeds: Seeds, depth: int, towards: Towards = "
     events = told[: MAX_NODES - len(causes)]
     notes = [stopped("causal")] if full or len(events) < len(told) else []
     if chains.cut:
-        notes.append(f"causal: causes lead back to themselves; the chains are cut there ({len(chains.cut)} times)")
+        notes.append(f"causal view: causes form a circle, which is cut ({len(chains.cut)} times)")
     if chains.more:
-        notes.append(f"causal: the first {MAX_CHAINS} chains are listed; there are more")
-    return Expanded(
+        notes.append(f"causal view: only the first {MAX_CHAINS} chains are listed")
+    return ExpandedView(
         view="causal",
         nodes=(*causes, *events),
         steps=taken + len(pairs) + len(told),
@@ -59,12 +59,12 @@ def expand_causes(ground: Ground, seeds: Seeds, depth: int, towards: Towards = "
 
 
 def confidence(props: Mapping[str, Any]) -> float:
-    """How surely a cause leads to its effect, as its relation says; 1 where it does not say."""
+    """The confidence of a causal relation; 1 where it has none."""
     said = props.get("confidence", 1.0)
     return min(1.0, max(0.0, float(said))) if isinstance(said, int | float) and not isinstance(said, bool) else 1.0
 
 
-def _starts(ground: Ground, seeds: Seeds) -> tuple[dict[str, Seen], int]:
+def _starts(ground: GraphReader, seeds: ViewSeeds) -> tuple[dict[str, SeenNode], int]:
     """The causes to begin with, and how many steps led to them."""
     found = {each.node.id: each for each in seeds.causes[:MAX_NODES]}
     begun = {each.node.id: each for each in (*seeds.entities, *seeds.events)}
@@ -78,14 +78,14 @@ def _starts(ground: Ground, seeds: Seeds) -> tuple[dict[str, Seen], int]:
 
 
 def _follow(
-    ground: Ground, starts: Mapping[str, Seen], side: Literal["in", "out"], depth: int, *, room: int
-) -> tuple[dict[str, Seen], bool]:
-    """What lies on one side of the starts, each by its surest way, and whether there was more than room for it."""
+    ground: GraphReader, starts: Mapping[str, SeenNode], side: Literal["in", "out"], depth: int, *, room: int
+) -> tuple[dict[str, SeenNode], bool]:
+    """The nodes on one side of the starts, each by its surest way, and whether there was room for all."""
     best = dict(starts)
     frontier = list(starts)
     full = False
     for hop in range(1, depth + 1):
-        better: dict[str, Seen] = {}
+        better: dict[str, SeenNode] = {}
         for step in ground.step(frontier, (CAUSES,), direction=side):
             before, there = best[step.start], step.node
             score = before.score * confidence(step.edge.props)
@@ -103,9 +103,9 @@ def _follow(
     return {node_id: here for node_id, here in best.items() if node_id not in starts}, full
 
 
-def _told(steps: Iterable[Neighbour], seen: Mapping[str, Seen]) -> list[Seen]:
+def _told(steps: Iterable[Neighbour], seen: Mapping[str, SeenNode]) -> list[SeenNode]:
     """The events that causes refer to, each with the best of its causes, best first."""
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenNode] = {}
     for step in steps:
         cause = seen[step.start]
         if step.node.id in seen or (step.node.id in found and found[step.node.id].score >= cause.score):

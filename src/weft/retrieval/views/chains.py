@@ -11,7 +11,7 @@ MAX_CHAINS: Final = 50
 Pair = tuple[str, str]  # a cause and its effect
 
 
-class Chains(Struct, frozen=True, kw_only=True):
+class CausalChains(Struct, frozen=True, kw_only=True):
     """Every way from a first cause to a last effect, as ids. `cut` are the pairs that would have closed a circle."""
 
     paths: tuple[tuple[str, ...], ...]
@@ -19,8 +19,8 @@ class Chains(Struct, frozen=True, kw_only=True):
     more: bool = False
 
 
-def chains_of(ids: Sequence[str], pairs: Iterable[Pair]) -> Chains:
-    """The longest ways along the pairs, at most 50; what stands first in `ids` is followed first."""
+def chains_of(ids: Sequence[str], pairs: Iterable[Pair]) -> CausalChains:
+    """The longest ways along the pairs, at most 50; the first in `ids` is followed first."""
     effects, cut = _without_circles(ids, pairs)
     caused = {effect for each in effects.values() for effect in each}
     found: list[tuple[str, ...]] = []
@@ -32,13 +32,13 @@ def chains_of(ids: Sequence[str], pairs: Iterable[Pair]) -> Chains:
             stack.extend((*path, each) for each in reversed(further))
         else:
             found.append(path)
-    return Chains(paths=tuple(found[:MAX_CHAINS]), cut=cut, more=len(found) > MAX_CHAINS)
+    return CausalChains(paths=tuple(found[:MAX_CHAINS]), cut=cut, more=len(found) > MAX_CHAINS)
 
 
 def in_causal_order(ids: Sequence[str], pairs: Iterable[Pair]) -> list[str]:
-    """Those of the ids that are in a pair, every cause before its effects: the longest chain first, in one piece.
+    """The ids that are in a pair, every cause before its effects: the longest chain first, in one piece.
 
-    What else led to a link of it stands right before that link.
+    Other causes of a link are right before it.
     """
     pairs = list(pairs)
     effects, _ = _without_circles(ids, pairs)
@@ -71,7 +71,7 @@ def _without_circles(ids: Sequence[str], pairs: Iterable[Pair]) -> tuple[dict[st
     cut: list[Pair] = []
     done: set[str] = set()
     for root in [*(each for each in ids if each not in caused), *ids]:
-        # What is under way is on the stack; an edge back to it closes a circle.
+        # Nodes in progress are on the stack; an edge back to one closes a circle.
         under_way = [] if root in done else [(root, iter(effects.get(root, [])))]
         on_it = {root}
         while under_way:

@@ -1,29 +1,29 @@
-"""The entity view: who and what the seeds are related to."""
+"""The entity view: entities related to the seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.retrieval.derived import description_id
-from weft.retrieval.views.ground import (
+from weft.core.types import NodeVersion
+from weft.retrieval.judging.derived import description_id
+from weft.retrieval.views.shared import (
     ENTITY_KINDS,
     MAX_NODES,
     NOT_BETWEEN_ENTITIES,
-    Expanded,
-    Ground,
-    Seen,
+    ExpandedView,
+    GraphReader,
+    SeenNode,
     label,
     onward,
     stopped,
 )
-from weft.types import NodeVersion
 
 
-def expand_entities(ground: Ground, seeds: Sequence[Seen], depth: int) -> Expanded:
+def expand_entities(ground: GraphReader, seeds: Sequence[SeenNode], depth: int) -> ExpandedView:
     """Entities up to `depth` relations away, either way; score 1/(steps + 1). At most 50, the nearest first.
 
-    Relations that join a view to another, or only say where a thing stands, are none between entities. What a project
-    says that an entity is comes with it, as a step more.
+    Relations between views and containment do not count. A project's description of an entity comes with it, as one
+    step more.
     """
     seen = {each.node.id: each for each in seeds[:MAX_NODES]}
     apart = tuple(sorted(NOT_BETWEEN_ENTITIES))
@@ -47,18 +47,20 @@ def expand_entities(ground: Ground, seeds: Sequence[Seen], depth: int) -> Expand
             break
     told = _descriptions(ground, list(seen.values()))[: MAX_NODES - len(seen)]
     nodes = sorted((*seen.values(), *told), key=lambda each: each.depth)
-    return Expanded(view="entity", nodes=tuple(nodes), steps=taken + len(told), notes=tuple(notes))
+    return ExpandedView(view="entity", nodes=tuple(nodes), steps=taken + len(told), notes=tuple(notes))
 
 
-def _descriptions(ground: Ground, seen: Sequence[Seen]) -> list[Seen]:
-    """What the projects asked about say that these are."""
-    loom = ground.loom
-    projects = [each for each in ground.projects or (loom.settings.project,) if each is not None]
-    about = {description_id(loom, project, each.node.id): each for each in seen for project in projects}
-    found = loom.store.nodes(loom.viewer, ground.when, list(about)) if about else ()
-    return [_told_of(about[node.id], node) for node in found if loom.viewer.admits(node.guard)]
+def _descriptions(ground: GraphReader, seen: Sequence[SeenNode]) -> list[SeenNode]:
+    """The descriptions of these entities by the projects asked about."""
+    ctx = ground.ctx
+    projects = [each for each in ground.projects or (ctx.settings.project,) if each is not None]
+    about = {description_id(ctx, project, each.node.id): each for each in seen for project in projects}
+    found = ctx.store.nodes(ctx.viewer, ground.when, list(about)) if about else ()
+    return [_told_of(about[node.id], node) for node in found if ctx.viewer.admits(node.guard)]
 
 
-def _told_of(thing: Seen, node: NodeVersion) -> Seen:
+def _told_of(thing: SeenNode, node: NodeVersion) -> SeenNode:
     path = f"{thing.path} <-[INVOLVES]- {label(node)}"
-    return Seen(node=node, score=1.0 / (thing.depth + 2), depth=thing.depth + 1, path=path, way=(*thing.way, node.id))
+    return SeenNode(
+        node=node, score=1.0 / (thing.depth + 2), depth=thing.depth + 1, path=path, way=(*thing.way, node.id)
+    )

@@ -9,12 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from weft.retrieval.pipeline import VIEW_NAMES, View
-from weft.retrieval.views.ground import MAX_NODES
+from weft.retrieval.views.shared import MAX_NODES
 
 BOOST: Final = 1.5
 
 
-class Merged(Struct, frozen=True, kw_only=True):
+class MergedSighting(Struct, frozen=True, kw_only=True):
     """A node in all views that found it: the mean of their scores x boost^(views - 1)."""
 
     id: str
@@ -25,7 +25,7 @@ class Merged(Struct, frozen=True, kw_only=True):
 class MergedViews(Struct, frozen=True, kw_only=True):
     """Nodes, best first, each once. `weak` fell below the least score, `over` were beyond the most nodes."""
 
-    nodes: tuple[Merged, ...]
+    nodes: tuple[MergedSighting, ...]
     weak: int = 0
     over: int = 0
 
@@ -37,7 +37,7 @@ def merge(
     min_score: float = 0.0,
     max_nodes: int = MAX_NODES,
 ) -> MergedViews:
-    """(view, node, score) in any order. Where one view found a node twice, its better score counts."""
+    """(view, node, score) in any order. Of one view, the better score of a node counts."""
     best: dict[str, dict[View, float]] = {}
     for view, node, score in found:
         of_node = best.setdefault(node, {})
@@ -47,7 +47,7 @@ def merge(
         views = tuple(view for view in VIEW_NAMES if view in scores)
         # An exact sum: in whichever order views come, the last bit is the same.
         mean = math.fsum(scores.values()) / len(scores)
-        merged.append(Merged(id=node, score=mean * boost ** (len(views) - 1), views=views))
+        merged.append(MergedSighting(id=node, score=mean * boost ** (len(views) - 1), views=views))
     strong = sorted((each for each in merged if each.score >= min_score), key=lambda each: (-each.score, each.id))
     return MergedViews(
         nodes=tuple(strong[:max_nodes]), weak=len(merged) - len(strong), over=max(0, len(strong) - max_nodes)

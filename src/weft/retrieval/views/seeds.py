@@ -1,4 +1,4 @@
-"""Where the views begin: the entities, events and causes that the best matches are, or lead to."""
+"""Seeds of the views: the entities, events and causes that the best matches are, or lead to."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from weft.retrieval.enough import HELD, evidence
+from weft.core.types import NodeVersion
+from weft.retrieval.judging.evidence import HELD, evidence
 from weft.retrieval.pipeline import Answer
-from weft.retrieval.views.ground import CROSS_VIEW, ENTITY_KINDS, MAX_NODES, Ground, Seen, as_seed, onward
-from weft.types import NodeVersion
+from weft.retrieval.views.shared import CROSS_VIEW, ENTITY_KINDS, MAX_NODES, GraphReader, SeenNode, as_seed, onward
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
-TOLD_OF: Final = frozenset({"Event", "Memory", "Decision", "Episode"})  # what causes refer to
+TOLD_OF: Final = frozenset({"Event", "Memory", "Decision", "Episode"})  # kinds that causes refer to
 TOP: Final = 10
 LEAST_SCORE: Final = 0.5
-OF_WEAK: Final = 3  # how many are taken where none scores enough
+OF_WEAK: Final = 3  # taken where none scores enough
 
 
-class Seeds(Struct, frozen=True, kw_only=True):
-    """Where to begin, by view. `links` are the entities of each match, by its id; `steps` how many were followed."""
+class ViewSeeds(Struct, frozen=True, kw_only=True):
+    """The seeds by view. `links` are the entities of each match, by its id; `steps` counts relations followed."""
 
-    entities: tuple[Seen, ...] = ()
-    events: tuple[Seen, ...] = ()
-    causes: tuple[Seen, ...] = ()
+    entities: tuple[SeenNode, ...] = ()
+    events: tuple[SeenNode, ...] = ()
+    causes: tuple[SeenNode, ...] = ()
     links: Mapping[str, tuple[str, ...]] = {}
     steps: int = 0
 
@@ -38,16 +38,16 @@ class Seeds(Struct, frozen=True, kw_only=True):
 def best_matches(
     matches: Iterable[tuple[NodeVersion, float]], *, top: int = TOP, least: float = LEAST_SCORE
 ) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
-    """The first `top` that score enough; where none does, the first few, which a note says. Best come first."""
+    """The first `top` with enough score; where there are none, the first few, with a note. Best come first."""
     ranked = list(matches)
     strong = [(node, score) for node, score in ranked if score >= least][:top]
     if strong or not ranked:
         return strong, ()
     weak = ranked[: min(OF_WEAK, top)]
-    return weak, (f"no match scores {least:g} or more: the views begin with the best {len(weak)}",)
+    return weak, (f"no match scores {least:g} or more: the graph is followed from the best {len(weak)}",)
 
 
-def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
+def seeds_from(ground: GraphReader, nodes: Sequence[NodeVersion]) -> ViewSeeds:
     """The entities that these are or are about, and those of them that are events or causes. At most 50 entities.
 
     REPRESENTS, INVOLVES and AFFECTS lead to entities; REFERS_TO to an event, and on to the entities of that.
@@ -57,7 +57,7 @@ def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
     events = {node.id: as_seed(node) for node in by_id.values() if node.kind in TOLD_OF}
     links: dict[str, dict[str, None]] = {each: {each: None} for each in entities}
     first = ground.step(list(by_id), CROSS_VIEW, direction="out")
-    told: dict[str, tuple[str, Seen]] = {}  # event -> the match that refers to it, and the way
+    told: dict[str, tuple[str, SeenNode]] = {}  # event -> the match that refers to it, and the way
     for step in first:
         there = onward(as_seed(by_id[step.start]), step)
         if step.edge.rel == "REFERS_TO":
@@ -71,7 +71,7 @@ def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
         match, event = told[step.start]
         entities.setdefault(step.node.id, onward(event, step))
         links.setdefault(match, {})[step.node.id] = None
-    return Seeds(
+    return ViewSeeds(
         entities=tuple(entities.values())[:MAX_NODES],
         events=tuple(events.values())[:MAX_NODES],
         causes=tuple(as_seed(node) for node in by_id.values() if node.kind == "Cause"),
@@ -81,9 +81,9 @@ def seeds_from(ground: Ground, nodes: Sequence[NodeVersion]) -> Seeds:
 
 
 def match_scores(answer: Answer) -> Column:
-    """How well each row of the pool matches, from 0 to 1: 1 where the question names it, else what speaks for it.
+    """How well each row of the pool matches, from 0 to 1: 1 where the question names it, else its evidence.
 
-    That is how near it comes, and half as much again for the question's words; by words alone, the share of them.
+    That is its cosine plus half the share of the question's words; by words alone, the share of them.
     """
     import numpy as np
 

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.extract.intent import MAX_DEPTH, Depths, Intent
-from weft.kinds import VIEWS
-from weft.loom import Loom
-from weft.retrieval.enough import evidence
-from weft.retrieval.gather import joined
+from weft.core.kinds import VIEWS
+from weft.core.types import NodeVersion
+from weft.retrieval.judging.evidence import evidence
 from weft.retrieval.pipeline import Answer, Sighting, View
+from weft.retrieval.pool import DATED_KINDS
+from weft.retrieval.sources.gather import joined
+from weft.retrieval.sources.graph_walk import ONLY_NESTED
 from weft.retrieval.views.causal import expand_causes
 from weft.retrieval.views.entity import expand_entities
-from weft.retrieval.views.ground import Expanded, Ground, distinct, thin
-from weft.retrieval.views.merge import BOOST, Merged, merge
-from weft.retrieval.views.seeds import LEAST_SCORE, TOP, Seeds, best_matches, match_scores, seeds_from
+from weft.retrieval.views.merge import BOOST, MergedSighting, merge
+from weft.retrieval.views.seeds import LEAST_SCORE, TOP, ViewSeeds, best_matches, match_scores, seeds_from
+from weft.retrieval.views.shared import ExpandedView, GraphReader, distinct, thin
 from weft.retrieval.views.temporal import expand_times
-from weft.retrieval.walk import ONLY_NESTED
-from weft.types import NodeVersion
+from weft.runtime.call_context import CallContext
+from weft.text.extract.question.intent import MAX_DEPTH, Depths, Intent
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column, Pool
@@ -31,9 +32,9 @@ TURNS_ON: Mapping[Intent, View] = {intent: view for intent, view in DEEPEST.item
 
 
 class Views(Struct, frozen=True):
-    """What the views find from the best matches gains up to `weight` of the best score, and joins if it is new.
+    """The nodes of the views from the best matches gain up to `weight` of the best score, and join if they are new.
 
-    Where they find nothing, nothing changes.
+    Where the views find nothing, nothing changes.
     """
 
     name: str = "views"
@@ -43,7 +44,7 @@ class Views(Struct, frozen=True):
     boost: float = BOOST
     own: float = 1.5
 
-    def __call__(self, loom: Loom, answer: Answer) -> Answer:
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
 
         scores = answer.pool.scores()
@@ -53,15 +54,15 @@ class Views(Struct, frozen=True):
         match = match_scores(answer)
         matches = [(answer.pool.nodes[at], float(match[at])) for at in order]
         chosen, weak = best_matches(matches, top=self.top, least=self.least)
-        ground = Ground(loom=loom, when=answer.ask.when, projects=answer.ask.projects)
+        ground = GraphReader(ctx=ctx, when=answer.ask.when, projects=answer.ask.projects)
         seeds = seeds_from(ground, [node for node, _ in chosen])
         views = expand(ground, seeds, answer.depths) if seeds.any else ()
         if not seeds.steps and not any(each.steps for each in views):
             return _nothing(answer)
-        begun = weak if answer.ask.intent is not None else ()  # who said what is asked for wants to know
-        return self._merged(loom, answer, views, float(scores.max())).noted(*begun, *_notes(answer, views))
+        begun = weak if answer.ask.intent is not None else ()  # only for a caller that set the intent
+        return self._merged(ctx, answer, views, float(scores.max())).detailed(*begun, *_notes(answer, views))
 
-    def _merged(self, loom: Loom, answer: Answer, views: Sequence[Expanded], best: float) -> Answer:
+    def _merged(self, ctx: CallContext, answer: Answer, views: Sequence[ExpandedView], best: float) -> Answer:
         import numpy as np
 
         sides = _sides(views)
@@ -81,27 +82,29 @@ class Views(Struct, frozen=True):
         found += [("semantic", node.id, score) for node, score in matched if node.id in led and score > 0.0]
         merged = merge(found, boost=self.boost)
         by_id = {each.id: each for each in merged.nodes}
-        pool = joined(loom, answer, by_id)
+        pool = joined(ctx, answer, by_id)
         answer = replace(answer, evidence=_evidence(answer, pool))
         raw = np.array([self._worth(answer, node, by_id.get(node.id)) for node in pool.nodes])
         told = {at: _told(by_id[node.id], sides[node.id]) for at, node in enumerate(pool.nodes) if node.id in by_id}
         pool = pool.with_part(self.name, raw, self.weight * best, lambda at: told.get(at, ""))
         return replace(answer, pool=pool, sightings=_sightings(answer, pool, sides))
 
-    def _worth(self, answer: Answer, node: NodeVersion, merged: Merged | None) -> float:
-        """How much of the weight a row gains: more for what the question turns on, found by its own view.
+    def _worth(self, answer: Answer, node: NodeVersion, merged: MergedSighting | None) -> float:
+        """The share of the weight that a row gains: more if the view of the question's intent found it.
 
-        A chain is told whole or not understood, so causes may gain more than all of it and are not crowded out.
+        A causal chain is understood only as a whole, so causes may gain more than all of it and are not crowded out.
         """
         if merged is None:
             return 0.0
         own = TURNS_ON.get(answer.intent)
+        if node.kind in DATED_KINDS and answer.intent != "EXPLORE" and DEEPEST.get(answer.intent) not in merged.views:
+            return 0.0  # that something has a cause is no merit where none is asked for
         if own not in merged.views or node.kind not in VIEWS[own]:
             return min(merged.score, 1.0)
         return min(merged.score, 1.0) * self.own if own == "causal" else min(merged.score * self.own, 1.0)
 
 
-def expand(ground: Ground, seeds: Seeds, depths: Depths) -> tuple[Expanded, ...]:
+def expand(ground: GraphReader, seeds: ViewSeeds, depths: Depths) -> tuple[ExpandedView, ...]:
     """The graph views from these seeds, each as deep as asked (at most 5; 0 leaves a view out)."""
     found = []
     if depths.entity:
@@ -114,13 +117,13 @@ def expand(ground: Ground, seeds: Seeds, depths: Depths) -> tuple[Expanded, ...]
 
 
 def _nothing(answer: Answer) -> Answer:
-    """As it came; whoever said what is asked for is told that its view has nothing."""
+    """Unchanged; with a detail for a caller that set the intent."""
     view = DEEPEST.get(answer.ask.intent) if answer.ask.intent is not None else None
-    return answer if view is None else answer.noted(thin(view, 0))
+    return answer if view is None else answer.detailed(thin(view, 0))
 
 
-def _notes(answer: Answer, views: Sequence[Expanded]) -> tuple[str, ...]:
-    """What the views have to say; that one found little only where the question turns on it."""
+def _notes(answer: Answer, views: Sequence[ExpandedView]) -> tuple[str, ...]:
+    """Notes of the views; on small ones only of the view of the intent."""
     said = [note for each in views for note in each.notes]
     turns_on = TURNS_ON.get(answer.intent)
     poor = [
@@ -130,7 +133,7 @@ def _notes(answer: Answer, views: Sequence[Expanded]) -> tuple[str, ...]:
     return distinct([*said, *([told] if told else [])])
 
 
-def _sides(views: Sequence[Expanded]) -> dict[str, dict[View, Sighting]]:
+def _sides(views: Sequence[ExpandedView]) -> dict[str, dict[View, Sighting]]:
     """Every node found, by view."""
     found: dict[str, dict[View, Sighting]] = {}
     for expanded in views:
@@ -140,14 +143,14 @@ def _sides(views: Sequence[Expanded]) -> dict[str, dict[View, Sighting]]:
     return found
 
 
-def _told(merged: Merged, sides: Mapping[View, Sighting]) -> str:
+def _told(merged: MergedSighting, sides: Mapping[View, Sighting]) -> str:
     """Which views, and the way to it in the one that is surest of it."""
     best = max(sides.values(), key=lambda side: (side.score, side.depth))
     return f"{' + '.join(merged.views)}: {best.path}"
 
 
 def _evidence(answer: Answer, pool: Pool) -> Column | None:
-    """What speaks for each row, with the rows that joined."""
+    """The evidence for each row, with the rows that joined."""
     import numpy as np
 
     known: Column | None = answer.evidence
@@ -159,7 +162,7 @@ def _evidence(answer: Answer, pool: Pool) -> Column | None:
 def _sightings(
     answer: Answer, pool: Pool, sides: Mapping[str, Mapping[View, Sighting]]
 ) -> dict[str, tuple[Sighting, ...]]:
-    """By node id: what each view saw of the rows, meaning included where it is known how near they are."""
+    """By node id: how each view saw the rows, with the cosine where it is known."""
     found = dict(answer.sightings)
     for node in pool.nodes:
         near = pool.nearness.get(node.content_hash)

@@ -1,4 +1,4 @@
-"""The temporal view: what happened to the seeds, in order of time."""
+"""The temporal view: events of the seeds, in order of time."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from weft.retrieval.views.ground import MAX_NODES, SEQUENCE, Expanded, Ground, Seen, onward, stopped
-from weft.retrieval.views.seeds import Seeds
-from weft.types import NodeVersion
+from weft.core.types import NodeVersion
+from weft.retrieval.views.seeds import ViewSeeds
+from weft.retrieval.views.shared import MAX_NODES, SEQUENCE, ExpandedView, GraphReader, SeenNode, onward, stopped
 
-FEW: Final = 8  # happenings of one thing that each tell something of it
-HAPPENING: Final = frozenset({"Event", "Episode"})  # what follows one another; turns and sections do too, as a text
+FEW: Final = 8  # events of one thing that each say something about it
+HAPPENING: Final = frozenset(
+    {"Event", "Episode"}
+)  # kinds of events that follow one another; turns and sections do too, as text
 Window = tuple[int | None, int | None]  # from, and until before; None is open
 
 
-def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (None, None)) -> Expanded:
-    """What involves the seeds, then what involves the others that it involves, and so on; score 1/(steps + 1),
-    less where a thing is involved in very much: that everybody does tells little.
+def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Window = (None, None)) -> ExpandedView:
+    """Events that involve the seeds, then those that involve the other entities of these, and so on; score 1/(steps +
+    1), less for entities with very many events.
 
     Events are followed to the next and the one before. At most 50: nearer ones first, of equally near the newest.
-    Ordered by when they begin. With a window only what begins in it, and facts that hold in it, count.
+    Ordered by when they begin. With a window only events that begin in it, and facts that hold in it, count.
     """
     seen = {each.node.id: each for each in seeds.events if _within(each.node, window)}
     met = {each.node.id: each for each in seeds.entities}
     entities, latest, taken, notes = list(met), list(seen), 0, []
     for hop in range(1, depth + 1):
-        found: dict[str, Seen] = {}
+        found: dict[str, SeenNode] = {}
         steps = ground.step(entities, ("INVOLVES",), direction="in")
         happened = [each for each in latest if seen[each].node.kind in HAPPENING]
         follows = ground.step(happened, SEQUENCE, direction="both")
@@ -52,10 +54,10 @@ def expand_times(ground: Ground, seeds: Seeds, depth: int, window: Window = (Non
                 met[step.node.id] = onward(seen[step.start], step)
                 entities.append(step.node.id)
     nodes = sorted(seen.values(), key=lambda each: (each.node.interval.valid_from, each.node.id))
-    return Expanded(view="temporal", nodes=tuple(nodes), steps=taken, notes=tuple(notes))
+    return ExpandedView(view="temporal", nodes=tuple(nodes), steps=taken, notes=tuple(notes))
 
 
-def _newest(found: Iterable[Seen]) -> list[Seen]:
+def _newest(found: Iterable[SeenNode]) -> list[SeenNode]:
     return sorted(found, key=lambda each: (-each.node.interval.valid_from, each.node.id))
 
 

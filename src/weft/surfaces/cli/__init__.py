@@ -1,1 +1,1 @@
-"""The command line: `main` builds commands from the operations, `options` their parameters, `render` their output."""
+"""Command line: `main` builds the commands from the operations, `options` their parameters, `printing` their output."""

@@ -1,7 +1,7 @@
-"""Commands that are made when they are asked for.
+"""Commands, made when they are asked for.
 
-Their names and lines come from the index of operations; a command itself, with its options, from its operation, for
-which only that operation's module is imported.
+Their names and lines come from the index of operations. A command with its options comes from its operation, and only
+the module of that operation is imported.
 """
 
 from __future__ import annotations
@@ -12,33 +12,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.operations.listed import Listed, command_words, read_index
+from weft.runtime.operation_index import Listed, command_words, read_index
 from weft.surfaces.cli.sections import DEFAULTS, GROUPS
 
 if TYPE_CHECKING:
-    from weft.operations.registry import Operation
+    from weft.runtime.operation import Operation
 
 ASKED_FIRST = "approve"  # the command that asks before it is run
+INPUT = "-"  # an argument that stands for standard input
+READ_FROM_INPUT = ("text", "body", "message")  # those that it may stand for
 PROFILE = "profile"
 PROFILES = ("compact", "balanced", "debug")
 
 
 @cache
 def index() -> dict[tuple[str, ...], Listed]:
-    """What is known of every command that is an operation, by the words that name it."""
+    """Every operation that is a command, by the words that name it."""
     return {command_words(each.name): each for each in read_index().values()}
 
 
 def every_operation() -> tuple[Operation, ...]:
     """Every operation that is a command, with its types: imports them all."""
-    from weft.bench import OPERATIONS as BENCHES
     from weft.operations import OPERATIONS
+    from weft.surfaces.bench import OPERATIONS as BENCHES
 
     return (*OPERATIONS, *BENCHES)
 
 
 class OperationGroup(click.Group):
-    """A group of commands that are operations: those whose words begin with `family`, or with none at the top."""
+    """A group of commands that are operations: those whose words begin with `family`, or all at the top."""
 
     def __init__(self, *arguments: Any, family: tuple[str, ...] = (), **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -47,7 +49,7 @@ class OperationGroup(click.Group):
         self._made: dict[str, click.Command | None] = {}
 
     def lines(self) -> dict[str, str]:
-        """Every command that help shows, with its summary. Imports no operation."""
+        """Every command of the help page, with its summary. Imports no operation."""
         depth = len(self._family)
         found = {
             words[depth]: GROUPS[words[0]] if len(words) > depth + 1 else each.summary
@@ -79,13 +81,13 @@ class OperationGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Where the group's own name is enough, what is no command of it belongs to the one that is run."""
+        """Passes words that are no command of the group to the group's default command, if it has one."""
         own = (*self.list_commands(ctx), *ctx.help_option_names)
         # A shell that completes has given nothing yet: then it is told of every command.
         if self._default and (args[0] not in own if args else not ctx.resilient_parsing):
             args = [self._default, *args]
         elif self._family and args and args[0].startswith("-") and args[0] not in own and not ctx.resilient_parsing:
-            raise click.UsageError(f"Missing command: say {' or '.join(self.list_commands(ctx))}.", ctx)
+            raise click.UsageError(f"Missing command: {', '.join(self.list_commands(ctx))}.", ctx)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -115,8 +117,8 @@ class OperationGroup(click.Group):
 def _operation(name: str, known: Listed | None) -> Operation | None:
     from weft import operations
 
-    if known is not None and known.module.startswith("weft.bench."):
-        from weft.bench import OPERATIONS
+    if known is not None and known.module.startswith("weft.surfaces.bench."):
+        from weft.surfaces.bench import OPERATIONS
 
         return next(each for each in OPERATIONS if each.name == name)
     try:
@@ -126,7 +128,7 @@ def _operation(name: str, known: Listed | None) -> Operation | None:
 
 
 class OperationCommand(click.Command):
-    """A command whose help says what its arguments are, too."""
+    """A command whose help describes its arguments, too."""
 
     def __init__(self, *arguments: Any, lines: list[tuple[str, str]], **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -154,10 +156,10 @@ def made_command(operation: Operation, name: str) -> click.Command:
 
     options = parameters(operation)
     if operation.budget:
-        help_line = "its text alone, in 300 tokens (compact), 1,200 (balanced) or all of it (debug)"
+        help_line = "print the text alone, within 300 tokens (compact), 1,200 (balanced) or whole (debug)"
         options.append(click.Option([f"--{PROFILE}"], type=click.Choice(PROFILES), help=help_line))
     if operation.name == ASKED_FIRST:
-        options.append(click.Option(["--yes"], is_flag=True, help="approve it without being asked: you have looked"))
+        options.append(click.Option(["--yes"], is_flag=True, help="approve it without asking"))
     options.append(click.Option(["--json"], is_flag=True, help="print the answer as JSON"))
     return OperationCommand(
         name,

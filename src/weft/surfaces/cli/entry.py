@@ -1,7 +1,7 @@
-"""The console script: what has to hold before anything is imported that takes time.
+"""Console script: signals and streams, before anything that takes time is imported.
 
-Whoever presses ctrl-C is let go at once. Python's own way, an exception wherever it happens to be, leaves threads of
-libraries behind that end the process with noise, or breaks what is just being put away.
+ctrl-C ends the process at once. Python's own way, an exception at any point of the code, leaves threads of libraries
+behind that end the process with noise, or breaks what is just being cleaned up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHOW_CURSOR: Final = b"\r\x1b[K\x1b[?25h"  # and clear the row of a bar
 
 
 def main() -> None:
-    """Runs `weft` with the arguments of this process. Servers take signals over while they serve."""
+    """Runs `weft` with the arguments of this process. Servers handle signals themselves while they serve."""
     signal.signal(signal.SIGINT, _leave)
     _stand_in()
     from weft.surfaces.cli.main import main as run
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _stand_in() -> None:
-    """Streams that this process was started without (`2>&-`) lead nowhere; else a file would get their number."""
+    """Opens /dev/null for streams that this process was started without (`2>&-`); else a file gets their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -37,7 +37,7 @@ def _stand_in() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    """What was acknowledged is in the store: it takes a kill at any moment."""
+    """Exits at once: acknowledged writes are in the store, which survives a kill at any moment."""
     try:
         shown = "rich" in sys.modules and os.isatty(2)
         os.write(2, (SHOW_CURSOR if shown else b"") + b"interrupted\n")

@@ -1,9 +1,9 @@
 """Work that other programs wait for: it ends in time and without an error, whatever happens.
 
-The work is done in a child. So the deadline holds in the midst of a lock, of a library or of a crash: the child is
-killed, and this process says why on standard error and exits with 0. What is written is as safe as in a power cut.
-An answer is told as soon as it is there: what is left to do, such as the audit, the child does by itself, in a session
-of its own, with nothing of the host's open, and until shortly after the deadline at most.
+A child process does the work. So the deadline holds inside a lock, a library or a crash: the child is killed, and this
+process writes the reason to standard error and exits with 0. Written data is as safe as in a power cut. The answer is
+printed as soon as it is known; the child finishes the rest, such as the audit, by itself, in a session of its own, with
+none of the host's descriptors, until shortly after the deadline at most.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PAUSE_S: Final = 0.002
 
 
 class OpenCommand(click.Command):
-    """A command that exits with 0 also where its own line is wrong: hosts take other codes for a refusal."""
+    """A command that exits with 0 also for a wrong command line: hosts take other codes for a refusal."""
 
     def make_context(self, *given: Any, **more: Any) -> click.Context:
         try:
@@ -47,7 +47,7 @@ def _seconds(ctx: click.Context, parameter: click.Parameter, written: str) -> fl
     found = _WRITTEN.fullmatch(written.strip())
     value = float(found[1]) * _UNITS[found[2]] if found else 0.0
     if not 0.0 < value <= MAX_DEADLINE_S:
-        raise click.BadParameter(f"{written!r} is no deadline: write 8s or 500ms, at most {MAX_DEADLINE_S:g}s")
+        raise click.BadParameter(f"{written!r} is not a duration: write 8s or 500ms, at most {MAX_DEADLINE_S:g}s")
     return value
 
 
@@ -57,7 +57,7 @@ deadline_option = click.option(
 
 
 def run_open(name: str, work: Work, *, deadline_s: float, otherwise: str) -> NoReturn:
-    """Does the work, which says its answer once; prints that, or `otherwise` and why. Exits with 0."""
+    """Runs the work, which gives one answer; prints that, or `otherwise` and the reason. Exits with 0."""
     until = time.monotonic() + deadline_s
     answer, why = _in_child(work, until, deadline_s) if hasattr(os, "fork") else _in_thread(work, deadline_s)
     with contextlib.suppress(OSError):  # nobody listens any more
@@ -81,16 +81,16 @@ def _in_child(work: Work, until: float, deadline_s: float) -> tuple[str | None, 
     os.close(read_end)
     if said is None:
         _ended(child, 0.0)
-        return None, f"nothing is said: {deadline_s:g} s were not enough"
+        return None, f"no answer: {deadline_s:g} s were not enough"
     if said.startswith(_MARK):
         return None, said[1:].decode("utf-8", "replace")
     if not said and (ended := _ended(child, until)) != 0:  # else nobody waits for it: whoever adopts it, buries it
-        return None, f"nothing is said: it ended with {ended}"
+        return None, f"no answer: the process ended with {ended}"
     return said.decode("utf-8", "replace"), ""
 
 
 def _child(work: Work, write_end: int, deadline_s: float) -> NoReturn:
-    """Says the answer into the pipe as soon as it is there; what is left to do, such as the audit, comes after."""
+    """Writes the answer into the pipe as soon as it is known, then finishes the rest, such as the audit."""
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
@@ -114,8 +114,8 @@ def _child(work: Work, write_end: int, deadline_s: float) -> NoReturn:
 
 
 def _tried(work: Work, say: Say) -> str:
-    """Why the work failed, if it did."""
-    from weft.errors import WeftError
+    """Runs the work; returns the reason if it failed."""
+    from weft.core.errors import WeftError
 
     try:
         work(say)
@@ -127,7 +127,7 @@ def _tried(work: Work, say: Say) -> str:
 
 
 def _read(read_end: int, until: float) -> bytes | None:
-    """All that the child says, or None if it does not say it in time."""
+    """Everything that the child writes, or None if it is not complete in time."""
     said = bytearray()
     while True:
         ready, _, _ = select.select([read_end], [], [], max(0.0, until - time.monotonic()))
@@ -140,7 +140,7 @@ def _read(read_end: int, until: float) -> bytes | None:
 
 
 def _ended(child: int, until: float) -> int:
-    """How the child ended; by our hand, if it is late."""
+    """The exit code of the child; it is killed if it is late."""
     while time.monotonic() < until:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
@@ -152,7 +152,7 @@ def _ended(child: int, until: float) -> int:
 
 
 def _in_thread(work: Work, deadline_s: float) -> tuple[str | None, str]:
-    """Where there are no children: the process ends with the deadline, be the work done or not."""
+    """Runs the work on a thread where there is no fork: the process ends at the deadline, finished or not."""
     import threading
 
     said: list[str] = []
@@ -162,4 +162,4 @@ def _in_thread(work: Work, deadline_s: float) -> tuple[str | None, str]:
     done.join(deadline_s)
     if said:
         return said[0], ""
-    return None, (failed[0] if failed else f"nothing is said: {deadline_s:g} s were not enough")
+    return None, (failed[0] if failed else f"no answer: {deadline_s:g} s were not enough")

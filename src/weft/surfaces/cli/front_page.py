@@ -1,6 +1,6 @@
-"""The top of the command line: its front page, its help, and how a command ends that ends badly.
+"""The top of the command line: its front page, its help, and its errors.
 
-Whatever goes wrong becomes one line that says so, one that says what to do, and one of EXIT_CODES.
+Every failure becomes one line that says what happened, one that says what to do, and one of EXIT_CODES.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import textwrap
 from typing import Any, Final, NoReturn
 
 import click
 
 from weft.surfaces.cli.commands import OperationGroup
 from weft.surfaces.cli.entry import INTERRUPTED
-from weft.surfaces.cli.sections import SECTIONS, Section
+from weft.surfaces.cli.sections import EVERYDAY, SECTIONS
 
 UNREAD: Final = 141
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of the output: stores have their own
@@ -30,35 +29,39 @@ EXIT_CODES: Final = {
     1: "failed, or found a problem",
     2: "the command line or an argument was wrong",
     INTERRUPTED: "interrupted",
-    UNREAD: "nobody reads the output any more",
+    UNREAD: "the reader of the output is gone",
 }
-NEXT: Final = "Next: `weft mcp install` gives an agent this memory; `weft help COMMAND` says all about a command."
+NEXT: Final = "`weft help all` lists every command; `weft help COMMAND` explains one."
 
 
 class FrontPage(OperationGroup):
-    """The group of all commands. What goes wrong in one of them ends here, without a traceback."""
+    """The group of all commands. Their errors end here, without a traceback."""
 
     def lines(self) -> dict[str, str]:
-        """In the order of the sections; what is in none comes last."""
+        """In the order of the sections; commands of no section come last."""
         found = super().lines()
-        order = [name for section in SECTIONS for name in (*section.shown, *section.more) if name in found]
+        order = [name for names in SECTIONS.values() for name in names if name in found]
         return {name: found[name] for name in (*order, *(name for name in found if name not in order))}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The everyday commands: `weft help all` lists the others."""
         lines = self.lines()
-        known = {name for section in SECTIONS for name in (*section.shown, *section.more)}
-        rest = Section("More", (), tuple(name for name in lines if name not in known))
-        room = formatter.width - formatter.current_indent
-        for section in (*SECTIONS, rest):
-            shown = {name: lines[name] for name in section.shown if name in lines}
-            more = [name for name in section.more if name in lines]
-            if not shown and not more:
-                continue
-            with formatter.section(section.title):
-                if shown:
-                    formatter.write_dl(_fitting(shown, room), col_max=COLUMN)
-                if more:
-                    _write_names(formatter, "also" if shown else "", more)
+        for name in EVERYDAY:
+            group, _, own = name.partition(" ")
+            if own:
+                command = self.commands[group]
+                assert isinstance(command, click.Group)
+                lines[name] = command.commands[own].get_short_help_str(limit=100)
+        _write_section(formatter, "Everyday commands", {name: lines[name] for name in EVERYDAY})
+
+    def all_commands(self, ctx: click.Context) -> str:
+        """Every command with its line, by subject."""
+        formatter = ctx.make_formatter()
+        lines = self.lines()
+        for title, names in SECTIONS.items():
+            _write_section(formatter, title, {name: lines.pop(name) for name in names if name in lines})
+        _write_section(formatter, "More", lines)
+        return formatter.getvalue().strip("\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
@@ -71,6 +74,9 @@ class FrontPage(OperationGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["weft.json"] = "--json" in args
+        if not args and not ctx.resilient_parsing:  # `weft` alone is a question, not a mistake
+            click.echo(ctx.get_help())
+            ctx.exit(0)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as problem:
@@ -109,10 +115,13 @@ class FrontPage(OperationGroup):
 COLUMN: Final = 22  # of the names, before their lines
 
 
-def _fitting(shown: dict[str, str], room: int) -> list[tuple[str, str]]:
-    """Names and lines, each on one row: what explains a line is left out, and then what does not fit."""
-    most = max(room - min(max(map(len, shown)), COLUMN) - 4, 20)
-    return [(name, _cut(line, most)) for name, line in shown.items()]
+def _write_section(formatter: click.HelpFormatter, title: str, lines: dict[str, str]) -> None:
+    """Names and lines, each on one row: explanations in a line are cut first, then what does not fit."""
+    if not lines:
+        return
+    with formatter.section(title):
+        most = max(formatter.width - formatter.current_indent - min(max(map(len, lines)), COLUMN) - 4, 20)
+        formatter.write_dl([(name, _cut(line, most)) for name, line in lines.items()], col_max=COLUMN)
 
 
 def _cut(line: str, most: int) -> str:
@@ -125,14 +134,6 @@ def _cut(line: str, most: int) -> str:
     return f"{line[: most - 1].rpartition(' ')[0]} …"
 
 
-def _write_names(formatter: click.HelpFormatter, first: str, names: list[str]) -> None:
-    """Names, as many on a row as fit; none is broken at its hyphen."""
-    indent = " " * formatter.current_indent
-    text = " ".join((first, ", ".join(names))).strip()
-    rows = textwrap.wrap(text, formatter.width - len(indent), break_on_hyphens=False, break_long_words=False)
-    formatter.write("".join(f"{indent}{row}\n" for row in rows))
-
-
 def _tell(ctx: click.Context, message: str, hint: str, *, code: str, exit_code: int) -> NoReturn:
     from weft.surfaces.cli.running import tell
 
@@ -141,7 +142,7 @@ def _tell(ctx: click.Context, message: str, hint: str, *, code: str, exit_code: 
 
 
 def _misused(ctx: click.Context, problem: click.UsageError) -> NoReturn:
-    """What click finds wrong, in the form of all other errors; help that nobody asked for by name stays help."""
+    """A usage error of click, in the form of all other errors."""
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         raise problem
     message = problem.format_message()
@@ -158,15 +159,47 @@ def _leave_quietly(ctx: click.Context) -> NoReturn:
 
 
 def _end_output() -> None:
-    """What is still to be written at the end of the process goes nowhere, so that it complains of nothing."""
+    """Sends the rest of the output to /dev/null, so that the end of the process does not fail on it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
 
 
-@click.command("help", short_help="say all about a command, as its --help does")
+@click.command("help", short_help="explain a command; `weft help all` lists every command")
 @click.argument("command", nargs=-1)
 @click.pass_context
 def help_command(ctx: click.Context, command: tuple[str, ...]) -> None:
-    """Says what a command does and what it takes: `weft help log show` is `weft log show --help`."""
+    """Explains a command and its options: `weft help log show` is `weft log show --help`.
+
+    `weft help all` lists every command by subject.
+    """
     assert ctx.parent is not None
-    ctx.parent.command.main([*command, "--help"], prog_name="weft")
+    root = ctx.parent.command
+    if command == ("all",) and isinstance(root, FrontPage):
+        click.echo(root.all_commands(ctx.parent))
+        return
+    root.main([*command, "--help"], prog_name="weft")
+
+
+COMPLETION: Final = """Prints the script with which a shell completes commands, options and choices.
+
+\b
+bash:  weft completion bash > ~/.local/share/bash-completion/completions/weft
+zsh:   weft completion zsh > ~/.zfunc/_weft    (~/.zfunc in fpath, before compinit)
+fish:  weft completion fish > ~/.config/fish/completions/weft.fish
+
+For this shell only: eval "$(weft completion bash)".
+"""
+
+
+@click.command(
+    "completion", help=COMPLETION, short_help="print the script that completes commands in bash, zsh or fish"
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Prints the script that a shell reads. The script asks `weft` for completions."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(ctx.find_root().command, {}, "weft", "_WEFT_COMPLETE").source())

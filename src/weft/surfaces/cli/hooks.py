@@ -1,4 +1,4 @@
-"""The hooks of agents' programs: what each tells on standard input, and the form in which it takes an answer.
+"""Hooks of agents' programs: the JSON that each sends on standard input, and the form of its answer.
 
 | client | a prompt | a session begins | what was said |
 |---|---|---|---|
@@ -19,13 +19,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.memory import Memory
-    from weft.transcripts.entries import Role
+    from weft.conversations.formats.entries import Role
+    from weft.memory.facade import Memory
 
 CLIENTS: Final = ("claude-code", "cursor", "vscode", "gemini")
 PROMPTS: Final = ("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
@@ -36,18 +36,18 @@ _BLOCK: Final = 1 << 16
 
 
 class HookError(Invalid):
-    """What came in is no hook's call."""
+    """Standard input is not a hook's call."""
 
 
-class Said(NamedTuple):
-    """What somebody said, told by the hook itself."""
+class SpokenTurn(NamedTuple):
+    """A turn that the hook itself carries."""
 
     role: Role
     text: str
 
 
 class Hook(NamedTuple):
-    """A hook's call. `turn` tells calls of one conversation apart; `said` is told where there is no transcript."""
+    """A hook's call. `turn` distinguishes calls of one conversation; `said` holds turns if there is no transcript."""
 
     client: str
     event: str
@@ -56,7 +56,7 @@ class Hook(NamedTuple):
     prompt: str = ""
     transcript: str = ""
     turn: str = ""
-    said: tuple[Said, ...] = ()
+    said: tuple[SpokenTurn, ...] = ()
 
 
 def read_input() -> bytes:
@@ -67,19 +67,19 @@ def read_input() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise HookError("standard input is closed")
     if sys.stdin.isatty():
-        raise HookError("nothing comes in: a hook gives JSON on standard input")
+        raise HookError("standard input is a terminal: a hook sends JSON on standard input")
     read = bytearray()
     while block := os.read(sys.stdin.fileno(), _BLOCK):
         read += block
         if len(read) > MAX_BYTES:
-            raise HookError(f"more than {MAX_BYTES:,} bytes came in")
+            raise HookError(f"more than {MAX_BYTES:,} bytes came in on standard input")
         if read[-64:].rstrip().endswith(b"}") and _waits() and _is_whole(bytes(read)):
             break
     return bytes(read)
 
 
 def _waits() -> bool:
-    """Whether nothing more has come in by now. So a text is looked at where it pauses, not with every block of it."""
+    """Whether nothing more has arrived. So the text is parsed where it pauses, not with every block of it."""
     try:
         return not select.select([sys.stdin], [], [], 0)[0]
     except (OSError, ValueError):  # of what cannot be asked
@@ -96,7 +96,7 @@ def _is_whole(raw: bytes) -> bool:
 
 
 def read_hook(client: str, raw: bytes) -> Hook:
-    """A hook's call from its JSON. Raises HookError, saying why, for anything else."""
+    """A hook's call from its JSON. Raises HookError with the reason for anything else."""
     import json
 
     if not raw.strip():
@@ -106,7 +106,7 @@ def read_hook(client: str, raw: bytes) -> Hook:
     except (ValueError, RecursionError) as problem:
         raise HookError("standard input is not JSON") from problem
     if not isinstance(given, dict):
-        raise HookError("standard input holds no object")
+        raise HookError("standard input holds JSON, but not an object")
     return Hook(
         client=client,
         event=_text(given, "hook_event_name", "hookEventName"),
@@ -132,7 +132,7 @@ def context_answer(hook: Hook, text: str) -> str:
 
 
 def empty_answer(client: str | None) -> str:
-    """What a client takes as: nothing to say, go on. Plain output and Claude Code take nothing at all."""
+    """The answer that means "nothing to add": empty for plain output and Claude Code."""
     return {"cursor": '{"continue": true}', "vscode": "{}", "gemini": "{}"}.get(client or "", "")
 
 
@@ -140,31 +140,31 @@ def empty_answer(client: str | None) -> str:
 def opened(directory: Path, client: str) -> Iterator[Memory]:
     """The memory of a directory, as the agent of this client may see it. Raises what opening raises.
 
-    Raises Forbidden where the directory only says that it is a project which is known to be another one.
+    Raises Forbidden where the directory claims to be a project that is known to have another root.
     """
-    from weft.memory import open as open_memory
-    from weft.operations.project_roots import claim
+    from weft.memory.facade import open as open_memory
     from weft.surfaces.callers import as_agent
+    from weft.writing.checks.project_roots import claim
 
     with open_memory(directory=directory) as memory:
-        settings = memory.loom.settings
+        settings = memory.ctx.settings
         kept = claim(settings)
-        yield memory.serving(as_agent(settings, client, memory.loom.clock))
+        yield memory.serving(as_agent(settings, client, memory.ctx.clock))
         if not kept:  # there was no store; there may be one now
             claim(settings)
 
 
-def _said(given: dict[str, Any]) -> tuple[Said, ...]:
-    """The words that an event carries. A prompt is the user's also where it is told with its answer."""
+def _said(given: dict[str, Any]) -> tuple[SpokenTurn, ...]:
+    """The turns that an event carries. A prompt is the user's, also where it comes with its answer."""
     answer = _text(given, "prompt_response", "last_assistant_message")
     if _text(given, "hook_event_name") == "afterAgentResponse":
         answer = _text(given, "text")
-    told = (Said("user", _text(given, "prompt")), Said("assistant", answer))
+    told = (SpokenTurn("user", _text(given, "prompt")), SpokenTurn("assistant", answer))
     return tuple(each for each in told if each.text.strip())
 
 
 def _directory(given: dict[str, Any]) -> Path:
-    """The directory that the agent works in; that of this process where the hook tells none that is there."""
+    """The directory that the agent works in; that of this process where the hook names no existing one."""
     from pathlib import Path
 
     roots = given.get("workspace_roots")
@@ -183,6 +183,6 @@ def _directory(given: dict[str, Any]) -> Path:
 
 
 def _text(given: dict[str, Any], *names: str) -> str:
-    """The first of these that is text. What cannot be written as UTF-8 is replaced."""
+    """The first of these that is text. Lone surrogates are replaced."""
     found = next((given[name] for name in names if isinstance(given.get(name), str) and given[name]), "")
     return found.encode("utf-8", "replace").decode()

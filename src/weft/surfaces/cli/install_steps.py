@@ -1,32 +1,41 @@
-"""Installing for a person at a terminal: shows what would change, asks, does it, says what is left to do."""
+"""Installation in an agent's program: shows the changes, asks, applies them, and prints what is left to do."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.config import find_root, surroundings
-from weft.errors import Invalid, Misconfigured, WeftError
-from weft.install import plan as planning
-from weft.install.clients import CLIENTS, Client, client_named
-from weft.install.launch import launcher
-from weft.install.places import Machine, Scope
-from weft.install.plan import Plan, Wish, apply, difference
-from weft.instants import SystemClock
-from weft.setting_list import SETTINGS, Setting
-from weft.surfaces.cli.import_asking import must_have_history, offer_history
-from weft.surfaces.cli.lines import all_lines, dim
-from weft.surfaces.cli.running import tell
+from weft.context.wording import visible
+from weft.core.clock import SystemClock
+from weft.core.errors import Invalid, Misconfigured, WeftError
+from weft.memory.facade import open  # noqa: A004 - the package's front door
+from weft.operations import operation
+from weft.runtime.settings.declared import SETTINGS, Setting
+from weft.runtime.settings.load import find_root, surroundings
+from weft.surfaces.cli.printing import faint, render
+from weft.surfaces.cli.progress import shown_progress
+from weft.surfaces.cli.running import print_json, tell
+from weft.surfaces.install import plan as planning
+from weft.surfaces.install.clients import CLIENTS, Client, client_named
+from weft.surfaces.install.launch import launcher
+from weft.surfaces.install.places import Machine, Scope
+from weft.surfaces.install.plan import InstallPlan, InstallRequest, apply, difference
+from weft.text.one_line import flat
 
-VARIABLE: Final = "WEFT_"
+if TYPE_CHECKING:
+    from weft.conversations.import_conversations import TranscriptsIngested
+    from weft.memory.facade import Memory
+
+IMPORT: Final = "import_history"
+OF_THE_AGENT: Final = ("WEFT_ROLE", "WEFT_AGENT", "WEFT_SESSION")  # the operator imports
 DONE: Final = {"create": "made", "change": "changed", "delete": "deleted"}
 COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -36,7 +45,7 @@ Status = Literal["done", "unchanged", "shown", "unasked", "declined"]
 
 
 class FileShown(Struct, frozen=True, kw_only=True):
-    """One file: what becomes of it, how, and where its backup is."""
+    """One file: its change, the diff, and the path of its backup."""
 
     path: str
     action: planning.Action
@@ -44,8 +53,8 @@ class FileShown(Struct, frozen=True, kw_only=True):
     backup: str | None = None
 
 
-class Shown(Struct, frozen=True, kw_only=True):
-    """What installing or uninstalling did, or would do."""
+class InstallResult(Struct, frozen=True, kw_only=True):
+    """The changes that installing or uninstalling made, or would make."""
 
     client: str
     scope: Scope
@@ -56,7 +65,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class ClientShown(Struct, frozen=True, kw_only=True):
-    """A program: whether it is here, and in which scopes weft is installed for it."""
+    """A program: whether it is on this machine, and the scopes for which weft is installed."""
 
     client: str
     title: str
@@ -78,14 +87,14 @@ def install(
     dry_run: bool,
     as_json: bool,
 ) -> bool:
-    """Runs `weft mcp install`. False if nothing was done because nobody could be asked, or because of a no."""
+    """Runs `weft mcp install`. False if nothing was done for lack of a terminal, or because the user said no."""
     known, machine = _in_scope(client_named(client), scope), _machine()
     environment = _environment(env, scope)
     if import_history:
-        must_have_history(known.name)
+        _must_have_history(known.name)
     words = _words(machine)
     environment = _installed_environment(known, scope, machine) | environment
-    wish = Wish(
+    wish = InstallRequest(
         client=known,
         scope=scope,
         words=words,
@@ -117,19 +126,19 @@ def clients(*, as_json: bool) -> bool:
     machine = _machine()
     shown = [_client_shown(each, machine) for each in CLIENTS]
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode({"clients": shown}), indent=2))
+        print_json({"clients": shown})
         return True
     wide = max(len(each.client) for each in shown)
     for each in shown:
         where = f"installed ({', '.join(each.installed)})" if each.installed else "not installed"
         click.echo(f"{each.client:{wide}}  {each.title:18}  {'found' if each.found else 'not found':9}  {where}")
         for problem in each.problems:
-            click.echo(dim(f"{'':{wide}}  {all_lines(problem)}"))
+            click.echo(faint(f"{'':{wide}}  {flat(problem)}"))
     return True
 
 
-def _settle(plan: Plan, notes: list[str], *, yes: bool, dry_run: bool, as_json: bool) -> Shown:
-    """Shows a plan and does it, if that is wanted and nobody says no."""
+def _settle(plan: InstallPlan, notes: list[str], *, yes: bool, dry_run: bool, as_json: bool) -> InstallResult:
+    """Shows a plan and applies it, if that is wanted and confirmed."""
     if not as_json:
         _show(plan, notes)
     kept: dict[Path, Path] = {}
@@ -146,46 +155,46 @@ def _settle(plan: Plan, notes: list[str], *, yes: bool, dry_run: bool, as_json: 
         FileShown(path=str(each.path), action=each.action, diff=difference(each), backup=_backup(each, kept))
         for each in plan.changes
     )
-    return Shown(client=plan.client.name, scope=plan.scope, status=status, files=files, notes=tuple(notes))
+    return InstallResult(client=plan.client.name, scope=plan.scope, status=status, files=files, notes=tuple(notes))
 
 
-def _show(plan: Plan, notes: list[str]) -> None:
+def _show(plan: InstallPlan, notes: list[str]) -> None:
     for change in plan.changed:
-        for line in all_lines(difference(change)).splitlines():
-            click.secho(line, fg=COLOURS.get(line[:1]))
+        for line in difference(change).splitlines():
+            click.secho(visible(line), fg=COLOURS.get(line[:1]))
     for note in notes:
-        click.echo(f"note: {all_lines(note)}")
+        click.echo(f"note: {flat(note)}")
 
 
-def _tell(shown: Shown, after: tuple[str, ...], *, as_json: bool) -> bool:
-    """What became of it. False where it was wanted and not done."""
+def _tell(shown: InstallResult, after: tuple[str, ...], *, as_json: bool) -> bool:
+    """Prints the result. False where a wanted change was not made."""
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=2))
+        print_json(shown)
     elif shown.status == "unchanged":
-        click.echo("nothing to change: it is so already")
+        click.echo("nothing to change: the files are already as they should be")
     elif shown.status == "declined":
         click.echo("nothing was changed")
     elif shown.status == "unasked":
-        click.echo("nothing was changed: nobody could be asked", err=True)
+        click.echo("nothing was changed: there is no terminal to ask on", err=True)
         click.echo("hint:  run it again with --yes", err=True)
     elif shown.status == "done":
         for file in shown.files:
             if file.action != "keep":
                 backup = f"  (backup: {Path(file.backup).name})" if file.backup else ""
-                click.echo(f"{DONE[file.action]}  {file.path}{dim(backup)}")
+                click.echo(f"{DONE[file.action]}  {file.path}{faint(backup)}")
         for line in after:
             click.echo(f"next: {line}")
     return shown.status not in ("unasked", "declined")
 
 
-def _backup(change: planning.Change, kept: dict[Path, Path]) -> str | None:
+def _backup(change: planning.FileChange, kept: dict[Path, Path]) -> str | None:
     return str(kept[change.path]) if change.path in kept else None
 
 
-def _finish(shown: Shown, wish: Wish, *, wanted: bool | None, as_json: bool) -> bool:
-    """Tells what became of it, and imports the client's history if that is wanted. What is installed stays either way.
+def _finish(shown: InstallResult, wish: InstallRequest, *, wanted: bool | None, as_json: bool) -> bool:
+    """Prints the result, and imports the client's history if that is wanted; the installation stays either way.
 
-    False where something was wanted and not done.
+    False where something wanted was not done.
     """
     done = True if as_json else _tell(shown, wish.client.notes, as_json=False)
     found: Struct | None = None
@@ -193,7 +202,7 @@ def _finish(shown: Shown, wish: Wish, *, wanted: bool | None, as_json: bool) -> 
     if shown.status == "done" or (shown.status == "unchanged" and wanted):
         ask = wanted is None and _can_ask(as_json=as_json)
         try:
-            found = offer_history(wish.client.name, wanted=wanted, ask=ask, settings=wish.environment)
+            found = _offer_history(wish.client.name, wanted=wanted, ask=ask, settings=wish.environment)
         except WeftError as raised:
             problem = raised
     if as_json:
@@ -202,8 +211,6 @@ def _finish(shown: Shown, wish: Wish, *, wanted: bool | None, as_json: bool) -> 
     elif problem is not None:
         tell(f"weft is installed; no history was imported: {problem.message}", problem.hint, code="", as_json=False)
     elif found is not None:
-        from weft.surfaces.cli.render import render
-
         render(found)
     return done and problem is None
 
@@ -224,7 +231,7 @@ def _client_shown(client: Client, machine: Machine) -> ClientShown:
 
 
 def _machine() -> Machine:
-    """What paths depend on here. Raises Misconfigured where nobody could say which files are meant."""
+    """The facts that paths depend on. Raises Misconfigured where they do not determine the files."""
     given = surroundings().get("HOME")
     if sys.platform != "win32" and given is not None and not Path(given).is_absolute():
         raise Misconfigured(f"HOME is {given!r}, not a directory's whole path", hint="set it to your home directory")
@@ -276,7 +283,7 @@ def _environment(given: tuple[str, ...], scope: Scope) -> dict[str, str]:
 
 
 def _installed_environment(client: Client, scope: Scope, machine: Machine) -> dict[str, str]:
-    """The settings that the client has already: hooks and history go where its server goes."""
+    """The client's present settings: hooks and history use the same store as its server."""
     known = {setting.variable for setting in SETTINGS}
     held = planning.environment_of(client, scope, machine)
     return {name: value for name, value in held.items() if name in known}
@@ -294,8 +301,8 @@ def _setting(name: str) -> Setting:
     raise Invalid(f"--env takes settings of weft: {name} is none", hint=hint)
 
 
-def _told(wish: Wish) -> list[str]:
-    """What whoever reads the diff should know."""
+def _told(wish: InstallRequest) -> list[str]:
+    """Notes for the reader of the diff."""
     told = []
     if len(wish.words) > 1:
         told.append(f"this weft was unpacked for one run: the client will start `{' '.join(wish.words)}` each time")
@@ -311,3 +318,70 @@ def _told(wish: Wish) -> list[str]:
 
 def _can_ask(*, as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+# ---- the conversations that a client has kept so far
+
+
+def _must_have_history(client: str) -> None:
+    """Raises Invalid for a client that keeps no conversations on this machine."""
+    from weft.conversations.formats.locations import CLIENTS
+
+    if client not in CLIENTS:
+        raise Invalid(
+            f"{client} keeps no conversations on this machine",
+            hint="`weft ingest-transcript conversations.json` takes the export of its account",
+        )
+
+
+def _offer_history(
+    client: str, *, wanted: bool | None, ask: bool, settings: Mapping[str, str]
+) -> TranscriptsIngested | None:
+    """Imports the client's history if that is wanted, or if the user agrees. Returns its answer.
+
+    `settings` are those that were installed: conversations go to the account and the store of the client.
+    """
+    if not wanted and not (ask and _kept(client)):
+        return None
+    own = {name: value for name, value in settings.items() if name not in OF_THE_AGENT}
+    with open(environment={**surroundings(), **own}) as memory:
+        if not wanted:
+            if not _has_more(memory, client):
+                return None
+            found = _import(memory, {"client": client, "dry_run": True}, shown=ask)
+            count = f"{found.conversations:,} conversation{'' if found.conversations == 1 else 's'}"
+            if not found.conversations or not click.confirm(f"import its history: {count}?", default=False):
+                return None
+        return _import(memory, {"client": client}, shown=ask)
+
+
+def _import(memory: Memory, given: dict[str, Any], *, shown: bool) -> TranscriptsIngested:
+    history = operation(IMPORT)
+    with shown_progress(history.command, wanted=shown) as progress:
+        found: Any = memory.run(history, given, progress=progress, surface="cli")
+    answer: TranscriptsIngested = found
+    return answer
+
+
+def _has_more(memory: Memory, client: str) -> bool:
+    """Whether a file of the client's history has turns that are not imported yet."""
+    from weft.conversations.formats.formats import format_of
+    from weft.conversations.formats.locations import histories
+    from weft.conversations.import_turns import Home, Intake, Transcript
+
+    nowhere = Home(session="", project=None)
+    for history in histories(client, Path.home(), platform=sys.platform, known=(memory.ctx.settings.root,)):  # type: ignore[arg-type]
+        with suppress(WeftError, OSError):  # what cannot be read cannot be imported either
+            form = format_of(history.path, client)
+            lazy = memory.ctx.settings.conversations == "lazy"
+            read = Transcript(memory.ctx, history.path, form, lambda _: nowhere, Intake(), None, None, lazy=lazy)
+            if not read.unchanged:
+                return True
+    return False
+
+
+def _kept(client: str) -> bool:
+    """Whether the client has any file of conversations on this machine: a cheap look."""
+    from weft.conversations.formats.locations import CLIENTS, histories
+
+    return client in CLIENTS and bool(histories(client, Path.home(), platform=sys.platform))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`weft mcp install`, `uninstall` and `clients`: the commands; what they do is in `install_steps`.
+"""`weft mcp install`, `uninstall` and `clients`: the commands; `install_steps` does the work.
 
 Nothing heavy is imported before one of them runs.
 """
@@ -11,7 +11,7 @@ import click
 
 
 class _Client(click.ParamType[str]):
-    """The name of a client, any word: who looks for it says which there are."""
+    """The name of a client; the lookup reports unknown names."""
 
     name = "client"
 
@@ -28,7 +28,7 @@ class _Client(click.ParamType[str]):
 
 
 def _names() -> tuple[str, ...]:
-    from weft.install.clients import NAMES
+    from weft.surfaces.install.clients import NAMES
 
     return NAMES
 
@@ -41,7 +41,7 @@ SCOPE: Final = click.option(
     show_default=True,
     help="write your own configuration, or that of this project, which others share",
 )
-YES: Final = click.option("--yes", is_flag=True, help="change the files without asking: you have looked")
+YES: Final = click.option("--yes", is_flag=True, help="change the files without asking")
 DRY: Final = click.option("--dry-run", is_flag=True, help="show what would change, and change nothing")
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
 
@@ -50,19 +50,17 @@ JSON: Final = click.option("--json", "as_json", is_flag=True, help="print the an
 @CLIENT
 @SCOPE
 @click.option(
-    "--toolsets", metavar="NAMES", default="", help="toolsets to serve beside core, with commas between, or all"
+    "--toolsets", metavar="NAMES", default="", help="toolsets to list beside core, separated by commas, or all"
 )
 @click.option(
     "--env", metavar="KEY=VALUE", multiple=True, help="a setting for this client only: WEFT_…; may be repeated"
 )
-@click.option("--no-hooks", is_flag=True, help="without the hooks that recall and capture on their own")
-@click.option(
-    "--no-instructions", is_flag=True, help="without the few lines that tell the agent when to use its memory"
-)
+@click.option("--no-hooks", is_flag=True, help="omit the hooks that recall and capture automatically")
+@click.option("--no-instructions", is_flag=True, help="omit the lines that tell the agent when to use its memory")
 @click.option(
     "--import-history/--no-import-history",
     default=None,
-    help="take in the conversations this client has kept; asked for on a terminal",
+    help="import the conversations of this client; a terminal asks",
 )
 @YES
 @DRY
@@ -76,16 +74,16 @@ def install(*, as_json: bool, **given: Any) -> None:
     _run("install", given, as_json=as_json)
 
 
-@click.command("uninstall", short_help="take out of an agent's program what install wrote")
+@click.command("uninstall", short_help="remove from an agent's program what install wrote")
 @CLIENT
 @SCOPE
 @YES
 @DRY
 @JSON
 def uninstall(*, as_json: bool, **given: Any) -> None:
-    """Takes out of the configuration of CLIENT what `weft mcp install` wrote there, and nothing else.
+    """Removes from the configuration of CLIENT what `weft mcp install` wrote there, and nothing else.
 
-    Shows every change as a diff and asks first. A file that only installing had made is deleted. Memories stay.
+    Shows every change as a diff and asks first. A file that installing created is deleted. Memories stay.
     """
     _run("uninstall", given, as_json=as_json)
 
@@ -101,7 +99,7 @@ COMMANDS: Final = (install, uninstall, clients)
 
 
 def _run(step: str, given: dict[str, Any], *, as_json: bool) -> None:
-    from weft.errors import WeftError
+    from weft.core.errors import WeftError
     from weft.surfaces.cli import install_steps
 
     try:

@@ -1,4 +1,4 @@
-"""`weft`: one command per operation, made from the registry, and a few that are none.
+"""`weft`: one command per operation, made from the registry, and those that are no operations.
 
 Nothing but click and the index of operations is imported before a command is chosen: `weft --help` and completion have
 to be quick. See `front_page` for exit codes.
@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Any
 
 import click
 
-from weft.surfaces.cli.capture_command import capture_command
-from weft.surfaces.cli.completion import completion
-from weft.surfaces.cli.context_command import context_command
-from weft.surfaces.cli.front_page import FrontPage, help_command
-from weft.surfaces.cli.index_command import index_command, watch_command
+from weft.surfaces.cli.code_commands import index_command, watch_command
+from weft.surfaces.cli.front_page import FrontPage, completion, help_command
+from weft.surfaces.cli.hook_commands import capture_command, context_command
 from weft.surfaces.cli.installing import COMMANDS as INSTALLING
 from weft.surfaces.cli.migrating import migrate
-from weft.surfaces.cli.serving import serve_command
 from weft.version import __version__
 
 
@@ -32,10 +28,10 @@ from weft.version import __version__
 @click.option("--debug", is_flag=True, help="show the trace of an unexpected error")
 @click.pass_context
 def weft(ctx: click.Context, color: str, debug: bool) -> None:  # noqa: FBT001 - see FrontPage.invoke
-    """Long-term memory for LLM agents: every word kept with its source, found again with a citation."""
+    """Long-term memory for LLM agents: every word saved with its source, found again with a citation."""
     ctx.color = {"auto": None, "always": True, "never": False}[color]
     if color == "auto":
-        from weft.config import surroundings
+        from weft.runtime.settings.load import surroundings
 
         ctx.color = False if surroundings().get("NO_COLOR") else None
 
@@ -43,48 +39,74 @@ def weft(ctx: click.Context, color: str, debug: bool) -> None:  # noqa: FBT001 -
 @click.group(
     "mcp", invoke_without_command=True, short_help="serve an agent over MCP, or install weft in an agent's program"
 )
-@click.option("--toolsets", metavar="NAMES", help="toolsets to serve beside core, with commas between, or all")
+@click.option("--toolsets", metavar="NAMES", help="toolsets to list beside core, separated by commas, or all")
 @click.pass_context
 def mcp(ctx: click.Context, toolsets: str | None) -> None:
     """Serves tools to an agent over MCP: those of core, and of other toolsets if asked for.
 
-    The agent's program starts it: `weft mcp install` tells it to. See docs/clients.md and docs/mcp.md.
+    The agent's program starts it: `weft mcp install` sets that up. See docs/clients.md and docs/mcp.md.
     """
     if ctx.invoked_subcommand is not None:
         return
-    from weft.errors import WeftError
+    from weft.core.errors import WeftError
 
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # nothing is begun; the server has a way of its own
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # nothing has begun; the server handles it by itself
     try:
         from weft.surfaces.mcp.server import serve  # the SDK takes half a second, so only here
 
-        serve(None if toolsets is None else [name.strip() for name in toolsets.split(",") if name.strip()])
+        serve(_names(toolsets))
     except WeftError as problem:
-        from weft.surfaces.cli.running import fail
-
-        fail(problem, as_json=False)
+        _fail(problem)
 
 
-def _start_server(*given: Any, **named: Any) -> None:
-    from weft.surfaces.http.serve import serve  # the SDK, starlette and uvicorn, so only here
+@click.command("serve", short_help="serve agents and programs over HTTP: MCP at /mcp, operations at /api")
+@click.option("--host", metavar="ADDRESS", help="the address to listen on; else the setting host")
+@click.option("--port", type=click.IntRange(0, 65_535), help="the port; 0 for any free one; else the setting port")
+@click.option("--toolsets", metavar="NAMES", help="toolsets listed to every token, separated by commas, or all")
+def serve_command(host: str | None, port: int | None, toolsets: str | None) -> None:
+    """Serves MCP at /mcp and every operation at /api, to callers with a token of `weft token create`.
 
-    serve(*given, **named)
+    Ends on SIGTERM or ctrl-C: calls that have begun are answered first, for up to ten seconds. A second signal ends it
+    at once.
+    """
+    from weft.core.errors import WeftError
+
+    try:
+        from weft.surfaces.http.serve import serve  # the SDK, starlette and uvicorn, so only here
+
+        serve(host, port, _names(toolsets), say=click.echo)
+    except WeftError as problem:
+        _fail(problem)
 
 
-# ---- commands that are no operations. Each is in a file of its own in this folder that imports nothing heavy before it
-# is run, and is named in `sections`.
+def _names(written: str | None) -> list[str] | None:
+    return None if written is None else [name.strip() for name in written.split(",") if name.strip()]
+
+
+def _fail(problem: Exception) -> None:
+    from weft.core.errors import WeftError
+    from weft.surfaces.cli.running import fail
+
+    assert isinstance(problem, WeftError)
+    fail(problem, as_json=False)
+
+
+# ---- commands that are no operations: their modules import nothing heavy before they run. `sections` names them.
 
 for command in INSTALLING:
     mcp.add_command(command)
-weft.add_command(mcp)
-weft.add_command(serve_command(_start_server))
-weft.add_command(context_command)
-weft.add_command(capture_command)
-weft.add_command(index_command)
-weft.add_command(watch_command)
-weft.add_command(migrate)
-weft.add_command(completion)
-weft.add_command(help_command)
+for command in (
+    mcp,
+    serve_command,
+    context_command,
+    capture_command,
+    index_command,
+    watch_command,
+    migrate,
+    completion,
+    help_command,
+):
+    weft.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> None:

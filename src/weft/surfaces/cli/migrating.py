@@ -1,4 +1,4 @@
-"""`weft migrate`: brings the files of a store to what this weft writes, and verifies them."""
+"""`weft migrate`: upgrades the files of a store to the current schema, and verifies them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from weft.log.verify import Verified
-    from weft.memory import Memory
-    from weft.types import FileSchema
+    from weft.core.types import FileSchema
+    from weft.log.verify import VerifyResult
+    from weft.memory.facade import Memory
 
 TOO_OLD = (
     "with the weft that wrote it, run `weft log export log.jsonl`; with this one, name a new store (WEFT_STORE) and run"
     " `weft log import log.jsonl`"
 )
 
-EMPTY = "the file is empty: it was cut off, or weft was stopped as it made it; remove it if nothing was kept there"
+EMPTY = "the file is empty: it was truncated, or weft was killed while creating it; remove it if it held nothing"
 MAX_SAID = 500
 
 
 @click.command("migrate", short_help="bring the store to this version of weft, and verify it")
-@click.option("--dry-run", is_flag=True, help="only say what would be done")
+@click.option("--dry-run", is_flag=True, help="only print what would be done")
 @click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
 def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as click gives them
     """Brings every account of the store, and its audit, to the schema of this weft, then verifies every file.
@@ -32,17 +32,15 @@ def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as c
 
     What is too old for that comes over as a log: `weft log export` with the weft that wrote it, `weft log import` here.
     """
-    from weft.errors import WeftError
-    from weft.surfaces.cli.running import fail
+    from weft.core.errors import WeftError
+    from weft.surfaces.cli.running import fail, print_json
 
     try:
         migrated = _migrated(dry_run=dry_run)
     except WeftError as problem:
         fail(problem, as_json=as_json)
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.format(msgspec.json.encode(migrated), indent=2))
+        print_json(migrated)
     else:
         _show(migrated)
     if migrated["status"] == "failed":
@@ -50,12 +48,12 @@ def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as c
 
 
 def _migrated(*, dry_run: bool) -> dict[str, Any]:
-    """What was found, what was done and what the hashes say. Raises SchemaMismatch before anything is changed."""
-    from weft.memory import open as open_memory
-    from weft.stores import marker_problems, schemas
+    """The files, what was done, and the result of the verification. Raises SchemaMismatch before any change."""
+    from weft.memory.facade import open as open_memory
+    from weft.memory.open_store import marker_problems, schemas
 
     with open_memory() as memory:
-        settings = memory.loom.settings
+        settings = memory.ctx.settings
         found = schemas(settings)
         old = [each for each in found if each.found not in (0, each.wanted)]
         _check(old)
@@ -63,7 +61,7 @@ def _migrated(*, dry_run: bool) -> dict[str, Any]:
         markers = marker_problems(settings)
         if not found and not markers:
             return told
-        memory.loom.operator("bring the store up to date, and verify it")
+        memory.ctx.operator("bring the store up to date, and verify it")
         if dry_run:
             return told | {"status": "would_migrate" if old else "nothing_to_do"}
         verified = [_outcome(path, 0, problem) for path, problem in markers.items()]
@@ -74,7 +72,7 @@ def _migrated(*, dry_run: bool) -> dict[str, Any]:
 
 
 def _check(old: list[FileSchema]) -> None:
-    from weft.errors import SchemaMismatch
+    from weft.core.errors import SchemaMismatch
 
     for each in old:
         if not each.upgradable:
@@ -85,20 +83,20 @@ def _check(old: list[FileSchema]) -> None:
 
 
 def _verified(memory: Memory, file: FileSchema) -> dict[str, Any]:
-    """Opens the file, which brings it up to date, recomputes its hashes and has the database look at its pages."""
+    """Opens the file, which upgrades it, recomputes its hashes and has the database check its pages."""
     from msgspec.structs import replace
 
-    from weft.errors import WeftError
+    from weft.access.audit import log_store
+    from weft.core.errors import WeftError
     from weft.operations import operation
-    from weft.operations.auditing import log_store
 
     if not file.found:
         return _outcome(file.path, 0, EMPTY)
-    whose = memory.serving(replace(memory.loom.settings, account=file.account))
+    whose = memory.serving(replace(memory.ctx.settings, account=file.account))
     try:
         found: Any = whose.run(operation("log_verify"), {"audit": file.audit}, surface="cli")
-        verified: Verified = found
-        damage = log_store(whose.loom, audit=file.audit).check(whose.loom.operator("check the files"))
+        verified: VerifyResult = found
+        damage = log_store(whose.ctx, audit=file.audit).check(whose.ctx.operator("check the files"))
     except WeftError as problem:
         return _outcome(file.path, 0, problem.message)
     return _outcome(file.path, verified.events, verified.problem or "; ".join(damage)[:MAX_SAID] or None)
@@ -114,17 +112,17 @@ def _show(migrated: dict[str, Any]) -> None:
         click.echo(f"{each.path}  {state}")
     for each in migrated["verified"]:
         if each["problem"] is None:
-            click.secho(f"{each['events']} events: every hash fits", fg="green")
+            click.secho(f"{each['events']:,} events: every hash fits", fg="green")
         else:
             click.secho(f"{each['path']}  {each['problem']}", fg="red")
     words = {
-        "nothing_to_do": "nothing to do: the store is what this weft writes",
-        "would_migrate": "nothing was changed: leave --dry-run out to do it",
-        "migrated": "the store is what this weft writes now",
-        "failed": "the store is not as it was written: restore a backup; `weft doctor` looks at an account's parts",
+        "nothing_to_do": "nothing to do: the store has the current schema",
+        "would_migrate": "nothing was changed: run it without --dry-run",
+        "migrated": "the store has the current schema now",
+        "failed": "the store is damaged: restore a backup; `weft doctor` tests an account in detail",
     }
     if not migrated["files"]:
         words["nothing_to_do"] = f"nothing to do: nothing is stored in {migrated['store']} yet"
     elif not migrated["verified"]:
-        words["nothing_to_do"] = "nothing to do but to verify it: leave --dry-run out for that"
+        words["nothing_to_do"] = "nothing to upgrade; without --dry-run it is verified"
     click.echo(words[migrated["status"]])

@@ -11,8 +11,9 @@ import click
 import msgspec
 from msgspec import Meta, Struct
 
-from weft.errors import Invalid
-from weft.operations.registry import Operation
+from weft.core.errors import Invalid
+from weft.runtime.operation import Operation
+from weft.surfaces.cli.commands import READ_FROM_INPUT
 
 KEY_VALUE = "KEY=VALUE"
 SENTENCES = frozenset(  # lists of which each is a sentence or more; others are lists of names
@@ -36,10 +37,14 @@ def parameters(operation: Operation) -> list[click.Parameter]:
 
 
 def argument_lines(operation: Operation) -> list[tuple[str, str]]:
-    """What each argument is, for help: click itself only names them."""
+    """Descriptions of the arguments for the help page: click itself only names them."""
     hints = typing.get_type_hints(operation.input, include_extras=True)
-    lines = [(name.upper(), _described(hints[name])) for name in operation.arguments]
-    return [(name, line) for name, line in lines if line]
+    lines = []
+    for name in operation.arguments:
+        described = _described(hints[name])
+        more = "; - reads standard input" if name in READ_FROM_INPUT and described else ""
+        lines += [(name.upper(), f"{described}{more}")] if described else []
+    return lines
 
 
 def _described(hint: Any) -> str:
@@ -52,7 +57,7 @@ def _words(plain: Any) -> tuple[str, ...]:
 
 
 def _completion_of(hint: Any) -> Callable[[click.Context, click.Parameter, str], list[Any]] | None:
-    """For a shell: the words that an argument may be. What is none of them is for the operation to refuse."""
+    """Completion of an argument with a fixed set of values. The operation refuses other values."""
     words = _words(_unwrap(hint)[0])
     return (lambda _ctx, _param, begun: [word for word in words if word.startswith(begun)]) if words else None
 
@@ -104,7 +109,7 @@ def _unwrap(hint: Any) -> tuple[Any, str, dict[str, Any]]:
 
 
 def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[str, Any]:
-    """What the caller set, in the operation's own types; unset options are left to the operation's defaults.
+    """The arguments that the caller set, in the operation's own types; unset options get the operation's defaults.
 
     A list that is given as one empty word is empty.
     """
@@ -122,7 +127,7 @@ def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[st
 
 
 def _of_structs(plain: Any) -> bool:
-    """Whether it is a list of things with fields of their own, which one word cannot say."""
+    """Whether it is a list of structs, which one word cannot express."""
     of = _unwrap(get_args(plain)[0])[0] if get_origin(plain) is tuple else None
     return get_origin(of) is dict or (isinstance(of, type) and issubclass(of, Struct))
 

@@ -1,4 +1,4 @@
-"""A bar on the terminal for anything that takes over a second; nothing elsewhere."""
+"""A progress bar on the terminal for anything that takes over a second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from weft.loom import Progress, no_progress
+from weft.runtime.call_context import Progress, no_progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -18,9 +18,9 @@ AFTER_S: Final = 1.0
 
 @contextmanager
 def shown_progress(what: str, *, wanted: bool) -> Iterator[Progress]:
-    """Gives the function that an operation tells how far it is.
+    """Yields the function that an operation reports its progress to.
 
-    What takes over a second is shown to be at work, whether or not it tells.
+    Work of over a second is shown, whether or not it reports.
     """
     if not wanted or not sys.stderr.isatty():
         yield no_progress
@@ -33,7 +33,7 @@ def shown_progress(what: str, *, wanted: bool) -> Iterator[Progress]:
 
 
 class _LateBar:
-    """Begins to show after a second, from a thread of its own; an operation may tell from any thread."""
+    """Appears after a second, from a thread of its own; an operation may report from any thread."""
 
     def __init__(self, what: str) -> None:
         self._told: tuple[str, int, int | None] = (what, 0, None)

@@ -10,26 +10,26 @@ from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from weft.config import Settings
-from weft.errors import NotFound, WeftError
-from weft.memory import Memory
+from weft.access.tokens import Token
+from weft.core.errors import NotFound, WeftError
+from weft.memory.facade import Memory
 from weft.operations import operation as operation_of
-from weft.operations.registry import Operation
+from weft.runtime.operation import Operation
+from weft.runtime.settings.load import Settings
 from weft.surfaces.arguments import read_arguments
 from weft.surfaces.callers import Callers
 from weft.surfaces.http import answers
-from weft.surfaces.http.bodies import read_body
-from weft.surfaces.http.crew import Crew, Crowded
-from weft.surfaces.http.gate import TOKEN
+from weft.surfaces.http.auth import TOKEN
+from weft.surfaces.http.body import read_body
+from weft.surfaces.http.threads import CallThreads, TooManyCalls
 from weft.surfaces.outward import is_own
 from weft.surfaces.toolsets import lines, offer_of_token
-from weft.tokens import Token
 
 _log = logging.getLogger("weft.http")
 
 
-class Offered(Struct, frozen=True, kw_only=True):
-    """An operation that may be called."""
+class OfferedOperation(Struct, frozen=True, kw_only=True):
+    """One callable operation."""
 
     name: str
     summary: str
@@ -37,20 +37,20 @@ class Offered(Struct, frozen=True, kw_only=True):
     toolset: str
 
 
-class Index(Struct, frozen=True, kw_only=True):
-    """What a caller may call: each is called by POST to /api/ and its name."""
+class OperationList(Struct, frozen=True, kw_only=True):
+    """The operations a caller may call, each by POST to /api/<name>."""
 
-    operations: tuple[Offered, ...]
+    operations: tuple[OfferedOperation, ...]
 
 
 class Api:
-    """Answers calls. The loop only carries bytes; reading, running and writing happen on a thread."""
+    """Answers calls. The event loop only carries bytes; parsing, running and encoding happen on a thread."""
 
-    def __init__(self, settings: Settings, callers: Callers, crew: Crew) -> None:
+    def __init__(self, settings: Settings, callers: Callers, crew: CallThreads) -> None:
         self._settings, self._callers, self._crew = settings, callers, crew
 
     async def call(self, request: Request) -> Response:
-        """Runs an operation. Never raises for what a caller sent, or for what goes wrong inside."""
+        """Runs an operation. Every failure is a response."""
         if not _is_json(request.headers.get("content-type", "")):
             return answers.refusal(
                 415, "wrong_type", "the body must be application/json", "send Content-Type: application/json"
@@ -60,16 +60,16 @@ class Api:
             token = request.scope[TOKEN]
             return await self._crew.run(token.id, partial(self._answer, token, request.path_params["operation"], body))
         except ClientDisconnect:
-            return answers.refusal(400, "invalid", "the body was not sent to its end")
-        except Crowded:
+            return answers.refusal(400, "invalid", "the body is incomplete")
+        except TooManyCalls:
             return answers.overloaded()
 
     async def index(self, request: Request) -> Response:
-        """What this caller may call."""
+        """The operations that this caller may call."""
         token = request.scope[TOKEN]
         try:
             return await self._crew.run(token.id, partial(self._index, token))
-        except Crowded:
+        except TooManyCalls:
             return answers.overloaded()
 
     def _index(self, token: Token) -> Response:
@@ -77,11 +77,11 @@ class Api:
             offered = offer_of_token(self._settings, token)
         except WeftError as problem:
             return answers.failure(problem)
-        known = [lines()[name] for name in offered.callable]
-        told = (
-            Offered(name=each.name, summary=each.summary, effect=each.effect, toolset=each.toolset) for each in known
+        listed = tuple(
+            OfferedOperation(name=each.name, summary=each.summary, effect=each.effect, toolset=each.toolset)
+            for each in (lines()[name] for name in offered.callable)
         )
-        return answers.done(answers.whole(Index(operations=tuple(told))))
+        return answers.done(answers.whole(OperationList(operations=listed)))
 
     def _answer(self, token: Token, name: str, body: bytes) -> Response:
         try:
@@ -95,29 +95,31 @@ class Api:
             if is_own(problem):
                 _log.error("%s failed: %s", name if name in lines() else "a call", problem)
             return answers.failure(problem)
-        except Exception:  # noqa: BLE001 - a server must outlive what it serves; told on standard error
+        except Exception:  # noqa: BLE001 - a call must not end the server; the trace is logged
             _log.exception("%s failed", name if name in lines() else "a call")
             return answers.internal()
 
 
 def nothing_there() -> Response:
-    """The same words for what there is not and for what this caller may not know of."""
-    return answers.refusal(404, "not_found", "there is no such operation for you", "GET /api lists those there are")
+    """The same response for a missing operation and for one that this caller may not know of."""
+    return answers.refusal(
+        404, "not_found", "no such operation for this token", "GET /api lists the operations you may call"
+    )
 
 
 def _turned_away(memory: Memory, name: str) -> Response:
-    """What there is and this caller may not call is on record."""
+    """Refuses an unknown or forbidden operation; the latter is recorded."""
     if name in lines():
         memory.refuse(operation_of(name), {}, NotFound("there is no such operation for this caller"), surface="http")
     return nothing_there()
 
 
 def _arguments(memory: Memory, operation: Operation, body: bytes) -> dict[str, Any]:
-    """What was sent, by its own names; a call that is refused for it is on record too."""
+    """The call's arguments by their names; a refusal is recorded."""
     sent: dict[str, Any] = {}
     try:
         sent = read_body(body)
-        return read_arguments(operation, sent, memory.loom.settings)
+        return read_arguments(operation, sent, memory.ctx.settings)
     except WeftError as problem:
         memory.refuse(operation, sent, problem, surface="http")
         raise

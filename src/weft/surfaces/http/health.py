@@ -1,4 +1,4 @@
-"""Whether the server is alive, and whether it can serve: without a token, so without a path, a name or a count."""
+"""`/health` and `/ready`: liveness and readiness. They need no token, so they reveal no path, name or count."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from weft.config import Settings
-from weft.errors import WeftError
+from weft.access.tokens import TokenBook
+from weft.core.errors import WeftError
+from weft.runtime.settings.load import Settings
 from weft.surfaces.callers import Callers
-from weft.surfaces.http.crew import Crew
-from weft.tokens import TokenBook
+from weft.surfaces.http.threads import CallThreads
 
-FRESH_SECONDS: Final = 1.0  # anybody may ask, and as often as they like: the store is asked once in a while
-READY_SECONDS: Final = 5.0  # a store that has not answered by then does not serve
-LEAST_BYTES: Final = 1_048_576  # on the disk: with less, a write may fail at any moment
+FRESH_SECONDS: Final = 1.0  # a result is reused for so long: anyone may ask at any rate
+READY_SECONDS: Final = 5.0  # after which a silent store counts as not ready
+LEAST_BYTES: Final = 1_048_576  # of free disk: with less, writes may fail
 
-Checks = tuple[tuple[str, str], ...]  # a part, and what is wrong with it, if anything is
+Checks = tuple[tuple[str, str], ...]  # each part with its problem, empty if it is fine
 
 
 class Drain:
-    """Whether the server is shutting down. Begun once, by the first signal, on the loop."""
+    """Whether the server is shutting down: set once, by the first signal, on the event loop."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -36,43 +36,43 @@ class Drain:
         return self._event.is_set()
 
     def begin(self) -> None:
-        """From now on nothing new is begun."""
+        """Starts the shutdown: new requests are refused."""
         self._event.set()
 
     async def wait(self) -> None:
-        """Until it begins."""
+        """Waits for the shutdown to start."""
         await self._event.wait()
 
 
 class Health:
-    """Answers `/health` and `/ready`. It has a thread of its own, so that no caller's work is waited for."""
+    """Answers `/health` and `/ready` on a thread of its own, which calls cannot block."""
 
-    def __init__(self, callers: Callers, book: TokenBook, crew: Crew, drain: Drain) -> None:
+    def __init__(self, callers: Callers, book: TokenBook, crew: CallThreads, drain: Drain) -> None:
         self._callers, self._book, self._crew, self._drain = callers, book, crew, drain
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weft-ready")
         self._asked: Future[Checks] | None = None
         self._checked_s = float("-inf")
-        self._checks: Checks = (("store", "not asked yet"),)
+        self._checks: Checks = (("store", "not checked yet"),)
 
     async def health(self, request: Request) -> Response:
-        """The process answers: that is all it says."""
+        """Liveness: the process answers."""
         return _lines(200, (("weft", ""),))
 
     async def ready(self, request: Request) -> Response:
-        """Whether calls can be served, with a line for each part that it takes."""
+        """Readiness: one line for each part."""
         if self._drain.begun:
             return _lines(503, (("server", "shutting down"),), connection="close")
         if time.monotonic() - self._checked_s > FRESH_SECONDS:
-            self._checked_s = time.monotonic()  # before the answer is there: who asks meanwhile gets the last one
+            self._checked_s = time.monotonic()  # set first: concurrent requests get the previous result
             self._checks = await self._look()
         return _lines(503 if any(problem for _, problem in self._checks) else 200, self._checks)
 
     def close(self) -> None:
-        """Asks nothing more, and waits for what is asked."""
+        """Waits for a running check and starts no other."""
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     async def _look(self) -> Checks:
-        """Asks, or goes on waiting for what was asked before; not for ever."""
+        """Starts a check, or waits for the running one, up to READY_SECONDS."""
         if self._asked is None or self._asked.done():
             self._asked = self._thread.submit(self._check)
         asked = asyncio.wrap_future(self._asked)
@@ -83,11 +83,11 @@ class Health:
         return (("store", self._store()), ("tokens", self._tokens()), ("threads", self._threads()), ("server", ""))
 
     def _store(self) -> str:
-        """Errors are told by their code: messages name paths."""
+        """The store's problem by its error code: messages name paths."""
         try:
             memory = self._callers.operator()
-            memory.loom.store.head(memory.loom.viewer)
-            return "disk_full" if _is_full(memory.loom.settings) else ""
+            memory.ctx.store.head(memory.ctx.viewer)
+            return "disk_full" if _is_full(memory.ctx.settings) else ""
         except WeftError as problem:
             return problem.code
 
@@ -99,17 +99,17 @@ class Health:
         return ""
 
     def _threads(self) -> str:
-        return "more calls wait than can be served" if self._crew.full else ""
+        return "too many calls are waiting" if self._crew.full else ""
 
 
 def _is_full(settings: Settings) -> bool:
-    """Whether next to nothing can be written beside the store; a store elsewhere tells by itself."""
+    """Whether the disk of a local store is full."""
     scheme, _, rest = settings.store.partition("://")
     if scheme != "sqlite" or not rest:
         return False
     try:
         found = os.statvfs(Path(rest).expanduser())
-    except (OSError, AttributeError):  # not there yet; Windows
+    except (OSError, AttributeError):  # no directory yet; Windows
         return False
     return found.f_bavail * found.f_frsize < LEAST_BYTES
 

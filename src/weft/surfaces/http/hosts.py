@@ -1,7 +1,7 @@
-"""Under which names a server may be called, so that no page of a browser can reach it by a name of its own.
+"""Names that a server answers to, as a defence against DNS rebinding.
 
-A page may have its name resolved to this machine once it is loaded (DNS rebinding); its requests then still say that
-name, as their Host and as their Origin.
+A web page may let its own name resolve to this machine after it is loaded; its requests still carry that name as Host
+and Origin.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _ORIGIN = re.compile(r"https?://(.+)")
 
 
 class Hosts:
-    """The names and addresses that may stand in Host and Origin.
+    """The names and addresses allowed in Host and Origin.
 
-    Those of this machine, the address `listens` (unless it is every address), and `named`: with a port only that port.
+    These are loopback names, the address `listens` (unless it is a wildcard), and `named`; a name with a port allows
+    that port only.
     """
 
     def __init__(self, listens: str, named: Iterable[str]) -> None:
@@ -31,7 +32,7 @@ class Hosts:
         self._one_port = {(name, port) for name, port in known if port is not None}
 
     def admits(self, host: str, *, address: str = "") -> bool:
-        """Whether a Host is one of them. `address` is the one of this machine at which the request came in."""
+        """Whether a Host header is allowed. `address` is the local address of the connection."""
         parsed = parse_host(host)
         if parsed is None:
             return False
@@ -42,13 +43,13 @@ class Hosts:
         return own is not None and _address(name) is not None and not _is_wildcard(name) and own[0] == name
 
     def admits_origin(self, origin: str, *, address: str = "") -> bool:
-        """Whether an Origin is a page of one of them."""
+        """Whether an Origin header is allowed."""
         found = _ORIGIN.fullmatch(origin.lower())
         return found is not None and self.admits(found[1], address=address)
 
 
 def parse_host(written: str) -> tuple[str, int | None] | None:
-    """A name or an address in one spelling, and its port if it has one; None for anything else."""
+    """A host name or address in canonical spelling, and its port if given; None for anything else."""
     if len(written) > MAX_HOST_CHARACTERS or not written.isascii():
         return None
     found = _HOST.fullmatch(written.lower())
@@ -83,5 +84,5 @@ def _is_wildcard(name: str) -> bool:
 
 
 def _bracketed(address: str) -> str:
-    """An address as it stands in a Host."""
+    """An address as a Host header writes it."""
     return f"[{address.partition('%')[0]}]" if ":" in address and not address.startswith("[") else address

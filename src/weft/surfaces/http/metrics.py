@@ -1,21 +1,28 @@
-"""What the server counts, as text for Prometheus.
+"""Counters of the server as Prometheus text, and the outermost layer, which counts and times every request.
 
-Written here rather than with a library: a dozen counters and one histogram, all changed by the loop's one thread. The
-values of labels come from fixed lists (routes, operations, classes of statuses, codes), never from what is sent.
+A dozen counters and one histogram, changed by the event loop's one thread, so no library. Values of labels come from
+fixed lists (routes, operations, classes of statuses, codes), never from a request.
 """
 
 from __future__ import annotations
 
 import platform
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from weft.surfaces.http.answers import draining
+from weft.surfaces.http.health import Drain
+from weft.surfaces.http.sessions import is_endless, stream_until
+from weft.surfaces.toolsets import lines
 from weft.version import __version__
 
 BUCKETS_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 OTHER: Final = "other"
-# Why something was refused, by its status.
+# Reason of a refusal by its status.
 REFUSED: Final = {
     400: "invalid",
     401: "unauthorized",
@@ -37,7 +44,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Metrics:
-    """Counters of one server. Only the loop changes them."""
+    """Counters of one server. Only the event loop's thread changes them."""
 
     def __init__(self) -> None:
         self._requests: Counter[Labels] = Counter()
@@ -47,11 +54,11 @@ class Metrics:
         self.in_flight = 0
 
     def gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """A figure that is asked for whenever it is read; `value` must be quick."""
+        """Adds a gauge, read at every scrape; `value` must be quick."""
         self._gauges[name] = (about, value)
 
     def answered(self, route: str, operation: str, status: int, seconds: float) -> None:
-        """One request is over. `route` and `operation` are from fixed lists; `operation` may be empty."""
+        """Counts a finished request. `route` and `operation` come from fixed lists; `operation` may be empty."""
         group = f"{status // 100}xx"
         self._requests[(("route", route), ("operation", operation), ("status", group))] += 1
         if status >= 400:
@@ -61,28 +68,30 @@ class Metrics:
         self._seconds[route].add(seconds)
 
     def text(self, *, starts: int, started_s: float) -> bytes:
-        """Everything, in the text format 0.0.4."""
+        """All metrics in the Prometheus text format 0.0.4."""
         return ("\n".join(self._lines(starts, started_s)) + "\n").encode()
 
     def _lines(self, starts: int, started_s: float) -> Iterator[str]:
         build = (("version", __version__), ("python", platform.python_version()))
-        yield from _metric("weft_build_info", "gauge", "what is running", {build: 1.0})
-        yield from _metric("weft_start_time_seconds", "gauge", "when it started, since 1970", {(): started_s})
-        yield from _metric("weft_starts_total", "counter", "how often a server was started on this store", {(): starts})
+        yield from _metric("weft_build_info", "gauge", "version of weft and Python", {build: 1.0})
+        yield from _metric("weft_start_time_seconds", "gauge", "start time in seconds since 1970", {(): started_s})
+        yield from _metric("weft_starts_total", "counter", "starts of a server on this store", {(): starts})
         restarts = max(0, starts - 1)
         yield from _metric("weft_restarts_total", "counter", "starts after the first one", {(): restarts})
         yield from _metric("weft_http_requests_in_flight", "gauge", "requests being served", {(): self.in_flight})
         for name, (about, value) in self._gauges.items():
             yield from _metric(name, "gauge", about, {(): value()})
-        yield from _metric("weft_http_requests_total", "counter", "requests, by what became of them", self._requests)
-        yield from _metric("weft_http_refusals_total", "counter", "requests that were refused, by why", self._refusals)
-        yield from _head("weft_http_request_seconds", "histogram", "how long requests took")
+        yield from _metric(
+            "weft_http_requests_total", "counter", "requests by route, operation and class of status", self._requests
+        )
+        yield from _metric("weft_http_refusals_total", "counter", "refused requests by reason", self._refusals)
+        yield from _head("weft_http_request_seconds", "histogram", "duration of requests")
         for route, histogram in self._seconds.items():
             yield from histogram.lines("weft_http_request_seconds", route)
 
 
 class _Histogram:
-    """How many took at most so long."""
+    """Counts by upper bound of duration."""
 
     def __init__(self) -> None:
         self._counts = [0] * (len(BUCKETS_SECONDS) + 1)
@@ -115,3 +124,64 @@ def _head(name: str, kind: str, about: str) -> Iterable[str]:
 def _line(name: str, labels: Labels, value: float) -> str:
     inside = ",".join(f'{key}="{said}"' for key, said in labels)
     return f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
+
+
+API: Final = "/api/"
+SITES: Final = "/sites"
+MCP: Final = "/mcp"
+ALWAYS: Final = ("/health", "/ready", "/metrics")  # also answered while the server shuts down
+ROUTES: Final = frozenset(
+    {*ALWAYS, "/", "/api", MCP, "/openapi.json", "/api/openapi.json"}
+    | {"/.well-known/agent-card.json", "/.well-known/agent.json"}
+)
+
+
+class RequestMetrics:
+    """The outermost layer of the application."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, drain: Drain) -> None:
+        self._app, self._metrics, self._drain = app, metrics, drain
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        route, operation = route_of(scope["path"])
+        status, began_s = 500, time.perf_counter()
+
+        async def note_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        self._metrics.in_flight += 1
+        try:
+            await self._choose(scope, route)(scope, receive, note_status)
+        finally:
+            self._metrics.in_flight -= 1
+            self._metrics.answered(route, operation, status, time.perf_counter() - began_s)
+
+    def _choose(self, scope: Scope, route: str) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+        if self._drain.begun and route not in ALWAYS:
+            return draining()
+        return self._stream if route == MCP and is_endless(scope) else self._app
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A stream that ends when its reader disconnects or the server shuts down."""
+        await stream_until(self._drain.wait, self._app, scope, receive, send)
+
+
+def is_route(path: str) -> bool:
+    """Whether any route answers this path."""
+    return route_of(path)[0] != OTHER
+
+
+def route_of(path: str) -> tuple[str, str]:
+    """The route and the operation of a path, as labels from fixed lists; OTHER for a path that does not exist."""
+    if path in ROUTES:
+        return path, ""
+    if path.startswith(API):
+        name = path.removeprefix(API)
+        return "/api/{operation}", name if name in lines() else OTHER
+    return (SITES, "") if path.startswith(SITES) else (OTHER, "")

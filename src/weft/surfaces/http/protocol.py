@@ -1,7 +1,6 @@
-"""HTTP/1.1 with deadlines: uvicorn waits for ever for a head, for a body and for a reader; this does not.
+"""HTTP/1.1 connections with deadlines, which uvicorn lacks, for the head, the body and the reading of the answer.
 
-A connection that sends nothing, or a byte now and then, is closed after a while; so is one that does not read its
-answer. Over the limit of connections, a new one is told so and closed.
+Idle and slow connections are closed. Beyond the limit of connections, a new one gets 503 and is closed.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ from typing import Any, Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_SECONDS: Final = 10.0  # from the first chance to send a head to its last byte
+HEAD_SECONDS: Final = 10.0  # from the connection, or the previous answer, to the last byte of the head
 BODY_SECONDS: Final = 60.0  # from the head to the last byte of the body
-READ_SECONDS: Final = 60.0  # how long an answer may wait for its reader to take more of it
+READ_SECONDS: Final = 60.0  # of no progress while the client reads its answer
 KEEP_ALIVE_SECONDS: Final = 15
 MAX_CONNECTIONS: Final = 4_096
-SPARE_FILES: Final = 256  # files that the store, its audit and the process itself may need beside connections
+SPARE_FILES: Final = 256  # open files kept for the store, the audit and the process
 
 
 def _raw(status: str, words: str, *headers: str) -> bytes:
-    """A whole answer, for where there is no request to answer."""
+    """A complete response for a connection without a request."""
     plain = ("content-type: text/plain; charset=utf-8", f"content-length: {len(words)}", "connection: close")
     return "\r\n".join((f"HTTP/1.1 {status}", *plain, *headers, "", words)).encode()
 
@@ -31,15 +30,15 @@ FULL: Final = _raw("503 Service Unavailable", "too many connections\n", "retry-a
 
 
 class Deadlines(H11Protocol):
-    """One connection. `most` connections are served at once; the rest are answered with 503."""
+    """One connection. At most `most` are served at once."""
 
     most: int = MAX_CONNECTIONS
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._deadline: asyncio.TimerHandle | None = None  # for what is being sent to us: a head or a body
+        self._deadline: asyncio.TimerHandle | None = None  # for the head or the body being received
         self._awaiting: object = None
-        self._unread: asyncio.TimerHandle | None = None  # for an answer that nobody reads
+        self._unread: asyncio.TimerHandle | None = None  # for an answer that is not read
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -63,14 +62,14 @@ class Deadlines(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.conn.their_state is h11.SEND_BODY:  # answered early, as what is too large is: the rest has its deadline
+        if self.conn.their_state is h11.SEND_BODY:  # refused early: the rest of the body has its deadline
             return
         self._expect(None, 0.0)  # uvicorn's own keep-alive timer runs until the next byte
         if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self._expect(h11.IDLE, HEAD_SECONDS)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]
-        """A client that sent all of a call and closed its half is still answered. A stream ends with its reader."""
+        """A client that closed its half after a whole call is still answered; a stream ends."""
         cycle = self.cycle
         waits = cycle is not None and not cycle.response_complete and not cycle.more_body
         if waits and self.scope["path"].startswith("/api"):
@@ -94,7 +93,7 @@ class Deadlines(H11Protocol):
         super().connection_lost(exc)  # resumes writing too, for whoever waits for it
 
     def _expect(self, what: object, seconds: float) -> None:
-        """Starts the clock when something else is awaited than before, and lets it run on when it is the same."""
+        """Starts a deadline for another state; lets it run on for the same one."""
         if what is self._awaiting and (what is None or self._deadline is not None):
             return
         if self._deadline is not None:

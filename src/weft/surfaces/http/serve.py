@@ -1,8 +1,10 @@
-"""`weft serve`: starts the server, says how each part of it is, and ends it without losing what it has begun."""
+"""`weft serve`: starts the server, prints the state of each part, and shuts down after the calls in flight."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import ipaddress
 import logging
 import os
 import signal
@@ -18,52 +20,55 @@ import uvicorn
 from msgspec.structs import replace
 from sse_starlette.sse import AppStatus
 
-from weft.config import Settings, load_settings
-from weft.errors import Misconfigured
-from weft.instants import SystemClock
-from weft.memory import Memory
+from weft.access.tokens import book_of
+from weft.core.clock import SystemClock
+from weft.core.errors import Misconfigured
+from weft.memory.facade import Memory
+from weft.runtime.settings.load import Settings, load_settings
 from weft.surfaces.callers import Callers
 from weft.surfaces.http.app import App, build_app
-from weft.surfaces.http.gate import MAX_HEAD_BYTES
-from weft.surfaces.http.listening import address_of, is_loopback, listen, raise_file_limit
-from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, Deadlines
-from weft.surfaces.http.starts import Record, Start
+from weft.surfaces.http.auth import MAX_HEAD_BYTES
+from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, MAX_CONNECTIONS, SPARE_FILES, Deadlines
+from weft.surfaces.http.start_record import Start, StartRecord
 from weft.surfaces.starting import check_start
 from weft.surfaces.toolsets import offer_of
-from weft.tokens import book_of
 from weft.version import __version__
 
-DRAIN_SECONDS: Final = 10.0  # how long what was begun may take to end
-WORK_SECONDS: Final = 5.0  # how long rebuilds and watchers may take to end
-LINGER_SECONDS: Final = 0.25  # how long open connections are told that the server ends, before they are closed
+DRAIN_SECONDS: Final = 10.0  # for calls in flight to end
+WORK_SECONDS: Final = 5.0  # for background jobs and watchers to end
+LINGER_SECONDS: Final = 0.25  # in which new requests on open connections are answered with 503
 LOOK_SECONDS: Final = 0.02
 
 Say = Callable[[str], None]
 
 
 def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[str] | None = None, *, say: Say) -> None:
-    """Serves until a signal asks to stop. `say` is told, line by line, how each part is.
+    """Serves until a signal asks to stop. `say` prints one line on the state of each part.
 
-    Raises Misconfigured or StoreError, with what to do, before anything is served.
+    Raises Misconfigured or StoreError before anything is served.
     """
     settings = _settings(host, port, toolsets)
     most = raise_file_limit()
     book, callers = book_of(settings), Callers("http")
     say(f"weft {__version__}")
-    tokens = book.tokens()  # a file that cannot be trusted stops here
+    tokens = book.tokens()  # raises for a damaged file
     offered, checked = offer_of(settings, network=True), check_start(settings, network=True)
     memory = callers.operator()
     try:
         say(_store_line(memory))
         say(_embedder_line(memory))
-        live = sum(token.live(memory.loom.clock.now_us()) for token in tokens)
-        say(f"tokens: {live} live" if live else "tokens: none, so nobody may call: make one with `weft token create`")
-        say(f"tools: {len(offered.callable)} may be called, {len(offered.listed) + offered.finds} are listed over MCP")
+        live = sum(token.live(memory.ctx.clock.now_us()) for token in tokens)
+        say(
+            f"tokens: {live} live"
+            if live
+            else "tokens: none; create one with `weft token create`, calls are refused until then"
+        )
+        say(f"tools: {len(offered.callable)} callable, {len(offered.listed) + offered.finds} listed over MCP")
         for line in checked:
             say(f"tools: {line}")
         say(_watch_line(memory))
         with listen(settings.host, settings.port) as listening:
-            record = Record(settings)
+            record = StartRecord(settings)
             start = record.begin(SystemClock().now_us())
             say(_start_line(start))
             app = build_app(settings, callers, book, start)
@@ -74,10 +79,10 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
         callers.close()
         raise
     if left or not rested:
-        what = "calls" if left else "work in the background"
-        say(f"left: {what} that took too long to end; what was not finished is not written")
+        what = "calls" if left else "background work"
+        say(f"stopped: {what} did not end in time; unfinished writes are not in the store")
         sys.stdout.flush()
-        os._exit(0)  # their threads hold the store, and Python would wait for them
+        os._exit(0)  # Python would wait for their threads
     callers.close()
     say("ended")
 
@@ -88,35 +93,35 @@ def _settings(host: str | None, port: int | None, toolsets: Sequence[str] | None
 
 
 def _store_line(memory: Memory) -> str:
-    loom = memory.loom
-    position = loom.store.head(loom.viewer).pos
-    return f"store: ok, {loom.settings.store}, account {loom.settings.account} at {position:,}"
+    ctx = memory.ctx
+    position = ctx.store.head(ctx.viewer).pos
+    return f"store: ok, {ctx.settings.store}, account {ctx.settings.account} at {position:,}"
 
 
 def _embedder_line(memory: Memory) -> str:
-    """One that cannot serve costs quality, not the start."""
-    embedding = memory.loom.embedding
+    """The embedder's state. A failing one costs search quality, not the start."""
+    embedding = memory.ctx.embedding
     if embedding.model is None:
-        return "embedder: none, so memories are found by their words alone"
+        return "embedder: none; search uses words only"
     vector, problem = embedding.query("weft")
     if vector is None:
-        return f"embedder: cannot serve, so memories are found by their words alone: {problem}"
+        return f"embedder: failed, so search uses words only: {problem}"
     return f"embedder: ok, {embedding.model}"
 
 
 def _watch_line(memory: Memory) -> str:
-    from weft.operations.watching import watcher_of, watches
+    from weft.code.watch.watch import watcher_of, watches
 
-    root = memory.loom.settings.root
-    if not watches(memory.loom):
-        return "code: not watched, as the setting watch says"
-    if watcher_of(memory.loom) is None:
-        return f"code: {root} is not indexed; graph_rebuild indexes it, and it is watched from then on"
+    root = memory.ctx.settings.root
+    if not watches(memory.ctx):
+        return "code: not watched (setting watch)"
+    if watcher_of(memory.ctx) is None:
+        return f"code: {root} is not indexed; graph_rebuild indexes and then watches it"
     return f"code: watching {root}"
 
 
 def _start_line(start: Start) -> str:
-    before = " (the one before was cut short)" if start.cut_short else ""
+    before = " (the previous one did not shut down cleanly)" if start.cut_short else ""
     return f"starts: {start.count} on this store{before}"
 
 
@@ -124,17 +129,17 @@ def _say_where(listening: socket.socket, say: Say) -> None:
     address = address_of(listening)
     if not is_loopback(listening):
         say(
-            "warning: others can reach this address, and what they send is not encrypted: put a reverse proxy with TLS "
-            "in front, and name the address it is called by in the setting hosts"
+            "warning: this address is reachable from the network without encryption: put a reverse proxy with TLS in "
+            "front, and add its public name to the setting hosts"
         )
     say(f"listening: http://{address} (MCP at /mcp, HTTP at /api)")
 
 
 def _run(app: App, listening: socket.socket, most: int, started: Callable[[], None]) -> bool:
-    """Serves until told to stop; says whether calls were left running. `started` is called when it can be told to."""
-    # Streams are ended here: the library would cut answers to calls that are still running.
+    """Serves until stopped; returns whether calls are still running. `started` is called when signals are handled."""
+    # Streams are ended by the application: the library would cut answers of running calls.
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
-    for noisy in ("uvicorn.error", "mcp"):  # a line for everybody's malformed request
+    for noisy in ("uvicorn.error", "mcp"):  # they log a line for every malformed request
         logging.getLogger(noisy).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
@@ -153,12 +158,12 @@ def _run(app: App, listening: socket.socket, most: int, started: Callable[[], No
     server = Server(config, app, started)
     server.run(sockets=[listening])
     if not server.started:
-        raise Misconfigured("the server could not be started", hint="the lines above say why")
+        raise Misconfigured("the server could not be started", hint="the lines above have the reason")
     return not app.close()
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, with signals of our own: the first one drains, the second one leaves at once."""
+    """uvicorn's server with its own signals: the first one drains, the second one exits at once."""
 
     def __init__(self, config: uvicorn.Config, app: App, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -183,12 +188,12 @@ class Server(uvicorn.Server):
 
     def _told_to_stop(self) -> None:
         if self._app.drain.begun:
-            os._exit(1)  # what is written is safe: the store takes a kill at any moment
+            os._exit(1)  # committed writes are durable
         self._app.drain.begin()
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Nobody new is let in; what was begun is answered; then connections are closed."""
+        """Stops accepting, waits for calls in flight, then closes connections."""
         for server in self.servers:
             server.close()
         until_s = time.monotonic() + DRAIN_SECONDS
@@ -196,3 +201,69 @@ class Server(uvicorn.Server):
         while self._app.metrics.in_flight and time.monotonic() < until_s:
             await asyncio.sleep(LOOK_SECONDS)
         await super().shutdown(sockets)
+
+
+BACKLOG: Final = 1_024
+_OTHER: Final = "choose another with --host and --port, or WEFT_HOST and WEFT_PORT"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises Misconfigured if the address cannot be bound."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as problem:
+        raise Misconfigured(
+            f"host {host!r} is not an address: {problem}", hint="use 127.0.0.1, or 0.0.0.0"
+        ) from problem
+    family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except OSError as problem:
+        made.close()
+        raise _unbound(problem, host, port) from problem
+    made.settimeout(0.0)
+    return made
+
+
+def _unbound(problem: OSError, host: str, port: int) -> Misconfigured:
+    match problem.errno:
+        case errno.EADDRINUSE:
+            return Misconfigured(f"port {port} on {host} is taken by another program", hint=f"stop it, or {_OTHER}")
+        case errno.EACCES | errno.EPERM:
+            low = "ports below 1024 need privileges: use a higher one behind a reverse proxy"
+            return Misconfigured(f"no permission to listen on port {port}", hint=low)
+        case errno.EADDRNOTAVAIL:
+            return Misconfigured(f"{host} is not an address of this machine", hint="use 127.0.0.1, or 0.0.0.0 for all")
+        case _:
+            return Misconfigured(f"cannot listen on {host}:{port}: {problem}", hint=_OTHER)
+
+
+def address_of(listening: socket.socket) -> str:
+    """The address as a client writes it: `127.0.0.1:8420`, `[::1]:8420`."""
+    host, port = listening.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_loopback(listening: socket.socket) -> bool:
+    """Whether the socket is bound to a loopback address."""
+    return ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def raise_file_limit() -> int:
+    """Raises the limit of open files to the hard limit; returns the number of connections it allows."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return MAX_CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+        except (OSError, ValueError):  # some systems have a limit below the hard one
+            pass
+    room = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else soft - SPARE_FILES
+    return max(16, min(MAX_CONNECTIONS, room))

@@ -1,4 +1,4 @@
-"""`/mcp`: the SDK's own transport, with bounds for each token and an end to what a revoked one has open."""
+"""`/mcp`: the SDK's transport, with limits for each token; streams and sessions of a revoked token are ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
 from mcp.server import Server
@@ -14,29 +14,63 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from weft.config import Settings
-from weft.errors import WeftError
-from weft.instants import Clock, SystemClock
+from weft.access.tokens import TokenBook
+from weft.core.clock import Clock, SystemClock
+from weft.core.errors import WeftError
+from weft.runtime.settings.load import Settings
 from weft.surfaces.http import answers
-from weft.surfaces.http.gate import TOKEN
-from weft.surfaces.http.streams import is_endless, stream_until
-from weft.tokens import TokenBook
+from weft.surfaces.http.auth import TOKEN
+
+LISTENING: Final = "subscriptions/listen"  # in newer MCP, the one request with an endless answer
+GONE: Final[Message] = {"type": "http.disconnect"}
+
+
+def is_endless(scope: Scope) -> bool:
+    """Whether the answer is a stream that lasts until its reader disconnects."""
+    return scope["method"] == "GET" or Headers(scope=scope).get("mcp-method") == LISTENING
+
+
+async def stream_until(
+    over: Callable[[], Awaitable[object]], app: ASGIApp, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Lets `app` stream until its reader disconnects or `over` returns, then ends the response properly."""
+    begun = ended = False
+
+    async def noting(message: Message) -> None:
+        nonlocal begun, ended
+        begun = begun or message["type"] == "http.response.start"
+        ended = message["type"] == "http.response.body" and not message.get("more_body", False)
+        await send(message)
+
+    async def until_over() -> Message:
+        reading, ending = asyncio.ensure_future(receive()), asyncio.ensure_future(over())
+        try:
+            await asyncio.wait((reading, ending), return_when=asyncio.FIRST_COMPLETED)
+            return reading.result() if reading.done() else GONE
+        finally:
+            reading.cancel()
+            ending.cancel()
+
+    await app(scope, until_over, noting)
+    if begun and not ended:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
 
 MAX_SESSIONS: Final = 1_000
-MAX_SESSIONS_EACH: Final = 32  # of one token; of more, the one that has been idle longest is ended
+MAX_SESSIONS_EACH: Final = 32  # of one token; for one more, the longest idle one is ended
 SESSION_IDLE_SECONDS: Final = 600.0
-MAX_CALLS: Final = 256  # answered at once; open streams are not among them, nor what waits for a person
+MAX_CALLS: Final = 256  # in flight, without open streams and calls that wait for a person
 MAX_CALLS_EACH: Final = 64  # of one token
-LOOK_SECONDS: Final = 2.0  # how soon a revoked token's streams and sessions end
-BUSY_SECONDS: Final = 30  # until a session may have become free
+LOOK_SECONDS: Final = 2.0  # interval of checks for revoked tokens
+BUSY_SECONDS: Final = 30  # Retry-After when every session is in use
 
-Asking = Callable[[str], int]  # how many calls of a token wait for a person
+Asking = Callable[[str], int]  # number of calls of a token that wait for a person
 
 
-class Mcp:
-    """MCP over HTTP, for whom the gate let in. Host and Origin are the gate's to check."""
+class McpEndpoint:
+    """MCP over streamable HTTP for admitted requests."""
 
     def __init__(
         self, server: Server[Any], settings: Settings, book: TokenBook, asking: Asking, clock: Clock | None = None
@@ -49,26 +83,26 @@ class Mcp:
         )
         self._book, self._asking, self._clock = book, asking, clock or SystemClock()
         self._calls: Counter[str] = Counter()  # of each token that has any
-        self._streams: dict[asyncio.Event, str] = {}  # what ends a stream, and of which token it is
+        self._streams: dict[asyncio.Event, str] = {}  # the token of each open stream, by the event that ends it
 
     @property
     def sessions(self) -> int:
-        """Open ones."""
-        return len(self._manager._server_instances)  # the SDK has no other way to ask
+        """Number of open sessions."""
+        return len(self._manager._server_instances)  # the SDK has no public counter
 
     @property
     def calls(self) -> int:
-        """Being answered now, but for those that wait for a person."""
+        """Calls in flight, without those that wait for a person."""
         return sum(map(self._busy, self._calls))
 
     def session_of(self, scope: Scope) -> str:
-        """The session that a request belongs to: one that there is, and not what anybody invents. Else nothing."""
+        """The id of the request's session if that exists, else an empty string."""
         session = Headers(scope=scope).get("mcp-session-id", "")
         return session if _has_sessions(scope) and session in self._manager._server_instances else ""
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Sessions live as long as this."""
+        """Runs the session manager and the check for revoked tokens."""
         async with self._manager.run():
             sweeping = asyncio.create_task(self._sweep())
             try:
@@ -97,13 +131,13 @@ class Mcp:
     async def _answer(self, whose: str, scope: Scope, receive: Receive, send: Send) -> None:
         begins = _has_sessions(scope) and "mcp-session-id" not in Headers(scope=scope)
         if begins and not await self._make_room(whose):
-            full = answers.overloaded("there are too many sessions in use", BUSY_SECONDS)
+            full = answers.overloaded("too many MCP sessions are in use", BUSY_SECONDS)
             await full(scope, receive, send)
         else:
             await self._manager.handle_request(scope, receive, send)
 
     async def _stream(self, whose: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Until its reader goes, or its token is no longer good."""
+        """Streams until the reader disconnects or the token is revoked."""
         over = asyncio.Event()
         self._streams[over] = whose
         try:
@@ -112,7 +146,7 @@ class Mcp:
             del self._streams[over]
 
     async def _make_room(self, whose: str) -> bool:
-        """For one more session of a token; where it has as many as it may, its longest idle one is ended for it."""
+        """Makes room for a new session of a token, ending its longest idle one at the limit. False if all are busy."""
         own = self._sessions_of(whose)
         if len(own) >= MAX_SESSIONS_EACH:
             until_s = {session: self._idle_until_s(session) for session in own}
@@ -126,7 +160,7 @@ class Mcp:
         return [session for session, owner in self._manager._session_owners.items() if owner["client_id"] == whose]
 
     def _idle_until_s(self, session: str) -> float:
-        """When it will end by itself; never while it is in use."""
+        """When the session times out; infinity while it is in use."""
         idle = self._manager._server_instances[session].idle_scope
         return math.inf if idle is None else idle.deadline
 
@@ -135,7 +169,7 @@ class Mcp:
             await self._manager._discard_session(session, transport)
 
     async def _sweep(self) -> None:
-        """Ends what tokens have open that are no longer good."""
+        """Ends streams and sessions of tokens that were revoked or have expired."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             owners = {owner["client_id"] for owner in self._manager._session_owners.values()}
@@ -148,11 +182,11 @@ class Mcp:
     def _is_dead(self, whose: str) -> bool:
         try:
             return not self._book.is_live(whose, self._clock.now_us())
-        except WeftError:  # nobody new is admitted; what is open waits until it can be told
+        except WeftError:  # unknown for now: new requests are refused, open ones stay
             return False
 
 
 def _has_sessions(scope: Scope) -> bool:
-    """Whether it is of the protocol's older era, which has sessions."""
+    """Whether the request's protocol version has sessions, as older ones do."""
     version = Headers(scope=scope).get("mcp-protocol-version")
     return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS

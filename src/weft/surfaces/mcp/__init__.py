@@ -1,7 +1,6 @@
-"""MCP, on the official SDK.
+"""MCP server, on the official SDK.
 
-`server` builds the server and serves it on standard input and output, which `wire` and `lines` carry. `desk` answers
-calls, `asking` asks a person for an approval, `progress` tells how far long work is; `resources` and `prompts` are made
-of the same calls. `tools` and `find_tool` describe operations; `answer` bounds what comes back, `render` and the files
-that are named for what they word put it into words.
+`server` builds the server and serves it on standard input and output (`stdio`, `jsonrpc`); `dispatch` answers calls,
+`asking` asks the client's user for an approval, `progress` reports on long work; `resources` and `prompts` are made
+from the same calls. `tools` and `find_tool` describe operations; `answer` keeps answers within their budget.
 """

@@ -1,11 +1,11 @@
-"""What goes back to the model: an envelope, as text and as data, both within the same budget.
+"""Answers to calls: an envelope as text and as data, both within one budget.
 
-Several clients show a model only one of the two, so each says everything by itself, and each is made to fit by itself.
+Several clients show a model only one of the two, so each is complete and fitted by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,14 +13,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.context.budget import PROFILE_TOKENS, Profile, wider
-from weft.context.priorities import TEXTS, Priorities
+from weft.context.budget import PROFILE_TOKENS, wider
 from weft.context.tokens import CHARACTERS_PER_TOKEN, count_tokens
-from weft.errors import OverBudget, WeftError
-from weft.operations.bounds import OUTPUT_CHARACTERS
-from weft.operations.registry import Operation
+from weft.core.errors import OverBudget, WeftError
+from weft.recall.answer_limits import OUTPUT_CHARACTERS
+from weft.runtime.operation import Operation
+from weft.runtime.priorities import TEXTS, Priorities, Profile
 from weft.surfaces.mcp.fitting import ENVELOPE_CHARACTERS, fit, size
-from weft.surfaces.mcp.next_steps import NEXT_STEPS
 
 if TYPE_CHECKING:
     from weft.context.shaping import Shaped
@@ -35,11 +34,36 @@ MAX_ROUNDS: Final = 12
 UNSAID: Final = "default"  # what an envelope calls the profile of those that gave none
 ROOM_FOR_COUNT: Final = 99_999  # stands for the estimate until that is known
 
+# What to do about an error that gives no hint itself.
+NEXT_STEPS: Final[Mapping[str, str]] = {
+    "error": "send it again; if it fails again, ask the operator to run `weft doctor`",
+    "invalid": "send the arguments as the tool's input schema says; find_tool with the tool's name describes it",
+    "too_large": "send less at a time: several calls, or a shorter text",
+    "blocked_scope": "`weft project-list` names the projects and focus areas that there are",
+    "unproven": "send produced_by_task_id: the task that this came from",
+    "over_budget": "ask with profile debug",
+    "conflict": "read the current state, then send it again",
+    "not_found": "`weft recall` finds what there is by words; an id or a citation must be as an answer gave it",
+    "forbidden": "go on without it, or ask the operator for access",
+    "needs_approval": "ask for approval with `weft request-global-write-approval`, or write it for this project alone",
+    "misconfigured": "ask the operator: `weft config` shows every setting and its source",
+    "model_error": "go on without it: memories are saved and found all the same; ask the operator to run `weft doctor`",
+    "store_error": "send it again in a moment; if it fails again, ask the operator to run `weft doctor`",
+    "not_a_store": "ask the operator: `weft config` shows which store is meant",
+    "schema_mismatch": "ask the operator to update weft",
+    "busy": "nothing was written: send it again in a moment",
+    "away": "nothing was written: send it again later",
+    "read_only": "ask the operator for a store that can be written",
+    "disk_full": "nothing was written: ask the operator to free some space",
+    "corrupt": "ask the operator to run `weft doctor`",
+    "internal": "the call may be repeated; the operator finds the cause on the server's standard error",
+}
+
 Wording = Callable[[str], str]
 
 
 class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Every answer: whether it worked, a summary, what it costs to read, then the operation's own output."""
+    """Every answer: whether it worked, a summary, its cost in tokens, then the output of the operation."""
 
     ok: bool
     summary: str
@@ -51,8 +75,8 @@ class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error_code: str = ""
 
 
-class Answer(Struct, frozen=True, kw_only=True):
-    """An envelope and the same in words."""
+class ToolAnswer(Struct, frozen=True, kw_only=True):
+    """An envelope, and its contents as text."""
 
     text: str
     envelope: Envelope
@@ -60,11 +84,11 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def success(
     output: Struct, *, wording: Wording, profile: Profile | None = None, operation: Operation | None = None
-) -> Answer:
-    """What an operation gave, within the budget. `wording` turns notes into the caller's words.
+) -> ToolAnswer:
+    """The output of an operation within the budget; `wording` turns notes into the caller's words.
 
-    Without a profile that is 4,000 tokens, with debug as many characters as any answer may have. Raises OverBudget if a
-    profile has no room for what must not be left out; what was written is always told.
+    The budget is 4,000 tokens without a profile, and with debug the most characters that any answer may have. Raises
+    OverBudget if a profile has no room for the required fields of a read; a write is always reported.
     """
     whole: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(output))
     notes = tuple(map(wording, whole.pop("notes", ())))
@@ -78,20 +102,20 @@ def success(
         return _summed_up(output, profile)
 
 
-def failure(problem: WeftError, *, wording: Wording, profile: Profile | None = None) -> Answer:
-    """What went wrong and what to do next, always."""
+def failure(problem: WeftError, *, wording: Wording, profile: Profile | None = None) -> ToolAnswer:
+    """An error with its next step."""
     hint = problem.hint or NEXT_STEPS.get(problem.code, NEXT_STEPS["error"])
     return _failure(problem.message, wording(hint), problem.code, profile)
 
 
-def internal_failure(profile: Profile | None = None) -> Answer:
-    """Something that is weft's own fault; what exactly is on standard error."""
-    hint = "the server's standard error says how; the call may be repeated"
-    return _failure("weft failed inside", hint, "internal", profile)
+def internal_failure(profile: Profile | None = None) -> ToolAnswer:
+    """A fault of weft itself; the details are on standard error."""
+    hint = "the call may be repeated; the operator finds the cause on the server's standard error"
+    return _failure("internal error in weft", hint, "internal", profile)
 
 
-def _failure(message: str, hint: str, code: str, profile: Profile | None) -> Answer:
-    from weft.retrieval.views.ground import flat
+def _failure(message: str, hint: str, code: str, profile: Profile | None) -> ToolAnswer:
+    from weft.text.one_line import flat
 
     most = _tokens(profile) * CHARACTERS_PER_TOKEN // 3
     message, hint = _bounded(message, most), _bounded(hint, most)
@@ -99,14 +123,14 @@ def _failure(message: str, hint: str, code: str, profile: Profile | None) -> Ans
     envelope = Envelope(
         ok=False, summary=message, profile=profile or UNSAID, token_estimate=ROOM_FOR_COUNT, hint=hint, error_code=code
     )
-    return _priced(Answer(text=text, envelope=envelope))
+    return _priced(ToolAnswer(text=text, envelope=envelope))
 
 
 # Without a profile, and for debugging
 
 
-def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile | None) -> Answer:
-    """Within a bound that few answers reach: what is longer is cut."""
+def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile | None) -> ToolAnswer:
+    """Fits a bound that few answers reach by cutting long texts."""
     rows = "hits" in whole
     texts = {name: whole.pop(name) for name in TEXTS if name in whole}
     notes = _few(notes, NOTES_CHARACTERS)
@@ -131,7 +155,7 @@ def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profi
         if max(len(text), size(envelope)) <= most and (profile or count_tokens(text) <= tokens):
             break
         room = room * 2 // 3  # quoting many short lines takes more than the data itself
-    return _priced(Answer(text=text, envelope=envelope))
+    return _priced(ToolAnswer(text=text, envelope=envelope))
 
 
 # With a profile
@@ -139,8 +163,8 @@ def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profi
 
 def _shaped(
     output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile, operation: Operation | None
-) -> Answer:
-    """Within the tokens of a profile, by leaving out what matters least. Notes are few, and fewer if need be."""
+) -> ToolAnswer:
+    """Fits the tokens of a profile by omitting the least important fields. Notes are few, and fewer if need be."""
     tokens = _tokens(profile)
     some = _few(notes, tokens * CHARACTERS_PER_TOKEN // NOTES_SHARE)
     none = _few(notes, 0)
@@ -150,13 +174,13 @@ def _shaped(
             return _priced(made)
     name = operation.name if operation is not None else type(output).__name__
     raise OverBudget(
-        f"{name} takes more than the {tokens:,} tokens of profile {profile}, even without all that may be left out",
+        f"{name} takes more than the {tokens:,} tokens of profile {profile}, even without every optional field",
         hint=_wider(output, whole, notes, profile, operation),
     )
 
 
 def _wider(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile, operation: Any) -> str:
-    """The next profile that has room for it."""
+    """The hint that names the next profile with enough room."""
     wide = wider(profile)
     tokens = PROFILE_TOKENS[wide]
     if tokens is not None:
@@ -169,7 +193,7 @@ def _wider(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profil
 
 
 class _Shaping:
-    """Both forms of one answer, each with as little left out as it takes."""
+    """Both forms of one answer, each with as little omitted as its budget allows."""
 
     def __init__(
         self,
@@ -180,19 +204,19 @@ class _Shaping:
         operation: Operation | None,
     ) -> None:
         from weft.context.shaping import without
-        from weft.surfaces.mcp.render import render
+        from weft.surfaces.render import render
 
         self._type, self._whole, self._notes, self._profile = type(output), whole, notes, profile
         self._priorities: Priorities = operation.priorities if operation is not None else {}
-        self._summary = _summary(render(output).summary)
+        self._summary = _summary(render(output, "model").summary)
         # What a context tells in words is not told again beside it: there would be room for neither.
         told = operation.told if operation is not None and any(whole.get(name) for name in TEXTS) else ()
         self._data = {name: held for name, held in whole.items() if name not in told}
         if profile == "compact" and operation is not None:
             self._data = without(self._data, operation.spare)
 
-    def answer(self, *, may_cut: bool) -> Answer | None:
-        """Both, or none if one has no room for what must stay."""
+    def answer(self, *, may_cut: bool) -> ToolAnswer | None:
+        """Both forms, or None if one has no room for its required fields."""
         from weft.context.shaping import shape
 
         tokens = _tokens(self._profile)
@@ -210,7 +234,7 @@ class _Shaping:
         if data is None:
             return None
         words = fitted(self._whole, cost=of_text)
-        return None if words is None else Answer(text=self._text(words), envelope=self._envelope(data))
+        return None if words is None else ToolAnswer(text=self._text(words), envelope=self._envelope(data))
 
     def _text(self, shaped: Shaped) -> str:
         from weft.context.shaping import refilled
@@ -240,44 +264,44 @@ class _Shaping:
         tokens = _tokens(self._profile)
         return (
             *self._notes,
-            f"left out to stay within {tokens:,} tokens: {gone}; profile {wider(self._profile)} has more",
+            f"omitted to stay within {tokens:,} tokens: {gone}; profile {wider(self._profile)} has more",
         )
 
 
-def _summed_up(output: Struct, profile: Profile) -> Answer:
-    """Of what was written and has no room, that it was."""
-    from weft.surfaces.mcp.render import render
+def _summed_up(output: Struct, profile: Profile) -> ToolAnswer:
+    """Reports a write whose answer has no room."""
+    from weft.surfaces.render import render
 
-    summary = _summary(render(output).summary)
-    notes = (f"done; what it answered has no room in profile {profile}",)
+    summary = _summary(render(output, "model").summary)
+    notes = (f"done; its answer does not fit profile {profile}",)
     envelope = Envelope(ok=True, summary=summary, profile=profile, token_estimate=ROOM_FOR_COUNT, notes=notes)
-    return _priced(Answer(text=f"{summary}\n\nnote: {notes[0]}", envelope=envelope))
+    return _priced(ToolAnswer(text=f"{summary}\n\nnote: {notes[0]}", envelope=envelope))
 
 
 # Words
 
 
 def _words(output: Struct, notes: tuple[str, ...], summary: str = "") -> tuple[str, str]:
-    """The text of an answer, and its summary, which is its own if none is given."""
-    from weft.retrieval.views.ground import flat  # with the first answer: not needed to say which tools there are
-    from weft.surfaces.mcp.render import render
+    """The text of an answer and its summary (its own if none is given)."""
+    from weft.surfaces.render import render
+    from weft.text.one_line import flat
 
-    rendered = render(output)
+    rendered = render(output, "model")
     short = summary or _summary(rendered.summary)
     whole = [rendered.summary] if not summary and short != rendered.summary else []
     said = ["\n".join(f"note: {flat(note)}" for note in notes)] if notes else []
-    return "\n\n".join([short, *whole, *rendered.blocks, *said]), short
+    return "\n\n".join(filter(None, (short, *whole, rendered.text, *rendered.blocks, *said))), short
 
 
 def _summary(written: str) -> str:
-    """In a few sentences: an id in it may be of any length."""
+    """At most SUMMARY_CHARACTERS: an id in it may be of any length."""
     from weft.context.wording import cut
 
     return cut(written, SUMMARY_CHARACTERS)
 
 
 def _few(notes: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """Whole notes up to so many characters; of more, how many they are."""
+    """Whole notes up to `most` characters, then the number of the rest."""
     kept: list[str] = []
     left = most
     for note in (_bounded(each, MESSAGE_CHARACTERS) for each in notes):
@@ -290,7 +314,7 @@ def _few(notes: tuple[str, ...], most: int) -> tuple[str, ...]:
 
 
 def _bounded(text: str, most: int) -> str:
-    """Not too long, and without halves of characters: a message may repeat what was sent."""
+    """At most `most` characters, without lone surrogates: a message may repeat what was sent."""
     most = min(most, MESSAGE_CHARACTERS)
     kept = text if len(text) <= most else text[:most] + "…"
     return kept.encode("utf-8", "replace").decode()
@@ -309,7 +333,7 @@ def _json(envelope: Envelope) -> str:
     return msgspec.json.encode(envelope).decode()
 
 
-def _priced(answer: Answer) -> Answer:
-    """With what the longer form costs to read."""
+def _priced(answer: ToolAnswer) -> ToolAnswer:
+    """The answer with the tokens of its longer form."""
     tokens = max(count_tokens(answer.text), count_tokens(_json(answer.envelope)))
     return replace(answer, envelope=replace(answer.envelope, token_estimate=tokens))

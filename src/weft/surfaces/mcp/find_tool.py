@@ -1,7 +1,7 @@
-"""`find_tool`: one tool that finds, describes and calls all the others that its caller may call.
+"""`find_tool`: a tool that finds, describes and calls all others that its caller may call.
 
-It is made for an offer, not listed among the operations, because it is about them. A call through it is a call of the
-tool that it names: the same checks, the same record, the same answer.
+It is made for each offer and not listed among the operations. A call through it is a call of the named tool: the same
+checks, the same record, the same answer.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from typing import Annotated, Any, Final
 from mcp.types import Tool, ToolAnnotations
 from msgspec import Meta, Struct
 
-from weft.errors import Invalid, NotFound
-from weft.lexical import stems
-from weft.loom import Loom
+from weft.core.errors import Invalid, NotFound
 from weft.operations import operation as operation_of
-from weft.operations.registry import Operation
+from weft.runtime.call_context import CallContext
+from weft.runtime.operation import Operation
 from weft.surfaces.mcp.profiles import SAID
-from weft.surfaces.mcp.tool_text import ToolDescribed, ToolFound, ToolsFound
 from weft.surfaces.mcp.tools import describe, description, input_schema, output_schema, whole_input
 from weft.surfaces.toolsets import CORE, FIND_TOOL, Offer, lines, nearest
+from weft.text.lexical import stems
 
 MOST_FOUND: Final = 5
 # What a word weighs by where it stands: in the name, the summary, the names of arguments, the description.
@@ -45,8 +44,36 @@ ABOUT: Final = {
 _PREFIX: Final = re.compile(r"mcp__(?:\w+?__)?")
 
 
+class ToolFound(Struct, frozen=True, kw_only=True):
+    """A tool in one line."""
+
+    name: str
+    toolset: str
+    effect: str
+    does: str
+
+
+class ToolDescribed(Struct, frozen=True, kw_only=True):
+    """A tool with everything that a caller needs to know."""
+
+    name: str
+    toolset: str
+    effect: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class ToolsFound(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tools that were found, best first; or one of them in full; or the names of all, by toolset."""
+
+    found: tuple[ToolFound, ...] = ()
+    described: ToolDescribed | None = None
+    names: dict[str, tuple[str, ...]] = {}
+    notes: tuple[str, ...] = ()
+
+
 class FindTool(Struct, frozen=True, kw_only=True):
-    """What to look for, or which tool to describe or call. Without any of them, the names of all tools."""
+    """A search, or the tool to describe or call. Without any of them, the names of all tools."""
 
     query: Annotated[str, Meta(max_length=1_000, description="what the tool should do, in words")] = ""
     tool: Annotated[str, Meta(max_length=128, description="the name of a tool: describes it")] = ""
@@ -54,15 +81,15 @@ class FindTool(Struct, frozen=True, kw_only=True):
 
 
 def find_tool(offered: Offer) -> Operation:
-    """The operation that finds and describes what this offer holds. `settle` is for what it calls."""
+    """The operation that finds and describes the tools of an offer; `settle` resolves what it calls."""
 
-    def run(loom: Loom, given: FindTool) -> ToolsFound:
+    def run(ctx: CallContext, given: FindTool) -> ToolsFound:
         if given.tool:
             return ToolsFound(described=described(_target(given.tool, offered), offered))
         if not given.query.strip():
             return ToolsFound(names=_by_toolset(offered.callable))
         found = search(given.query, offered)
-        notes = () if found else ("without query and tool, find_tool names all tools",)
+        notes = () if found else ("find_tool without arguments names all tools",)
         return ToolsFound(found=found, notes=notes)
 
     run.__doc__ = _description(offered)
@@ -84,7 +111,7 @@ def find_tool(offered: Offer) -> Operation:
 
 
 def tools_of(offered: Offer) -> list[Tool]:
-    """All that is listed to a caller: its tools, then find_tool."""
+    """Everything that is listed to a caller: its tools, then find_tool."""
     listed = [describe(each, offered) for each in offered.listed.values()]
     if not offered.finds:
         return listed
@@ -105,22 +132,25 @@ def tools_of(offered: Offer) -> list[Tool]:
 
 
 def settle(finder: Operation, sent: dict[str, Any], offered: Offer) -> tuple[Operation, dict[str, Any]]:
-    """The operation that is called, and what is sent to it: the named tool's, where tool and arguments are given.
+    """The operation that is called, and its arguments: those of the named tool, where tool and arguments are given.
 
-    Raises NotFound for a tool that this caller cannot call, Invalid for arguments that are none and for itself.
+    Raises NotFound for a tool that this caller cannot call, Invalid for arguments that are no object and for find_tool
+    itself.
     """
     name, arguments = sent.get("tool"), sent.get("arguments")
     if arguments is None:
         return finder, {key: value for key, value in sent.items() if value is not None}
     if beside := [key for key in sent if key not in FindTool.__struct_fields__]:
-        raise Invalid(f"find_tool has no argument {beside[0][:80]}", hint="what the tool is to get goes into arguments")
+        raise Invalid(
+            f"find_tool has no argument {beside[0][:80]}", hint="put the arguments of the tool into `arguments`"
+        )
     if not isinstance(name, str) or not name:
-        raise Invalid("find_tool: arguments are given, and no tool", hint="tool names what is called with them")
+        raise Invalid("find_tool: arguments without a tool", hint="name the tool to call in `tool`")
     return _target(name, offered), _object(name, arguments)
 
 
 def described(operation: Operation, offered: Offer) -> ToolDescribed:
-    """All that is to be known of a tool before it is called, rare arguments and bounds too."""
+    """A tool with its whole schema, rare arguments and bounds included."""
     return ToolDescribed(
         name=operation.name,
         toolset=operation.toolset,
@@ -131,7 +161,7 @@ def described(operation: Operation, offered: Offer) -> ToolDescribed:
 
 
 def search(query: str, offered: Offer) -> tuple[ToolFound, ...]:
-    """The tools whose names, summaries, arguments and descriptions hold most of the query's words, best first."""
+    """Tools ranked by the query's words in their names, summaries, arguments and descriptions."""
     words = {name: _words(name) for name in offered.callable}
     spread = Counter(word for weighed in words.values() for word in weighed)
     spoken = re.findall(r"\w+", query.lower())
@@ -148,7 +178,7 @@ def search(query: str, offered: Offer) -> tuple[ToolFound, ...]:
 
 @cache
 def _words(name: str) -> dict[str, float]:
-    """The stems by which a tool is found, and what each weighs."""
+    """The stems by which a tool is found, with their weights."""
     operation = operation_of(name)
     fields = (
         (DESCRIPTION, operation.description),
@@ -173,24 +203,24 @@ def _target(written: str, offered: Offer) -> Operation:
     if name == FIND_TOOL:
         raise Invalid("find_tool does not call itself", hint="send query, tool and arguments to it directly")
     if name in offered.stripped:
-        raise NotFound(f"{name} is excluded on purpose", hint="the server's operator left it out; do without it")
+        raise NotFound(f"{name} is excluded on this server", hint="its operator excluded it; go on without it")
     if name not in offered.callable:
         raise NotFound(
-            f"there is no tool {written[:80]!r}{nearest(name, offered.callable)}",
-            hint="find_tool with query finds tools by words; without anything it names them all",
+            f"unknown tool {written[:80]!r}{nearest(name, offered.callable)}",
+            hint="find_tool with query finds tools by words; without arguments it names them all",
         )
     return offered.callable[name]
 
 
 def _object(tool: str, arguments: Any) -> dict[str, Any]:
-    """Arguments as an object. Some models write them as JSON inside a text: that is understood."""
+    """Arguments as an object. Some models send them as JSON inside a text: that is accepted."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments) if arguments.strip() else {}
         except (ValueError, RecursionError):
             arguments = None
     if not isinstance(arguments, dict):
-        raise Invalid(f"find_tool: the arguments of {tool[:80]} are no object", hint='send {"name": value, …}')
+        raise Invalid(f"find_tool: the arguments of {tool[:80]} are not an object", hint='send {"name": value, …}')
     return arguments
 
 
@@ -202,7 +232,7 @@ def _by_toolset(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _description(offered: Offer) -> str:
-    """What there is beside the listed tools, and how to get at it."""
+    """Its description, with the subjects of the tools that are not listed."""
     beside = _by_toolset(name for name in offered.callable if name not in offered.listed)
     about = "; ".join(ABOUT.get(toolset, toolset) for toolset in beside)
     more = f" Not listed: {about}." if about else ""

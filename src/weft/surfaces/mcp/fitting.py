@@ -1,6 +1,6 @@
-"""Making data fit a bound of characters that hardly any answer reaches: long texts are cut, details go, then rows.
+"""Fitting of data to a bound of characters that few answers reach: long texts are cut, then details go, then rows.
 
-For profiles, which are small, `weft.context.shaping` leaves things out and cuts nothing.
+For profiles, which are small, `weft.context.shaping` omits fields and cuts nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ LOW: Final = frozenset({"payload", "props", "stages", "summary", "why"})
 
 
 def size(value: Any) -> int:
-    """How many characters it takes as JSON."""
+    """Its characters as JSON."""
     return len(msgspec.json.encode(value).decode())
 
 
 def fit(whole: dict[str, Any], room: int, within: str = "4,000 tokens") -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Data of at most `room` characters, and notes on what was taken out.
+    """Data of at most `room` characters, and notes on what was removed.
 
-    Single texts that would fill the answer alone are cut, then details go, then the last of the longest list.
+    Texts that would fill the answer alone are cut, then details go, then the last rows of the longest list.
     """
     if size(whole) <= room:
         return whole, ()
@@ -35,7 +35,7 @@ def fit(whole: dict[str, Any], room: int, within: str = "4,000 tokens") -> tuple
     kept = whole
     if size(_cut(whole, share)) > room:
         kept = _without_details(whole)
-        notes.append("details are left out, the words are there")
+        notes.append("details are omitted, the words are complete")
     data = _cut(kept, share)
     if data != kept:
         alone = "" if listed <= 1 else "; cite one alone to read more of it"
@@ -67,7 +67,7 @@ def _without_details(value: Any) -> Any:
 
 
 def _emptied(value: dict[str, Any]) -> dict[str, Any]:
-    """What stays of details: words that are said nowhere else, and of what an output must have, that it is empty."""
+    """The rest of details: texts that appear nowhere else, and required fields as empty."""
     words = {key: each for key, each in value.items() if isinstance(each, str)}
     if words.get("text"):
         words.pop("summary", None)  # of a node that says it all
@@ -76,7 +76,7 @@ def _emptied(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shortened(data: dict[str, Any], room: int, notes: list[str], within: str) -> dict[str, Any]:
-    """The longest list loses its last items, then the next longest, until it fits or all are empty."""
+    """Removes the last items of the longest list, then of the next, until it fits or all are empty."""
     for _ in range(MAX_LISTS):
         over = size(data) - room
         lists = dict(_lists(data))
@@ -86,13 +86,13 @@ def _shortened(data: dict[str, Any], room: int, notes: list[str], within: str) -
         kept = _first(lists[where], size(lists[where]) - over)
         gone = len(lists[where]) - len(kept)
         listed = ".".join(where)
-        notes.append(f"{gone} of {gone + len(kept)} {listed} are left out to stay within {within}")
+        notes.append(f"{gone} of {gone + len(kept)} {listed} are omitted to stay within {within}")
         data = _replaced(data, where, kept)
     return data
 
 
 def _lists(value: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
-    """Lists that hold something, and the names that lead to them; not those inside of others."""
+    """Lists with items, and the names that lead to them; not lists inside of lists."""
     for name, each in value.items():
         if isinstance(each, dict):
             yield from _lists(each, (*path, name))

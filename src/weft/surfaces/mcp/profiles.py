@@ -1,12 +1,13 @@
-"""`profile`: the argument that every tool takes and no operation knows of: how much of the answer is to be told."""
+"""`profile`: an argument of every tool that sets the size of its answer; operations do not see it."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from weft.context.budget import PROFILE_TOKENS, Profile, context_tokens
-from weft.errors import Invalid
-from weft.operations.registry import Operation
+from weft.context.budget import PROFILE_TOKENS, context_tokens
+from weft.core.errors import Invalid
+from weft.runtime.operation import Operation
+from weft.runtime.priorities import Profile
 from weft.surfaces.mcp.answer import UNSAID
 
 ARGUMENT: Final = "profile"
@@ -16,14 +17,14 @@ SAID: Final = "Each tool takes `profile`: answers of 300 tokens (compact), 1,200
 
 
 def takes_profile(operation: Operation) -> bool:
-    """Whether the argument of that name is the surface's, and not one of the operation's own."""
+    """Whether `profile` is the argument of this surface, and not one of the operation itself."""
     return ARGUMENT not in operation.input.__struct_fields__
 
 
 def take_profile(operation: Operation, sent: dict[str, Any]) -> tuple[Profile | None, dict[str, Any]]:
-    """The profile that was sent, if any, and everything else. Raises Invalid for one that there is not.
+    """The profile that was sent, if any, and the other arguments. Raises Invalid for an unknown profile.
 
-    To an operation that has a profile of its own, only words that cannot mean that one are ours.
+    For an operation with a `profile` of its own, only values that it does not know are ours.
     """
     given = sent.get(ARGUMENT)
     ours = takes_profile(operation) or (isinstance(given, str) and given in PROFILE_TOKENS and given != OF_BOTH)
@@ -36,13 +37,13 @@ def take_profile(operation: Operation, sent: dict[str, Any]) -> tuple[Profile | 
         if given == known:
             return known, rest
     raise Invalid(
-        f"{operation.name}: there is no profile {str(given)[:80]!r}",
-        hint="profile is compact (300 tokens), balanced (1,200) or debug; leave it out for the tool's own",
+        f"{operation.name}: unknown profile {str(given)[:80]!r}",
+        hint="profile is compact (300 tokens), balanced (1,200) or debug; omit it for the tool's default",
     )
 
 
 def with_budget(operation: Operation, given: dict[str, Any], profile: Profile | None) -> dict[str, Any]:
-    """The arguments, with a context as long as the profile has room for, unless the caller says how long."""
+    """The arguments, with the context budget of the profile unless the caller gave one."""
     if profile is None or not operation.budget or operation.budget in given:
         return given
     return {**given, operation.budget: context_tokens(profile)}

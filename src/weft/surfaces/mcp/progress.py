@@ -1,4 +1,4 @@
-"""Progress of long work, from the thread that does it to the client that asked for it."""
+"""Progress of long work, from its thread to the client that asked for it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import anyio
 from mcp.server import ServerRequestContext
 from mcp.server.session import ServerSession
 
-from weft.loom import Progress, no_progress
+from weft.runtime.call_context import Progress, no_progress
 
 PAUSE_SECONDS: Final = 0.2  # between two notifications: nobody reads faster
 MESSAGE_CHARACTERS: Final = 200
 
 
 @asynccontextmanager
-async def telling(context: ServerRequestContext) -> AsyncIterator[Progress]:
-    """What a call reports its progress to, from any thread. It reaches clients that asked for it with a token.
+async def progress_to(context: ServerRequestContext) -> AsyncIterator[Progress]:
+    """A call's progress function, for use from any thread; it reaches clients that sent a progress token.
 
-    Notifications only go up, as the protocol wants it, and none is sent after this is left. What a client does not take
-    is replaced by what comes after, so that a slow one holds up nothing.
+    Notifications only increase, as the protocol demands, and none is sent after the block ends. A newer one replaces
+    those that a slow client has not taken, so it delays nothing.
     """
     if context.meta is None or context.meta.get("progress_token") is None:
         yield no_progress
@@ -43,7 +43,7 @@ class _Meter:
         self._last_s = 0.0
 
     def report(self, what: str, done: int, total: int) -> None:
-        """On the thread of the work. A new part of it counts on from where the one before it ended."""
+        """Called on the thread of the work. A new part counts on from the end of the one before it."""
         if what != self._what or done < self._done:
             self._before += self._done
             self._what, self._done = what, 0
@@ -65,7 +65,7 @@ class _Meter:
         self._news.set()
 
     async def send(self, session: ServerSession) -> None:
-        """Sends what is new, as long as it is not cancelled."""
+        """Sends new progress until it is cancelled."""
         sent = 0.0
         while True:
             await self._news.wait()

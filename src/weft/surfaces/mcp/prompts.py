@@ -1,6 +1,6 @@
-"""Prompts: a message that a person sends off, filled with what memory knows.
+"""Prompts: messages for a user to send, filled from memory.
 
-What memories say is quoted in them, as in every answer; the instructions around it are weft's own.
+Words of memories are quoted in them, as in every answer; the instructions around them are weft's own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mcp.types import (
 )
 from msgspec import Struct
 
-from weft.surfaces.mcp.desk import Context, Desk
+from weft.surfaces.mcp.dispatch import Context, Dispatcher
 
 ARGUMENT_CHARACTERS: Final = 4_000
 PART_CHARACTERS: Final = 8_000
@@ -35,39 +35,39 @@ CHECKOUT: Final = (
     "learnt on the way, remember in a full sentence with its reason."
 )
 REVIEW: Final = (
-    "Go through what waits, one by one. For a proposal, look at the sources of both sides (`cite`) and say which "
-    "holds; `proposal_review` accepts or rejects it: accepting ends what stands. A request for approval is a person's "
-    "to decide (`weft approve`, `weft deny`): sum up what would be written and for whom, and do not decide it "
-    "yourself. Writes that wait were not delivered yet; `deliver_pending` tries again. Ask before anything is deleted. "
-    "Tools that are not listed are called through `find_tool`."
+    "Go through these items one by one. For a proposal, read the sources of both sides (`cite`) and say which one is "
+    "right; `proposal_review` accepts or rejects it: accepting replaces the current fact. A request for approval is "
+    "for the operator to decide: sum up what would be written and for whom, and do not decide it yourself. Waiting "
+    "writes were not delivered yet; `deliver_pending` tries again. Ask before anything is deleted. Tools that are not"
+    " listed are called through `find_tool`."
 )
 IMPACT: Final = (
-    "Before the edit, say what of this it may break: decisions that it would go against, what is joined to it or was "
-    "built on it, problems it had before. Check each against its source (`cite`) and the files as they are now: memory "
-    "may be behind. Then make the edit, and remember what was changed and why."
+    "Before the edit, say what it may break: decisions that it contradicts, things that depend on it, earlier "
+    "problems. Check each against its source (`cite`) and the current files: memory may be out of date. Then make the"
+    " edit, and remember what was changed and why."
 )
 
 
 class _Written(Struct, frozen=True, kw_only=True):
     prompt: Prompt
-    write: Callable[[Prompter, Context, dict[str, str]], Awaitable[str]]
+    write: Callable[[PromptHandlers, Context, dict[str, str]], Awaitable[str]]
 
 
-class Prompter:
-    """The prompts of a desk."""
+class PromptHandlers:
+    """Handlers of prompts/list and prompts/get."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        """All of them, on one page; none for an agent without live memory."""
-        if self._desk.offered(context).closed:
+        """All prompts, on one page; none for an agent without live memory."""
+        if self._dispatcher.offered(context).closed:
             return ListPromptsResult(prompts=[])
         return ListPromptsResult(prompts=[each.prompt for each in PROMPTS.values()])
 
     async def get(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        """One prompt, filled. An unknown name and wrong arguments are the protocol's errors, in words."""
-        if closed := self._desk.offered(context).closed:
+        """One prompt, filled. An unknown name and wrong arguments are errors of the protocol, in words."""
+        if closed := self._dispatcher.offered(context).closed:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:80]!r}; {closed}")
         known = PROMPTS.get(params.name)
         if known is None:
@@ -79,45 +79,45 @@ class Prompter:
 
     async def checkout(self, context: Context, given: dict[str, str]) -> str:
         """A task, and what is known about it."""
-        from weft.surfaces.mcp.words import block
+        from weft.surfaces.render.page import quotation
 
-        tool = "memory_checkout" if "memory_checkout" in self._desk.offered(context).callable else "recall"
+        tool = "memory_checkout" if "memory_checkout" in self._dispatcher.offered(context).callable else "recall"
         told = {"query": given["task"]} | ({"purpose": given["purpose"]} if given.get("purpose") else {})
         known = await self._part(context, tool, told if tool != "recall" else {"query": given["task"]}, needed=True)
         return _joined(
-            f"The task:\n{block(given['task'])}", "What is known about it, from long-term memory:", known, CHECKOUT
+            f"The task:\n{quotation(given['task'])}", "What is known about it, from long-term memory:", known, CHECKOUT
         )
 
     async def review_memory(self, context: Context, given: dict[str, str]) -> str:
-        """What waits for a decision."""
+        """Everything that waits for a decision."""
         parts = [
-            ("Statements that contradict what stands:", "proposal_list", {"limit": 10}),
+            ("Statements that contradict current facts:", "proposal_list", {"limit": 10}),
             ("Requests to write for all projects:", "approval_list", {"limit": 10}),
             ("Alerts:", "alert_list", {"limit": 10}),
             ("Writes that are not delivered yet:", "pending_list", {}),
         ]
         told = [f"{head}\n\n{await self._part(context, name, arguments)}" for head, name, arguments in parts]
-        return _joined("Review what waits in long-term memory.", *told, REVIEW)
+        return _joined("Review what waits for a decision in long-term memory.", *told, REVIEW)
 
     async def impact_before_edit(self, context: Context, given: dict[str, str]) -> str:
-        """What is known of a thing that is about to be changed, and what is joined to it."""
-        from weft.surfaces.mcp.words import said
+        """What is known of the target of an edit, and what is joined to it."""
+        from weft.context.wording import quoted
 
         target = given["target"]
         joined = await self._part(context, "show", {"id": target})
         about = f"{target}: decisions, rules, problems, what depends on it"
         known = await self._part(context, "recall", {"query": about}, needed=True)
-        head = f"I am about to change {said(target, ARGUMENT_CHARACTERS)}."
+        head = f"I am about to change {quoted(target)}."
         return _joined(head, f"It in memory:\n\n{joined}", f"What is known about it:\n\n{known}", IMPACT)
 
     async def _part(self, context: Context, name: str, given: dict[str, Any], *, needed: bool = False) -> str:
-        """What an operation answers this caller, within bounds; where it has nothing to tell, that it has not."""
-        if name not in self._desk.offered(context).callable:
+        """The answer of an operation for this caller, within PART_CHARACTERS; a placeholder where there is none."""
+        if name not in self._dispatcher.offered(context).callable:
             if needed:
-                await self._desk.turn_away(context, name)
+                await self._dispatcher.turn_away(context, name)
                 raise MCPError(INVALID_PARAMS, f"this prompt needs {name}, which you may not call")
-            return "(not yours to see)"
-        answer = await self._desk.use(context, name, given)
+            return "(not visible to this caller)"
+        answer = await self._dispatcher.use(context, name, given)
         if not answer.envelope.ok and (needed or answer.envelope.error_code not in LEFT_OUT):
             code = INVALID_PARAMS if answer.envelope.error_code in LEFT_OUT else INTERNAL_ERROR
             raise MCPError(code, answer.envelope.summary, {"hint": answer.envelope.hint})
@@ -163,15 +163,15 @@ PROMPTS: Final = {
                     ),
                 ],
             ),
-            write=Prompter.checkout,
+            write=PromptHandlers.checkout,
         ),
         _Written(
             prompt=Prompt(
                 name="review_memory",
                 title="Review memory",
-                description="What waits in memory for a decision, and how to decide it",
+                description="Everything in memory that waits for a decision, and how to decide it",
             ),
-            write=Prompter.review_memory,
+            write=PromptHandlers.review_memory,
         ),
         _Written(
             prompt=Prompt(
@@ -182,7 +182,7 @@ PROMPTS: Final = {
                     PromptArgument(name="target", description="a file, a symbol or any other thing", required=True)
                 ],
             ),
-            write=Prompter.impact_before_edit,
+            write=PromptHandlers.impact_before_edit,
         ),
     )
 }

@@ -1,6 +1,6 @@
-"""Resources: what a citation points at, the schema of the graph, health, and what was written last.
+"""Resources: cited sources, the schema of the graph, health, and recent memories.
 
-What comes from memories is read by the operation that every other surface uses, as this caller: guarded and on record.
+Memories are read by the same operations as on every other surface, as this caller: guarded and recorded.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from weft.errors import Invalid
+from weft.core.errors import Invalid
 from weft.surfaces.mcp.asking import is_modern
-from weft.surfaces.mcp.desk import Context, Desk
+from weft.surfaces.mcp.dispatch import Context, Dispatcher
 from weft.version import __version__
 
 SCHEMA: Final = "weft://schema"
@@ -37,14 +37,14 @@ JSON: Final = "application/json"
 TEXT: Final = "text/plain"
 
 
-class Shelf:
-    """The resources of a desk."""
+class ResourceHandlers:
+    """Handlers of resources/list, resources/templates/list and resources/read."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        """Those with an address of their own, on one page."""
+        """Resources with a fixed address, on one page."""
         listed = [
             Resource(
                 uri=SCHEMA,
@@ -61,7 +61,7 @@ class Shelf:
                 mime_type=JSON,
             ),
         ]
-        if "recent" in self._desk.offered(context).callable:
+        if "recent" in self._dispatcher.offered(context).callable:
             listed.append(
                 Resource(
                     uri=RECENT,
@@ -77,7 +77,7 @@ class Shelf:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
         """Citations, as answers give them."""
-        if "cite" not in self._desk.offered(context).callable:
+        if "cite" not in self._dispatcher.offered(context).callable:
             return ListResourceTemplatesResult(resource_templates=[])
         return ListResourceTemplatesResult(
             resource_templates=[
@@ -99,7 +99,7 @@ class Shelf:
         )
 
     async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """One resource. What is not there, or not for this caller, is the protocol's error, and the same for both."""
+        """One resource. An unknown one, and one that this caller may not see, are the same error of the protocol."""
         uri = params.uri
         if uri == SCHEMA:
             return _contents(uri, JSON, _json(schema()))
@@ -112,10 +112,10 @@ class Shelf:
         return await self._used(context, uri, "cite", {"citation": uri})
 
     async def _used(self, context: Context, uri: str, name: str, given: dict[str, Any]) -> ReadResourceResult:
-        if name not in self._desk.offered(context).callable:
-            await self._desk.turn_away(context, name)
+        if name not in self._dispatcher.offered(context).callable:
+            await self._dispatcher.turn_away(context, name)
             raise _not_found(context, uri)
-        answer = await self._desk.use(context, name, given)
+        answer = await self._dispatcher.use(context, name, given)
         if answer.envelope.error_code in GONE:
             raise _not_found(context, uri)
         if not answer.envelope.ok:
@@ -123,18 +123,18 @@ class Shelf:
         return _contents(uri, TEXT, answer.text)
 
     async def _health(self, context: Context) -> str:
-        """All that `doctor` finds for who may examine the store on its own machine; for others, that it answers."""
+        """The result of `doctor` for an operator on this machine; for others, that the store answers."""
         told: dict[str, Any] = {"ok": True, "version": __version__}
-        if not self._desk.network:
-            told["project"] = await self._desk.project(context)
-        able = self._desk.offered(context).callable
+        if not self._dispatcher.network:
+            told["project"] = await self._dispatcher.project(context)
+        able = self._dispatcher.offered(context).callable
         if "doctor" in able:
-            found = (await self._desk.use(context, "doctor", {})).envelope
+            found = (await self._dispatcher.use(context, "doctor", {})).envelope
             if found.ok and found.data is not None:
                 return _json(told | found.data)
         if "get_statistics" not in able:
             return _json(told)
-        counted = (await self._desk.use(context, "get_statistics", {})).envelope
+        counted = (await self._dispatcher.use(context, "get_statistics", {})).envelope
         if not counted.ok or counted.data is None:
             return _json(told | {"ok": False, "error_code": counted.error_code, "problem": counted.summary})
         shown = ("nodes", "edges", "events", "open_proposals", "active_alerts", "waiting_writes")
@@ -142,10 +142,10 @@ class Shelf:
 
 
 def schema() -> dict[str, Any]:
-    """What there is in the graph and in the log: kinds of nodes, relations, kinds of events."""
-    from weft.kinds import RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+    """Kinds of nodes by view, relations, kinds of events."""
+    from weft.core.kinds import RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
     from weft.log.kinds import KINDS
-    from weft.operations.relations import ACROSS, OWN
+    from weft.writing.checks.predicates import ACROSS, OWN
 
     return {
         "views": {view: sorted(kinds) for view, kinds in VIEWS.items()},

@@ -1,25 +1,23 @@
-"""Tools from operations: name, description, schemas and hints are all derived; nothing is written twice."""
+"""Tools from operations: name, description, schemas and hints are all derived."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from functools import cache
 from typing import Any, Final
 
 import msgspec
 from mcp.types import Tool, ToolAnnotations
 
-from weft.context.priorities import TEXTS, priority_of
-from weft.operations.listed import command_words
-from weft.operations.registry import Operation
+from weft.runtime.operation import Operation
+from weft.runtime.priorities import TEXTS, priority_of
 from weft.surfaces.mcp.answer import Envelope
 from weft.surfaces.mcp.fitting import LOW
 from weft.surfaces.mcp.profiles import ARGUMENT, SCHEMA, takes_profile
-from weft.surfaces.toolsets import FIND_TOOL, Offer, lines
+from weft.surfaces.render.commands import COMMAND, of_a_person, read_command
+from weft.surfaces.toolsets import FIND_TOOL, Offer
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-_COMMAND = re.compile(r"`weft ([a-z]+(?:[ -][a-z]+)*)( --help)?`")
 _DEFINITIONS = "#/$defs/"
 # What a server checks and says well when it does not hold; a model sends the same with or without having read it.
 BOUNDS: Final = frozenset({"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "pattern"})
@@ -47,14 +45,14 @@ def describe(operation: Operation, offered: Offer) -> Tool:
 
 
 def description(operation: Operation, offered: Offer) -> str:
-    """What a tool does, in the words of who calls it."""
+    """The description of a tool in a caller's words."""
     return _unwrap(in_tool_words(inspect.cleandoc(operation.description), operation, offered))
 
 
 def in_tool_words(text: str, operation: Operation, offered: Offer) -> str:
-    """The command line's words for a tool's caller: `--as-of` is `as_of` here, `weft cite` is `cite`.
+    """Text of the command line in a tool caller's words: `--as-of` becomes `as_of`, `weft cite URI` becomes `cite`.
 
-    Commands that this caller cannot call as tools stay as they are: a person can run them.
+    Commands that this caller cannot call as tools are marked as the operator's.
     """
 
     def argument(match: re.Match[str]) -> str:
@@ -62,20 +60,16 @@ def in_tool_words(text: str, operation: Operation, offered: Offer) -> str:
         return f"`{name}`" if name in operation.input.__struct_fields__ else match[0]
 
     def command(match: re.Match[str]) -> str:
-        name = _commands().get(match[1], "")
-        if name in offered.listed or name == FIND_TOOL:
-            return f"the input schema of `{name}`" if match[2] else f"`{name}`"
-        if name in offered.callable and offered.finds:
-            return f"`{FIND_TOOL}` with tool={name}" if match[2] else f"`{name}`"
-        return match[0]
+        meant = read_command(match[1])
+        if meant is None or meant.name not in offered.callable:
+            return of_a_person(text, match.start(), match[1])
+        if meant.asks_help and meant.name in offered.listed:
+            return f"the input schema of `{meant.name}`"
+        if meant.asks_help and offered.finds:
+            return f"`{FIND_TOOL}` with tool={meant.name}"
+        return str(meant)
 
-    return _FLAG.sub(argument, _COMMAND.sub(command, text))
-
-
-@cache
-def _commands() -> dict[str, str]:
-    """Names of tools by the words of their commands: `log show` is log_show."""
-    return {" ".join(command_words(name)): name for name in (*lines(), FIND_TOOL)}
+    return _FLAG.sub(argument, COMMAND.sub(command, text))
 
 
 def _unwrap(text: str) -> str:
@@ -84,9 +78,9 @@ def _unwrap(text: str) -> str:
 
 
 def input_schema(operation: Operation) -> Schema:
-    """What a caller may send. An argument that may be null is one that may be left out, and is shown as its type.
+    """The schema of the arguments. One that may be null is optional, and shown as its type.
 
-    Rare ones and bounds are left out, and every agent is spared reading them: `whole_input` has them all.
+    Rare arguments and bounds are omitted to save every agent the tokens: `whole_input` has them all.
     """
     schema = whole_input(operation)
     told = {name: each for name, each in schema["properties"].items() if name not in operation.rare}
@@ -95,7 +89,7 @@ def input_schema(operation: Operation) -> Schema:
 
 
 def whole_input(operation: Operation) -> Schema:
-    """Everything that a caller may send, with its bounds."""
+    """The schema of every argument, with its bounds."""
     schema = inlined(operation.input)
     schema.pop("description", None)  # the tool's own description says more
     schema["properties"] = {name: _plain(each) for name, each in schema["properties"].items()}
@@ -117,7 +111,7 @@ def _unbounded(part: Any) -> Any:
 
 
 def _said_once(arguments: dict[str, Schema]) -> dict[str, Schema]:
-    """What several arguments have in common, such as how a moment is written, is told of the first of them only."""
+    """Describes what several arguments have in common, such as the form of a time, at the first of them only."""
     told: set[str] = set()
     short = {}
     for name, each in arguments.items():
@@ -130,7 +124,7 @@ def _said_once(arguments: dict[str, Schema]) -> dict[str, Schema]:
 
 
 def output_schema(operation: Operation) -> Schema:
-    """The envelope around the operation's output: its fields, and those of the items that they list, no deeper."""
+    """The envelope around the operation's output: its fields, and those of listed items, no deeper."""
     schema: Schema = _to_read(inlined(Envelope))
     data: Schema = _to_read(inlined(operation.output))
     lists = [name for name, each in data["properties"].items() if each.get("type") == "array" and name not in BESIDE]
@@ -161,7 +155,7 @@ def _stays(path: str, part: Schema, operation: Operation, *, is_first_list: bool
 
 
 def _shallow(name: str, part: Schema, operation: Operation) -> Schema:
-    """A field: of a list what its items always have, by type; of an object only that it is one."""
+    """A field: of a list the required fields of its items, by type; of an object only its type."""
     items = part.get("items", {}) if part.get("type") == "array" else {}
     always = {
         each: _kind(items["properties"][each])
@@ -174,12 +168,12 @@ def _shallow(name: str, part: Schema, operation: Operation) -> Schema:
 
 
 def _outer(part: Schema) -> Schema:
-    """Words of a fixed set, else its type."""
+    """The values of an enumeration, else the type."""
     return part if set(part) <= {"type", "enum"} else _kind(part)
 
 
 def _kind(part: Schema) -> Schema:
-    """Of which type it is; nothing is said where it may be of any."""
+    """Its type; empty where it may be of any."""
     kinds = [each.get("type") for each in part.get("anyOf", (part,))]
     if not all(isinstance(each, str) for each in kinds):
         return {"type": part["type"]} if isinstance(part.get("type"), list) else {}
@@ -189,8 +183,7 @@ def _kind(part: Schema) -> Schema:
 def _to_read(part: Any) -> Any:
     """A schema of answers, as short as it can be: every caller carries it along.
 
-    What a value would be if it were left out is of use to those who send, not who read; what things are, their names
-    say.
+    Defaults matter to senders, not readers, and names say what things are.
     """
     if isinstance(part, list):
         return [_to_read(each) for each in part]
@@ -206,7 +199,7 @@ def _to_read(part: Any) -> Any:
 
 
 def inlined(struct: type[msgspec.Struct]) -> Schema:
-    """A schema without references: clients differ in what they make of those. The types are no trees, so it ends."""
+    """A schema without references: clients differ in their support for them. The types are not recursive."""
     (reference,), definitions = msgspec.json.schema_components([struct], ref_template=_DEFINITIONS + "{name}")
 
     def inline(part: Any) -> Any:
@@ -224,9 +217,9 @@ def inlined(struct: type[msgspec.Struct]) -> Schema:
 
 
 def _plain(part: Schema) -> Schema:
-    """`anyOf` of a type and null, as the type; the outer description, with the inner one behind it.
+    """`anyOf` of a type and null as the type; the outer description, then the inner one.
 
-    A default of nothing (false, no words, an empty list) is not told.
+    A default of nothing (false, empty text, empty list) is omitted.
     """
     if part.get("default") is False or part.get("default") in ("", [], (), {}):
         part = {key: value for key, value in part.items() if key != "default"}

@@ -1,4 +1,4 @@
-"""Which directory a client works in: not all start their servers there. Those that can are asked, once."""
+"""The client's working directory: not all clients start their servers there, so those that can are asked, once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.types import ListRootsRequest, Result
 from pydantic import ValidationError
 
-from weft.config import Settings, is_project_settled, load_settings
-from weft.errors import WeftError
+from weft.core.errors import WeftError
+from weft.runtime.settings.load import Settings, is_project_settled, load_settings
 from weft.surfaces.callers import Callers
 from weft.surfaces.mcp.asking import is_modern
 
@@ -28,13 +28,13 @@ _log = logging.getLogger("weft.mcp")
 
 
 class _Roots(Result):
-    """The reply. The SDK's own refuses all of it for one root that is no file, such as a remote workspace."""
+    """The reply. The SDK rejects all of it for one root that is not a file, such as a remote workspace."""
 
     roots: list[dict[str, Any]]
 
 
-class Workspace:
-    """The directory whose project a server on this machine serves: the client's first root, else the server's own."""
+class ClientWorkspace:
+    """The directory whose project a local server serves: the client's first root, else the server's own directory."""
 
     def __init__(self, callers: Callers, settings: Settings) -> None:
         self._callers, self._settings = callers, settings
@@ -42,7 +42,7 @@ class Workspace:
         self._found = False
 
     async def find(self, context: ServerRequestContext) -> None:
-        """Before anything is opened. Only the first call asks; what comes meanwhile waits for it."""
+        """Runs before anything is opened. The first call asks; calls that come meanwhile wait for it."""
         async with self._lock:
             if self._found:
                 return
@@ -58,7 +58,7 @@ class Workspace:
 
 
 async def _first_root(context: ServerRequestContext) -> Path | None:
-    """None from a client that cannot say, does not in time, or names no directory of this machine."""
+    """None from a client that cannot name roots, does not in time, or names no directory of this machine."""
     told = context.session.client_capabilities
     if told is None or told.roots is None or is_modern(context) or not context.session.can_send_request:
         return None

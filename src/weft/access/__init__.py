@@ -1,0 +1,1 @@
+"""Access control: bearer tokens, approvals and the audit log."""

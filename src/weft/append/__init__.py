@@ -1,0 +1,1 @@
+"""The write path: from drafts to committed events. Redaction, encryption, approval, outbox, import."""

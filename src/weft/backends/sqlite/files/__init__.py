@@ -1,0 +1,1 @@
+"""Database files: connections, locks, write-ahead log, backup."""

@@ -1,0 +1,1 @@
+"""Overwriting deleted content in database files."""

@@ -1,0 +1,1 @@
+"""Search indexes: words (FTS5), vectors (HNSW), names, adjacency."""

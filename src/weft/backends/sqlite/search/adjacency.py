@@ -1,0 +1,400 @@
+"""The current graph as compressed sparse rows in numpy, for walks.
+
+A base (built in memory, or mapped from a published generation) holds the graph as known at a position of the log; later
+changes are read from the database and overlaid, so that a walk sees every edge written before it. Guards are masks over
+visibility groups, applied at each step: a walk cannot cross what its viewer may not see.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import numpy as np
+from msgspec import Struct
+
+from weft.backends.pagerank import forward_push
+from weft.backends.sqlite import guards
+from weft.backends.sqlite.guards import PinnedTime, Sql, marks
+from weft.backends.sqlite.query import every, first, one
+from weft.backends.sqlite.search.index_files import Generation, Generations, is_sound
+from weft.core.kinds import RECORD_KINDS, STRUCTURAL_KINDS
+from weft.core.types import DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Viewer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+PUBLISH_AT = 50_000  # edges: below, the base is built in memory
+CHUNK_ROWS = 200_000
+HIDDEN = -1  # visibility group of a node that no walk may pass: deleted, not holding, or a record
+NEVER = np.iinfo(np.int64).max
+_WEIGHT = "CASE e.rel {cases} ELSE {default} END * v.weight".format(
+    cases=" ".join(f"WHEN '{rel}' THEN {weight}" for rel, weight in RELATION_WEIGHTS.items()),
+    default=DEFAULT_RELATION_WEIGHT,
+)
+
+
+class Edges(Struct, frozen=True):
+    """Half-edges by source: `start[n]` to `start[n + 1]` are node n's."""
+
+    start: Any
+    target: Any
+    weight: Any
+    ward: Any
+    edge: Any
+
+    @classmethod
+    def of(cls, size: int, columns: Any) -> Edges:
+        """From (src, dst, weight, group, edge) rows; each edge can be walked both ways."""
+        src, dst = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
+        here, there = np.concatenate([src, dst]), np.concatenate([dst, src])
+        order = np.argsort(here, kind="stable")
+        start = np.zeros(size + 1, np.int64)
+        np.cumsum(np.bincount(here, minlength=size), out=start[1:])
+        doubled = [np.concatenate([columns[:, at], columns[:, at]])[order] for at in (2, 3, 4)]
+        return cls(
+            start,
+            there[order].astype(np.int32),
+            doubled[0].astype(np.float32),
+            doubled[1].astype(np.int32),
+            doubled[2].astype(np.int64),
+        )
+
+    def of_nodes(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """(index into `nodes`, position of a half-edge) for every half-edge of these nodes."""
+        inside = nodes < len(self.start) - 1
+        first = self.start[np.where(inside, nodes, 0)]
+        counts = np.where(inside, self.start[np.where(inside, nodes, 0) + 1] - first, 0)
+        index = np.repeat(np.arange(len(nodes)), counts)
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return index, np.repeat(first, counts) + offsets
+
+
+class Base(Struct, frozen=True):
+    """The graph as known at `pos`. `later` are edges whose valid time begins or ends after it was built."""
+
+    pos: int
+    made_at: int
+    epoch: int
+    node_ward: Any
+    structural: Any
+    edges: Edges
+    later: Any
+    later_nodes: Any
+
+
+class Snapshot(Struct, frozen=True):
+    """The graph at one time: a base, its overlay, and notes on damaged files."""
+
+    base: Base
+    overlay: Overlay
+    notes: tuple[str, ...]
+
+
+class Overlay(Struct, frozen=True):
+    """The differences at `pos`: groups by node, edges removed, edges added.
+
+    Groups are those of the log's `head`: rights are checked as of today, also at an earlier position. `timed` if some
+    of it begins or ends by itself, so that it must be recomputed for each time.
+    """
+
+    pos: int
+    head: int
+    unfinished: tuple[int, ...]
+    timed: bool
+    node_ward: Any
+    structural: Any
+    gone: Any
+    came: Edges
+
+
+def build(db: apsw.Connection) -> Base:
+    """Reads the whole graph as of the log's last time. Inside a read transaction."""
+    query = "SELECT ifnull(max(first_pos + count - 1), 0), ifnull(max(at), 0) FROM commits"
+    pos, now_us = one(db, query)
+    # A change that is still open there is overlaid once it is closed: no base holds half of one.
+    straddling = "SELECT min(opened_pos) FROM tx WHERE long AND opened_pos <= ? AND ifnull(closed_pos, ?) > ?"
+    while (opened := one(db, straddling, (pos, NEVER, pos))[0]) is not None:
+        pos = opened - 1
+    moment = PinnedTime(now_us, pos, ())
+    size, count = one(db, "SELECT ifnull(max(key), 0) + 1, count(*) FROM node")
+    if size > 2 * count + 1_000:  # keys are consecutive: a gap this large means a damaged key
+        raise OverflowError(f"the key {size - 1} of a node among {count} is damaged")
+    node_ward = np.full(size, HIDDEN, np.int32)
+    structural = np.zeros(size, bool)
+    known, holds = guards.known(moment), guards.holds(moment)
+    query = f"SELECT DISTINCT {_NODE_COLUMNS} {_NODES} AND {known.text} AND {holds.text}"
+    for chunk in _chunks(db, query, (*known.params, *holds.params), 3):
+        keys = chunk[:, 0].astype(np.int64)
+        node_ward[keys], structural[keys] = chunk[:, 1], chunk[:, 2]
+    settled = Sql("v.valid_from <= ? AND v.valid_to IS NULL", (now_us,)) & known
+    columns = _collect(db, f"{_EDGES} {settled.text}", settled.params, 5)
+    unsettled = Sql("(v.valid_from > ? OR v.valid_to > ?)", (now_us, now_us)) & known
+    later = _collect(db, f"{_TIMED_EDGES} {unsettled.text}", unsettled.params, 7)
+    later_nodes = _collect(db, f"SELECT DISTINCT n.key {_NODES} AND {unsettled.text}", unsettled.params, 1)
+    return Base(pos, now_us, epoch_of(db), node_ward, structural, Edges.of(size, columns), later, later_nodes[:, 0])
+
+
+_RECORDS = ", ".join(f"'{kind}'" for kind in sorted(RECORD_KINDS))
+_STRUCTURE = ", ".join(f"'{kind}'" for kind in sorted(STRUCTURAL_KINDS))
+_NODE_COLUMNS = f"n.key, n.ward, n.kind IN ({_STRUCTURE})"
+_NODES = f"""FROM node n JOIN node_version v ON v.node = n.key
+    WHERE n.deleted_at IS NULL AND n.kind NOT IN ({_RECORDS})"""
+_EDGES = f"SELECT e.src, e.dst, {_WEIGHT}, e.ward, e.key FROM edge_version v JOIN edge e ON e.key = v.edge WHERE"
+_TIMED_EDGES = _EDGES.replace("e.key FROM", f"e.key, v.valid_from, ifnull(v.valid_to, {NEVER}) FROM")
+
+
+def epoch_of(db: apsw.Connection) -> int:
+    """Changes with every rebuild: node numbers of different epochs are not comparable."""
+    epoch: int = one(db, "SELECT epoch FROM text_state")[0]
+    return epoch
+
+
+def _chunks(db: apsw.Connection, query: str, params: tuple[Any, ...], width: int) -> Iterable[Any]:
+    cursor = iter(db.execute(query, params))
+    while chunk := list(islice(cursor, CHUNK_ROWS)):
+        yield np.array(chunk, np.float64).reshape(len(chunk), width)
+
+
+def _collect(db: apsw.Connection, query: str, params: tuple[Any, ...], width: int) -> Any:
+    parts = list(_chunks(db, query, params, width))
+    return np.concatenate(parts) if parts else np.zeros((0, width))
+
+
+class Adjacency:
+    """One account's graph in one process: a base and the overlay of the latest position."""
+
+    def __init__(self, directory: Path) -> None:
+        self._generations = Generations(directory, "adjacency", _commit_at)
+        self._lock = threading.Lock()
+        self._base: Base | None = None
+        self._overlay: Overlay | None = None
+
+    def refresh(self, db: apsw.Connection, moment: PinnedTime) -> Snapshot | None:
+        """The graph at this time; None for a time before the base."""
+        with self._lock:
+            base, notes = self._choose_base(db)
+            if moment.pos < base.pos or moment.valid_at < base.made_at:
+                return None
+            overlay, head = self._overlay, _head(db)
+            timed = bool(len(base.later) or len(base.later_nodes)) or (overlay is not None and overlay.timed)
+            asked = (moment.pos, head, moment.unfinished)
+            if overlay is None or (overlay.pos, overlay.head, overlay.unfinished) != asked or timed:
+                follows = overlay is not None and overlay.pos <= moment.pos and not (timed or moment.unfinished)
+                earlier = overlay if follows and overlay is not None and not overlay.unfinished else None
+                self._overlay = overlay = _overlay(db, base, moment, head, earlier)
+            if len(overlay.came.target) > 2 * PUBLISH_AT:
+                self._base = None  # the overlay is too large: the next walk rebuilds the base
+            return Snapshot(base, overlay, notes)
+
+    def _choose_base(self, db: apsw.Connection) -> tuple[Base, tuple[str, ...]]:
+        epoch = epoch_of(db)
+        if self._base is not None and self._base.epoch != epoch:
+            self._base = None
+        newest, notes = self._generations.newer(db, -1 if self._base is None else self._base.pos)
+        if newest is not None:
+            mapped = _map(newest)
+            if mapped is None:
+                notes = (*notes, self._generations.put_away(newest.path))
+            elif mapped.epoch == epoch:
+                self._base, self._overlay = mapped, None
+        if self._base is None:
+            self._base, self._overlay = build(db), None
+        return self._base, notes
+
+    def publish(self, db: apsw.Connection) -> str | None:
+        """Writes a new generation if the graph is large and has grown. The caller holds the indexer lock."""
+        self._generations.discard_ahead(db)
+        newest, _ = self._generations.newer(db, -1)
+        total = one(db, "SELECT ifnull(max(row), 0) FROM edge_version")[0]
+        same = newest is not None and newest.meta.get("epoch") == epoch_of(db)
+        if total < PUBLISH_AT or (same and newest is not None and total - newest.meta.get("rows", 0) < PUBLISH_AT // 5):
+            return None
+        base = build(db)
+        if base.pos == 0:
+            return None  # the first change is still open
+
+        def write(path: Path) -> dict[str, Any]:
+            for name, array in _arrays(base).items():
+                np.save(path / f"{name}.npy", array)
+            return {"epoch": base.epoch, "made_at": base.made_at, "rows": total, "nodes": len(base.node_ward)}
+
+        made = self._generations.publish(db, base.pos, write)
+        return f"{made.path.name}: {len(base.node_ward) - 1} nodes, {len(base.edges.target) // 2} edges"
+
+
+def _commit_at(db: apsw.Connection, pos: int) -> str | None:
+    """The digest of the commit at a position, which covers the whole log before it."""
+    query = "SELECT hex(digest), first_pos + count FROM commits WHERE first_pos <= ? ORDER BY first_pos DESC LIMIT 1"
+    row = first(db, query, (pos,))
+    return row[0] if row is not None and pos < row[1] else None
+
+
+def _arrays(base: Base) -> dict[str, Any]:
+    edges = base.edges
+    return {
+        "node_ward": base.node_ward,
+        "structural": base.structural,
+        "start": edges.start,
+        "target": edges.target,
+        "weight": edges.weight,
+        "ward": edges.ward,
+        "edge": edges.edge,
+        "later": base.later,
+        "later_nodes": base.later_nodes,
+    }
+
+
+def _map(generation: Generation) -> Base | None:
+    """The generation's arrays, memory-mapped; None if they are unreadable or inconsistent."""
+    if not is_sound(generation):
+        return None
+    try:
+        names = ("node_ward", "structural", "start", "target", "weight", "ward", "edge", "later", "later_nodes")
+        # Plain views: indexing an np.memmap costs several times as much.
+        found = {name: np.load(generation.path / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in names}
+        sound = (
+            len(found["start"]) == len(found["node_ward"]) + 1
+            and int(found["start"][-1]) == len(found["target"]) == len(found["edge"])
+            and len(found["node_ward"]) == generation.meta["nodes"]
+        )
+        epoch, made_at = int(generation.meta["epoch"]), int(generation.meta["made_at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not sound:
+        return None
+    edges = Edges(found["start"], found["target"], found["weight"], found["ward"], found["edge"])
+    return Base(
+        generation.watermark,
+        made_at,
+        epoch,
+        found["node_ward"],
+        found["structural"],
+        edges,
+        found["later"],
+        found["later_nodes"],
+    )
+
+
+def _head(db: apsw.Connection) -> int:
+    pos: int = one(db, "SELECT ifnull(max(first_pos + count - 1), 0) FROM commits")[0]
+    return pos
+
+
+def _overlay(db: apsw.Connection, base: Base, moment: PinnedTime, head: int, earlier: Overlay | None) -> Overlay:
+    """Changes since the base, and what began or ended by itself. Continues an earlier overlay if possible."""
+    size = max(len(base.node_ward), one(db, "SELECT ifnull(max(key), 0) + 1 FROM node")[0])
+    since = base.pos if earlier is None else earlier.pos
+    touched = {
+        key
+        for query in (
+            "SELECT node FROM node_version WHERE born > ?",
+            "SELECT node FROM node_version WHERE retired_pos > ?",
+            "SELECT key FROM node WHERE changed_pos > ?",
+        )
+        for (key,) in every(db, query, (since,))
+    } | {int(key) for key in base.later_nodes}
+    node_ward, structural = (
+        (base.node_ward, base.structural) if earlier is None else (earlier.node_ward, earlier.structural)
+    )
+    if touched or size > len(node_ward):
+        node_ward = np.concatenate([node_ward, np.full(size - len(node_ward), HIDDEN, np.int32)])
+        structural = np.concatenate([structural, np.zeros(size - len(structural), bool)])
+        _set_wards(db, node_ward, structural, touched, moment)
+    timed = any(_begins_or_ends(db, table, base.pos, moment) for table in ("node_version", "edge_version"))
+    if earlier is not None and not every(db, f"{_TOUCHED_EDGES} LIMIT 1", (since,) * 3):
+        return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
+    gone = np.unique(np.array([key for (key,) in every(db, _TOUCHED_EDGES, (base.pos,) * 3)], np.int64))
+    standing = Sql(f"e.key IN ({_TOUCHED_EDGES})", (base.pos,) * 3) & guards.known(moment) & guards.holds(moment)
+    came = [_collect(db, f"{_EDGES} {standing.text}", standing.params, 5)]
+    if len(base.later):
+        begun = (base.later[:, 5] <= moment.valid_at) & (base.later[:, 6] > moment.valid_at)
+        still = begun & ~np.isin(base.later[:, 4], gone)
+        came.append(base.later[still][:, :5])
+    arrived = Edges.of(size, np.concatenate(came))
+    return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, arrived)
+
+
+# Removed from the base, and added as they hold at the time. UNION would scan all edges to make them distinct.
+_TOUCHED_EDGES = """SELECT edge FROM edge_version WHERE born > ? UNION ALL
+    SELECT edge FROM edge_version WHERE retired_pos > ? UNION ALL SELECT key FROM edge WHERE changed_pos > ?"""
+
+
+def _begins_or_ends(db: apsw.Connection, table: str, since: int, moment: PinnedTime) -> bool:
+    """Whether a row made since then, and known at that time, begins or ends after it."""
+    which = Sql("v.born > ?", (since,)) & guards.known(moment)
+    which &= Sql("(v.valid_from > ? OR v.valid_to > ?)", (moment.valid_at,) * 2)
+    return bool(one(db, f"SELECT EXISTS (SELECT 1 FROM {table} v WHERE {which.text})", which.params)[0])
+
+
+def _set_wards(db: apsw.Connection, node_ward: Any, structural: Any, touched: set[int], moment: PinnedTime) -> None:
+    keys = np.fromiter(touched, np.int64)
+    node_ward[keys] = HIDDEN
+    seen = guards.known(moment) & guards.holds(moment)
+    for start in range(0, len(keys), 500):
+        some = tuple(int(key) for key in keys[start : start + 500])
+        query = f"SELECT DISTINCT {_NODE_COLUMNS} {_NODES} AND n.key IN ({marks(some)}) AND {seen.text}"
+        for key, ward, is_structure in every(db, query, (*some, *seen.params)):
+            node_ward[key], structural[key] = ward, is_structure
+
+
+class _Visible:
+    """The graph as one viewer may walk it (see `weft.backends.pagerank.WalkableGraph`)."""
+
+    def __init__(self, db: apsw.Connection, snapshot: Snapshot, viewer: Viewer) -> None:
+        self._base, self._overlay = snapshot.base, snapshot.overlay
+        wards = one(db, "SELECT ifnull(max(id), 0) + 1 FROM ward")[0]
+        nodes, edges, untagged = (_mask(db, wards, sql) for sql in guards.visibility_group_sets(viewer))
+        self._node_seen, self._edge_seen, self._untagged = nodes, edges, untagged
+        self.size = len(self._overlay.node_ward)
+
+    def steps_on(self, nodes: Ints) -> NDArray[np.bool_]:
+        """The nodes of these that may be stepped on."""
+        ward = self._overlay.node_ward[nodes]
+        seen: NDArray[np.bool_] = self._node_seen[ward] | (self._untagged[ward] & self._overlay.structural[nodes])
+        return seen  # HIDDEN indexes the mask's last entry, which is False
+
+    def neighbours(self, nodes: Ints) -> tuple[Ints, Ints, Floats]:
+        base, came, gone = self._base.edges, self._overlay.came, self._overlay.gone
+        index, at = base.of_nodes(nodes)
+        if gone.size:
+            kept = ~np.isin(base.edge[at], gone)
+            index, at = index[kept], at[kept]
+        target, weight, ward = base.target[at], base.weight[at], base.ward[at]
+        if came.target.size:
+            more, at = came.of_nodes(nodes)
+            index = np.concatenate([index, more])
+            target = np.concatenate([target, came.target[at]])
+            weight = np.concatenate([weight, came.weight[at]])
+            ward = np.concatenate([ward, came.ward[at]])
+        target = target.astype(np.int64)
+        seen = self._edge_seen[ward] & self.steps_on(target) & (weight > 0)
+        return index[seen], target[seen], weight[seen].astype(np.float64)
+
+
+def _mask(db: apsw.Connection, size: int, wards: Sql) -> NDArray[np.bool_]:
+    mask = np.zeros(size + 1, bool)  # one more, always False, at index HIDDEN
+    for (ward,) in db.execute(wards.text, wards.params):
+        mask[ward] = True
+    return mask
+
+
+def walk(
+    db: apsw.Connection, snapshot: Snapshot, viewer: Viewer, seeds: dict[int, float], *, limit: int
+) -> list[tuple[int, float]]:
+    """(node key, score) of the nodes reached from the seeds, highest score first."""
+    visible = _Visible(db, snapshot, viewer)
+    keys = np.array([key for key in seeds if key < visible.size], np.int64)
+    admitted = keys[visible.steps_on(keys)] if keys.size else keys
+    if not admitted.size:
+        return []
+    nodes, scores = forward_push(visible, {int(key): seeds[int(key)] for key in admitted})
+    order = np.argsort(-scores, kind="stable")[:limit]
+    return [(int(nodes[at]), float(scores[at])) for at in order]

@@ -1,0 +1,1 @@
+"""Writing a commit, rebuilding, replacing payloads."""

@@ -1,0 +1,1 @@
+"""Contexts for an agent before it works: checkout, assembled contexts, compaction, agent files."""

@@ -1,0 +1,1 @@
+"""Compaction of sessions and of the log."""

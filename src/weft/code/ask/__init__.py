@@ -1,0 +1,1 @@
+"""Questions about code: context_pack, slices, explanations, impact, diffs, graph queries."""

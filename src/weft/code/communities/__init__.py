@@ -1,0 +1,1 @@
+"""Communities of files (Leiden): detected, kept, shown."""

@@ -1,0 +1,252 @@
+"""Communities of a workspace's files: found after the first indexing and after a full rebuild, kept as nodes.
+
+A community is a node of kind Community; its files belong to it by edges (BELONGS_TO, one a file, in a slot of the
+file's own: a later run moves the file, and what stood before stays to be asked for). No walk goes through them. Files
+of different guards are never in one community, and a community has the guard of its files: who may not see these
+does not see it. Sensitive files are in none, nor files in no language that weft reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from weft.code.communities.detect import (
+    Community,
+    LinkedFiles,
+    communities_of,
+    summary_of_community,
+    text_of_community,
+    weight_of,
+)
+from weft.core.kinds import COMMUNITY
+from weft.core.types import NOW, EdgeVersion, Find, Guard, NodeVersion, When
+from weft.documents.keep.source_lines import told_of
+from weft.log.draft import Draft
+from weft.log.kinds import graph
+from weft.runtime.call_context import CallContext
+from weft.writing.build.commit import commit
+
+MEMBER: Final = "BELONGS_TO"
+MEMBER_WEIGHT: Final = 1e-6  # files of one community are not joined by it: no walk to speak of goes this way
+MAX_FILES: Final = 50_000
+MAX_COMMUNITIES: Final = 2_000
+MAX_LINKS: Final = 2_000_000
+PAGE: Final = 10_000
+EDGES_AN_EVENT: Final = 1_000
+SLICE: Final = 500
+
+
+class CommunitiesFound(Struct, frozen=True, kw_only=True):
+    """What a run found and wrote: `changed` communities are new or say something else, `ended` are no longer there."""
+
+    communities: int
+    files: int
+    changed: int = 0
+    ended: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def find_communities(ctx: CallContext) -> CommunitiesFound:
+    """Finds the communities of this project's code as it is indexed now, and keeps what is new about them.
+
+    Where nothing changed nothing is written.
+    """
+    project = ctx.settings.project
+    files = ctx.store.find(ctx.viewer, NOW, Find(kinds=("File",), projects=(project,)), limit=MAX_FILES).nodes
+    by_guard: defaultdict[Guard, list[NodeVersion]] = defaultdict(list)
+    for node in files:
+        if node.props.get("language") and node.props.get("path") and not node.guard.sensitive:
+            by_guard[node.guard].append(node)
+    links = _Links(ctx, {node.id for group in by_guard.values() for node in group}) if by_guard else None
+    wanted: dict[str, graph.NodeAssertion] = {}
+    members: dict[str, tuple[str, Guard]] = {}
+    for guard, group in sorted(by_guard.items(), key=lambda each: (-len(each[1]), each[1][0].id)):
+        assert links is not None
+        linked = links.among({node.id: str(node.props["path"]) for node in group})
+        found = communities_of(linked)[:MAX_COMMUNITIES]
+        wanted |= {made.id: made for made in _nodes(ctx, guard, linked, found, members)}
+    return _kept(ctx, wanted, members)
+
+
+class _Links:
+    """Calls, imports and what contains what, of all files that are looked at, by file."""
+
+    def __init__(self, ctx: CallContext, files: set[str]) -> None:
+        self._files = files
+        self._rows: list[tuple[str, str, bool, str, str]] = []  # file, file, a call, from, to
+        self._symbols: defaultdict[str, list[str]] = defaultdict(list)
+        for edge in links_of(ctx, ("CALLS", "IMPORTS", "CONTAINS")):
+            self._take(edge)
+
+    def _take(self, edge: EdgeVersion) -> None:
+        one, other = self._file_of(edge.src), self._file_of(edge.dst)
+        if one is None or other is None:
+            return
+        if edge.rel == "CONTAINS":
+            self._symbols[one].append(edge.dst)
+        else:
+            self._rows.append((one, other, edge.rel == "CALLS", edge.src, edge.dst))
+
+    def _file_of(self, node_id: str) -> str | None:
+        """The file of a symbol, or itself; None for what is outside."""
+        if node_id in self._files:
+            return node_id
+        at = node_id.find("::")
+        while at > 0:
+            if node_id[:at] in self._files:
+                return node_id[:at]
+            at = node_id.find("::", at + 1)
+        return None
+
+    def among(self, paths: Mapping[str, str]) -> LinkedFiles:
+        """What joins these files, and no others."""
+        calls: Counter[tuple[str, str]] = Counter()
+        imports: Counter[tuple[str, str]] = Counter()
+        degrees: Counter[str] = Counter()
+        called: Counter[str] = Counter()
+        for one, other, is_call, src, dst in self._rows:
+            if one not in paths or other not in paths:
+                continue
+            degrees[src] += 1
+            degrees[dst] += 1
+            called[dst] += is_call and dst != other
+            if one != other:
+                (calls if is_call else imports)[one, other] += 1
+        users = Counter(other for _, other in calls.keys() | imports.keys())
+        weights: defaultdict[tuple[str, str], float] = defaultdict(float)
+        for one, other in calls.keys() | imports.keys():
+            weight = weight_of(calls[one, other], imports[one, other], users[other])
+            weights[min(one, other), max(one, other)] += weight
+        return LinkedFiles(paths=paths, weights=weights, degrees=degrees, called=called, symbols=self._symbols)
+
+
+def links_of(ctx: CallContext, rels: tuple[str, ...], when: When = NOW) -> Iterator[EdgeVersion]:
+    """Every edge of these relations in this project."""
+    when = ctx.store.pin(ctx.viewer, when)
+    after, seen = 0, 0
+    while seen < MAX_LINKS:
+        rows = ctx.store.relations(ctx.viewer, when, rels, projects=(ctx.settings.project,), after=after, limit=PAGE)
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        after, seen = rows[-1].row, seen + len(rows)
+
+
+def community_prefix(project: str | None) -> str:
+    """How the ids of a project's communities begin."""
+    return f"{project or ''}::community::"
+
+
+def _nodes(
+    ctx: CallContext,
+    guard: Guard,
+    linked: LinkedFiles,
+    found: Sequence[Community],
+    members: dict[str, tuple[str, Guard]],
+) -> Iterator[graph.NodeAssertion]:
+    """The nodes of communities; `members` gets what each file belongs to."""
+    told = _symbols(ctx, {each for community in found for each in (*community.top, community.central)})
+    names = {each: node.name for each, node in told.items() if node.kind != "File"}
+    lines = {each: f"{node.name}: {told_of(node) or node.summary}" for each, node in told.items()}
+    mark = _mark(guard)
+    for community in found:
+        node_id = f"{community_prefix(guard.project)}{community.label}{mark}"
+        members |= dict.fromkeys(community.files, (node_id, guard))
+        yield graph.NodeAssertion(
+            id=node_id,
+            kind=COMMUNITY,
+            name=community.label,
+            summary=summary_of_community(community, names, linked.paths),
+            text=text_of_community(community, lines, linked.paths),
+            props={
+                "central": community.central,
+                "top": list(community.top),
+                "files": len(community.files),
+                "symbols": community.symbols,
+            },
+            project=guard.project,
+            scope=guard.scope,
+            agents=guard.agents,
+        )
+
+
+def _mark(guard: Guard) -> str:
+    """What tells communities of files of one guard from those of another."""
+    if guard.scope == Guard().scope and not guard.agents:
+        return ""
+    return "~" + hashlib.sha256(repr((guard.scope, guard.agents)).encode()).hexdigest()[:8]
+
+
+def _symbols(ctx: CallContext, ids: set[str]) -> dict[str, NodeVersion]:
+    wanted = sorted(ids)
+    slices = (wanted[at : at + SLICE] for at in range(0, len(wanted), SLICE))
+    return {node.id: node for some in slices for node in ctx.store.nodes(ctx.viewer, NOW, some)}
+
+
+def _kept(
+    ctx: CallContext, wanted: Mapping[str, graph.NodeAssertion], members: Mapping[str, tuple[str, Guard]]
+) -> CommunitiesFound:
+    """Writes what differs from what stands."""
+    standing = {node.id: node for node in communities_at(ctx, NOW)}
+    changed = [node for node in wanted.values() if not _says(standing.get(node.id), node)]
+    gone = tuple(sorted(standing.keys() - wanted.keys()))
+    belongs = {edge.src: edge.dst for edge in links_of(ctx, (MEMBER,))}
+    moved = [
+        graph.EdgeAssertion(
+            src=file,
+            rel=MEMBER,
+            dst=community,
+            weight=MEMBER_WEIGHT,
+            slot=f"{MEMBER} {file}",
+            project=guard.project,
+            scope=guard.scope,
+            agents=guard.agents,
+        )
+        for file, (community, guard) in sorted(members.items())
+        if belongs.get(file) != community
+    ]
+    left = tuple(
+        graph.EdgeName(src=file, rel=MEMBER, dst=community)
+        for file, community in sorted(belongs.items())
+        if file not in members and community in wanted
+    )
+    drafts = _drafts(changed, moved, graph.Ended(nodes=gone, edges=left))
+    notes = commit(ctx, drafts).notes if drafts else ()
+    return CommunitiesFound(
+        communities=len(wanted), files=len(members), changed=len(changed), ended=len(gone), notes=tuple(notes)
+    )
+
+
+def _says(node: NodeVersion | None, wanted: graph.NodeAssertion) -> bool:
+    if node is None:
+        return False
+    same = (node.name, node.summary, node.text) == (wanted.name, wanted.summary, wanted.text)
+    return same and dict(node.props) == wanted.props and node.guard.agents == wanted.agents
+
+
+def _drafts(
+    nodes: Sequence[graph.NodeAssertion], edges: Sequence[graph.EdgeAssertion], over: graph.Ended
+) -> list[Draft]:
+    """The nodes first: edges join what is there."""
+    drafts = [
+        Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(nodes[at : at + SLICE // 10])))
+        for at in range(0, len(nodes), SLICE // 10)
+    ]
+    drafts += [
+        Draft(kind="graph.asserted", payload=graph.Asserted(edges=tuple(edges[at : at + EDGES_AN_EVENT])))
+        for at in range(0, len(edges), EDGES_AN_EVENT)
+    ]
+    if over.nodes or over.edges:
+        drafts.append(Draft(kind="graph.ended", payload=over))
+    return drafts
+
+
+def communities_at(ctx: CallContext, when: When) -> tuple[NodeVersion, ...]:
+    """The communities of this project that the caller may see, as they were at a moment."""
+    find = Find(kinds=(COMMUNITY,), id_prefix=community_prefix(ctx.settings.project), projects=(ctx.settings.project,))
+    return ctx.store.find(ctx.viewer, when, find, limit=MAX_COMMUNITIES).nodes

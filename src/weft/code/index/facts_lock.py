@@ -1,0 +1,104 @@
+"""The file with the facts of a workspace, and its lock: one indexing at a time.
+
+They are in a directory beside the accounts of the store, a file for each account and project. Of a store that ends with
+its process they are in memory. They name what files define: whatever erases something removes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from weft.code.index.facts_file import FactsFile, remove_facts
+from weft.core.errors import Busy, ReadOnly
+from weft.core.ports import Store
+from weft.files.file_lock import locked_if_possible
+from weft.runtime.call_context import CallContext
+from weft.runtime.settings.load import Settings
+
+PLACE: Final = "code"
+SUFFIX: Final = ".facts"
+WAIT_S: Final = 30.0  # for another process that is indexing the same workspace
+
+_in_memory: weakref.WeakKeyDictionary[Store, dict[tuple[str, str], tuple[FactsFile, threading.Lock]]]
+_in_memory = weakref.WeakKeyDictionary()
+_making = threading.Lock()
+
+
+@contextmanager
+def facts_kept(ctx: CallContext, *, wait_s: float = WAIT_S) -> Iterator[FactsFile]:
+    """The facts of this account and project, to be read and written by one at a time.
+
+    Raises Busy where another is indexing the workspace all the while.
+    """
+    place = facts_place(ctx.settings)
+    if place is None:
+        with _from_memory(ctx, wait_s) as facts:
+            yield facts
+        return
+    with ExitStack() as stack:
+        try:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(locked_if_possible(place, wait_s=wait_s))
+            facts = stack.enter_context(closing(FactsFile(place)))
+        except Busy as problem:
+            raise _busy() from problem
+        except OSError as problem:
+            raise ReadOnly(
+                f"{place.parent} cannot be written: {problem.strerror}", hint="check its rights"
+            ) from problem
+        yield facts
+
+
+@contextmanager
+def _from_memory(ctx: CallContext, wait_s: float) -> Iterator[FactsFile]:
+    with _making:
+        kept = _in_memory.setdefault(ctx.store, {})
+        key = (ctx.settings.account, ctx.settings.project)
+        if key not in kept:
+            kept[key] = FactsFile(None), threading.Lock()
+        facts, lock = kept[key]
+    if not lock.acquire(timeout=wait_s):
+        raise _busy()
+    try:
+        yield facts
+    finally:
+        lock.release()
+
+
+def _busy() -> Busy:
+    return Busy("another process is indexing this workspace", hint="wait for it to finish: its result is shared")
+
+
+def facts_place(settings: Settings) -> Path | None:
+    """The file; None for a store that ends with its process."""
+    directory = _directory(settings)
+    if directory is None:
+        return None
+    name = hashlib.sha256(f"{settings.account}\x00{settings.project}".encode()).hexdigest()[:32]
+    return directory / f"{name}{SUFFIX}"
+
+
+def forget_facts(ctx: CallContext) -> None:
+    """Removes the facts of every workspace, as something of one of them is erased: the next indexing makes them again.
+
+    One that is being written at the moment is emptied when its turn comes: whoever writes it sees that it is gone.
+    """
+    directory = _directory(ctx.settings)
+    for file in directory.glob(f"*{SUFFIX}") if directory is not None else ():
+        with contextlib.suppress(OSError):
+            remove_facts(file)
+    with _making:
+        for facts, _ in _in_memory.get(ctx.store, {}).values():
+            facts.clear()
+
+
+def _directory(settings: Settings) -> Path | None:
+    scheme, _, rest = settings.store.partition("://")
+    return Path(rest).expanduser() / PLACE if scheme == "sqlite" and rest else None

@@ -1,0 +1,205 @@
+"""A file of a workspace as it is on disk: its hash, and what it says where it is source code. Needs no store.
+
+One that cannot be read as code is a file all the same, with the reason: too large, minified, not UTF-8.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from weft.append.privacy import PrivacyFilter
+from weft.code.index.records import Indexing, SourceVersion, index_new, ready
+from weft.code.parse.parse import MAX_SOURCE_BYTES
+from weft.code.parse.symbols import SourceFile, read_source
+from weft.context.baked import MARKER as BAKED
+from weft.core.clock import SystemClock
+from weft.core.errors import Invalid
+from weft.core.types import Guard
+from weft.documents.keep.parser_faults import faults_told
+from weft.files.languages import language_of
+from weft.files.wide_text import wide_form
+
+MAX_HASHED_BYTES: Final = 67_108_864  # a larger file is told from another by its size alone
+READ_BYTES: Final = 1 << 20
+MINIFIED_BYTES: Final = 5_000  # a shorter file is read, however long its lines are
+MINIFIED_MEAN: Final = 300  # characters of a line
+SETTLED_US: Final = 2_000_000  # a file written so lately may be written again without its mark changing
+WEFTS_OWN: Final = "written by weft: its content is already in memory"
+_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class FileSnapshot(Struct, frozen=True, kw_only=True):
+    """A file as it was found. `mark` is empty where it may change without being seen to."""
+
+    path: str
+    size: int
+    sha256: str
+    mark: str = ""
+    blob: str = ""
+
+
+class FactsRead(Struct, frozen=True, kw_only=True):
+    """The facts of a file, packed; the digest of what others see of them; how many places of it do not parse."""
+
+    raw: bytes
+    interface: str
+    broken: int
+
+
+class CodeRead(Struct, frozen=True, kw_only=True):
+    """A file with what it says, if that could be read; else `problem` says why not.
+
+    `gone` is why there is nothing there to be read at all. `redacted` counts the secrets that were taken out. Of a file
+    that is new, what to write (`indexing`) may be made at once; then it comes without its `source`.
+    """
+
+    path: str
+    state: FileSnapshot | None = None
+    source: SourceFile | None = None
+    facts: FactsRead | None = None
+    indexing: Indexing | None = None
+    problem: str = ""
+    gone: str = ""
+    redacted: Mapping[str, int] = field(default_factory=dict)
+
+
+def mark_of(root: str, path: str) -> str:
+    """The mark of a file, which changes when it is written; empty if it has none, or is no file."""
+    try:
+        return _mark(os.lstat(os.path.join(root, path)))  # noqa: PTH118 - a name need not be UTF-8
+    except (OSError, ValueError):
+        return ""
+
+
+def _mark(found: os.stat_result) -> str:
+    lately = SystemClock().now_us() - found.st_ctime_ns // 1_000 < SETTLED_US
+    if lately or not stat.S_ISREG(found.st_mode):
+        return ""
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
+
+
+def read_code(root: str, path: str, *, redacts: bool, known: str = "") -> CodeRead:
+    """A file as it is now. One whose hash is `known` is not read further.
+
+    Never raises for what is in it, nor for a file that vanishes meanwhile.
+    """
+    found = _bytes(root, path)
+    if isinstance(found, str):
+        return CodeRead(path=path, gone=found)
+    state, raw = found
+    if language_of(path) is None or (known and state.sha256 == known):
+        return CodeRead(path=path, state=state)
+    return read_bytes(path, state, raw, redacts=redacts)
+
+
+def hashed_only(root: str, path: str, *, problem: str) -> CodeRead:
+    """A file of which nothing is read but its hash, and why."""
+    found = _bytes(root, path)
+    return (
+        CodeRead(path=path, gone=found)
+        if isinstance(found, str)
+        else CodeRead(path=path, state=found[0], problem=problem)
+    )
+
+
+def read_bytes(path: str, state: FileSnapshot, raw: bytes | None, *, redacts: bool) -> CodeRead:
+    """Reads the bytes of a source file; None is a file that is too large. Never raises for their content."""
+    if raw is None or len(raw) > MAX_SOURCE_BYTES:
+        return CodeRead(path=path, state=state, problem=f"larger than {MAX_SOURCE_BYTES:,} bytes")
+    if raw.startswith(BAKED.encode()):
+        return CodeRead(path=path, state=state, problem=WEFTS_OWN)
+    privacy = PrivacyFilter(redacts=redacts, keys=None)
+    try:
+        with faults_told(privacy):
+            source = read_source(privacy.redact(_text(raw)), path)
+            return CodeRead(
+                path=path, state=state, source=source, facts=_facts(source), redacted=dict(privacy.redacted)
+            )
+    except Invalid as problem:
+        return CodeRead(path=path, state=state, problem=problem.message)
+
+
+def _facts(source: SourceFile) -> FactsRead:
+    return FactsRead(
+        raw=msgspec.msgpack.encode(source.facts), interface=source.facts.interface(), broken=len(source.broken)
+    )
+
+
+def read_new(root: str, path: str, guard: Guard, *, redacts: bool) -> CodeRead:
+    """The same for a file that was never there: with what to write, made ready, in place of what it says."""
+    read = read_code(root, path, redacts=redacts)
+    if read.state is None:
+        return read
+    state = read.state
+    source = SourceVersion(path=path, sha256=state.sha256, read=read.source, size=state.size, blob=state.blob)
+    try:
+        made = ready(index_new(guard, source))
+    except Invalid as problem:
+        plain = replace(source, read=None)
+        return CodeRead(path=path, state=state, indexing=ready(index_new(guard, plain)), problem=problem.message)
+    return replace(read, source=None, indexing=made)
+
+
+def _text(raw: bytes) -> str:
+    if b"\x00" in raw:
+        wide = wide_form(raw)
+        raise Invalid(f"is {wide} text: save it as UTF-8" if wide else "contains NUL characters: not a text file")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise Invalid("is not UTF-8 text") from problem
+    if len(text) > MINIFIED_BYTES and len(text) > MINIFIED_MEAN * (text.count("\n") + 1):
+        raise Invalid("is minified or generated: its lines are too long")
+    return text
+
+
+def _bytes(root: str, path: str) -> tuple[FileSnapshot, bytes | None] | str:
+    """A file's state, and its bytes if it is source code of a length that is read; or why there is no file."""
+    try:
+        handle = os.open(os.path.join(root, path), _FLAGS)  # noqa: PTH118
+    except ValueError:
+        return "its name holds a NUL character"
+    except FileNotFoundError:
+        return "is gone"
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    try:
+        return _hashed(handle, path)
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    finally:
+        os.close(handle)
+
+
+def _hashed(handle: int, path: str) -> tuple[FileSnapshot, bytes | None] | str:
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        return "is not a file"
+    mark, size = _mark(found), found.st_size
+    if size > MAX_HASHED_BYTES:
+        return FileSnapshot(path=path, size=size, sha256="", mark=mark), None
+    sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    keeps = size <= MAX_SOURCE_BYTES and language_of(path) is not None
+    pieces, length = [], 0
+    while length <= MAX_HASHED_BYTES and (piece := os.read(handle, READ_BYTES)):  # it may grow while it is read
+        sha256.update(piece)
+        blob.update(piece)
+        length += len(piece)
+        if keeps:
+            pieces.append(piece)
+    state = FileSnapshot(
+        path=path,
+        size=length,
+        sha256=sha256.hexdigest(),
+        mark=mark if length == size else "",
+        blob=blob.hexdigest() if length == size else "",
+    )
+    return state, b"".join(pieces) if keeps else None

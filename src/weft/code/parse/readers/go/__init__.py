@@ -1,0 +1,1 @@
+"""Reads Go syntax trees."""

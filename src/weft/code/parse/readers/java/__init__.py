@@ -1,0 +1,1 @@
+"""Reads Java syntax trees."""

@@ -1,0 +1,1 @@
+"""Reads Python syntax trees."""

@@ -1,0 +1,1 @@
+"""Reads Rust syntax trees."""

@@ -1,0 +1,43 @@
+"""The links of one file while it is resolved: each once, with its first line; and the counts of what led nowhere."""
+
+from __future__ import annotations
+
+from weft.code.parse.facts import FILE, FileFacts
+from weft.code.resolve import FileLinks, Link, Relation, Target
+
+
+class CollectedLinks:
+    """Links by their source, relation and target."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self._facts = facts
+        self._lines: dict[tuple[str, Relation, Target], int] = {}
+        self._unresolved: list[tuple[str, int]] = []
+        self.outside = 0
+
+    def add(self, owner: int, relation: Relation, target: Target, line: int) -> None:
+        """A link from a definition of the file, or from the file itself (FILE)."""
+        source = self._facts.definitions[owner].key if owner != FILE else ""
+        link = source, relation, target
+        known = self._lines.get(link)
+        if known is None or line < known:
+            self._lines[link] = line
+
+    def call(self, owner: int, target: Target, line: int, *, is_tested: bool) -> None:
+        """A call; of a test, where the target may be what it tests, also the link that says so."""
+        self.add(owner, "CALLS", target, line)
+        if is_tested and self.is_test(owner):
+            self.add(owner, "TESTS", target, line)
+
+    def is_test(self, owner: int) -> bool:
+        """Whether a definition of the file is a test."""
+        return owner != FILE and self._facts.definitions[owner].test
+
+    def unresolved(self, chain: str, line: int) -> None:
+        """A reference that may mean something in the project, but could not be resolved."""
+        self._unresolved.append((chain, line))
+
+    def links(self) -> FileLinks:
+        """All of them, in the order in which they were added."""
+        made = tuple(Link(*key, line) for key, line in self._lines.items())
+        return FileLinks(links=made, unresolved=tuple(self._unresolved), outside=self.outside)

@@ -1,0 +1,1 @@
+"""Resolves JavaScript and TypeScript imports, calls and types."""

@@ -1,0 +1,1 @@
+"""Resolves Go imports, calls and types."""

@@ -1,0 +1,1 @@
+"""Resolves Java imports, calls and types."""

@@ -1,0 +1,1 @@
+"""Resolves Python imports, calls and types."""

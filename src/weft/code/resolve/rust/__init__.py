@@ -1,0 +1,1 @@
+"""Resolves Rust paths, calls and types."""

@@ -1,0 +1,73 @@
+"""Names in scope: the facts of a file by owner and name, kept for a project as long as the facts are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+from weft.code.parse.facts import CLASS_SORTS, FILE, Binding, Definition, FileFacts
+from weft.code.resolve import Project
+
+
+class FileTable:
+    """Definitions by the place of their class and their name; bindings by their owner and name."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts, self.path = facts, facts.path
+        self.members: dict[tuple[int, str], list[int]] = {}
+        self.bound: dict[tuple[int, str], list[Binding]] = {}
+        for place, each in enumerate(facts.definitions):
+            self.members.setdefault((each.parent, each.name), []).append(place)
+        for bound in facts.bindings:
+            self.bound.setdefault((bound.owner, bound.name), []).append(bound)
+
+    def binding(self, owner: int, name: str) -> Binding | None:
+        """The first binding of a name inside an owner."""
+        found = self.bound.get((owner, name))
+        return found[0] if found else None
+
+    def definition(self, place: int) -> Definition:
+        """A definition by its place."""
+        return self.facts.definitions[place]
+
+    def is_class(self, place: int) -> bool:
+        """Whether a place is that of a class."""
+        return place != FILE and self.facts.definitions[place].sort in CLASS_SORTS
+
+
+Table = TypeVar("Table", bound=FileTable)
+Made = TypeVar("Made")
+
+
+class Tables(Generic[Table]):
+    """The tables of a project's files, made when they are first needed."""
+
+    def __init__(self, make: Callable[[FileFacts], Table], *, most: int) -> None:
+        self._make, self._most = make, most
+        self._projects: WeakKeyDictionary[Project, dict[str, Table]] = WeakKeyDictionary()
+
+    def of(self, project: Project, facts: FileFacts) -> Table:
+        """The table of a file, by its facts."""
+        known = self._projects.setdefault(project, {})
+        table = known.get(facts.path)
+        if table is None or table.facts is not facts:
+            if len(known) >= self._most:
+                known.clear()
+            table = known[facts.path] = self._make(facts)
+        return table
+
+
+class PerProject(Generic[Made]):
+    """One value for each project, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[Project], Made]) -> None:
+        self._make = make
+        self._known: WeakKeyDictionary[Project, Made] = WeakKeyDictionary()
+
+    def of(self, project: Project) -> Made:
+        """The value of a project."""
+        known = self._known.get(project)
+        if known is None:
+            known = self._known[project] = self._make(project)
+        return known

@@ -1,0 +1,1 @@
+"""Watches a workspace and indexes what is saved."""

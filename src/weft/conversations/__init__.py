@@ -1,0 +1,1 @@
+"""Conversations: recording turns, importing transcripts, archiving, inbound messages."""

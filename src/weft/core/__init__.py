@@ -1,0 +1,1 @@
+"""Values, errors, clock and store contracts that every other package uses."""

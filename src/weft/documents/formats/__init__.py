@@ -1,0 +1,1 @@
+"""Document parsers: bytes of a file in, sections and passages out. No store, project or node is involved."""

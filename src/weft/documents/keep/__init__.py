@@ -1,0 +1,1 @@
+"""Documents and files in the graph: versions, parts, cited lines."""

@@ -1,0 +1,1 @@
+"""Removing memories: delete and restore, purge, erase with everything derived."""

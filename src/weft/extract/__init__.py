@@ -1,1 +1,0 @@
-"""Structure in text, found without a store and without a model."""

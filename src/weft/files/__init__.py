@@ -1,0 +1,1 @@
+"""Files on disk: walking a directory, ignore rules, languages, locks, git."""

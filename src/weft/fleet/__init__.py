@@ -1,0 +1,1 @@
+"""Work of many agents: projects, tasks, work products, reports, alerts."""

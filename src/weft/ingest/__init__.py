@@ -1,0 +1,1 @@
+"""`weft ingest`: reads files, texts and records into memory."""

@@ -1,0 +1,1 @@
+"""The front door: `open()`, `Memory`, and the steps around every call."""

@@ -1,1 +1,0 @@
-"""A static site of chosen reports and documents: plain pages, no scripts, readable for decades."""

@@ -1,0 +1,1 @@
+"""Questions to memory: recall, search, explain, show, cite."""

@@ -1,0 +1,1 @@
+"""The graph views as operations of their own: seeds, expansion, merging."""

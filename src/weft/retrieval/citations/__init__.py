@@ -1,0 +1,1 @@
+"""Targets of citations and ids: events, parts of documents, lines of files."""

@@ -1,0 +1,1 @@
+"""Answers from the log alone, for when the graph cannot be read."""

@@ -1,0 +1,1 @@
+"""Stages that drop repeated, derived and replaced rows, and check whether the evidence suffices."""

@@ -1,0 +1,78 @@
+"""Drop what is too weak beside the best row: an answer to a question holds what answers, however few lines that is.
+
+Key words, tasks and questions in other languages than English keep all that matches, as does a search without vectors,
+whose scores say only which words match.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+from weft.core.kinds import DERIVED_FROM
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.pool import DATED_KINDS
+from weft.retrieval.scoring.attributes import tells_attribute
+from weft.retrieval.scoring.factors import without_rows
+from weft.runtime.call_context import CallContext
+from weft.text.extract.question.question_names import names_in
+from weft.text.extract.question.time_frame import is_question
+from weft.text.lexical import STOP_WORDS
+
+# Parts that tie a row to another answer: it may share few words with the question.
+LINKS: Final = frozenset({"links", "bridges", "name", "walk", "superseded"})
+
+
+class Relevant(Struct, frozen=True):
+    """The least share of the best score, by what the row is.
+
+    Measured: the passages that answer with the help of another score at least .3 of the best, notes that answer by
+    themselves at least .5. Turns, sessions and source code are close together by nature and are only cut by `rank`.
+    """
+
+    name: str = "relevant"
+    note: float = 0.45
+    passage: float = 0.3
+    beside: float = 0.7  # of a note that does not tell the attribute that is asked for, where others do
+
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
+        import numpy as np
+
+        pool = answer.pool
+        if not pool.nodes or answer.ask.min_score is not None:
+            return answer
+        if answer.vector is None or not is_question(answer.query):
+            return answer
+        scores = pool.scores()
+        top = float(scores.max())
+        linked = np.zeros(len(scores), bool)
+        for part in pool.parts:
+            if part.name in LINKS:
+                linked |= np.asarray(part.values > 0.0)
+        chain = {node for node, seen in answer.sightings.items() if any(each.view != "semantic" for each in seen)}
+        gone, told = set(), tells_attribute(answer)
+        full = [name for name in names_in(answer.query) if " " in name]
+        bearers = {at for at, node in enumerate(pool.nodes) if any(name in node.text for name in full)}
+        for at, node in enumerate(pool.nodes):
+            if pool.shapes[at] != "plain" or (
+                node.kind == "Cause" and node.id in chain and DERIVED_FROM not in node.props
+            ):
+                continue
+            least = self.note if node.kind in DATED_KINDS | {"Cause"} and not linked[at] else self.passage
+            if told and at not in told and least == self.note:
+                least = self.beside
+            another = bearers and at not in bearers
+            if another and least == self.note:
+                least = self.beside
+            namesake = another and not linked[at] and any(_namesake(name, node.text) for name in full)
+            if namesake or scores[at] < least * top:
+                gone.add(at)
+        return without_rows(answer, gone) if gone else answer
+
+
+def _namesake(name: str, text: str) -> bool:
+    """Whether a text tells of another of the same first name."""
+    first = name.split(maxsplit=1)[0]
+    return first.lower() not in STOP_WORDS and re.search(rf"\b{re.escape(first)} [A-Z]\w", text) is not None

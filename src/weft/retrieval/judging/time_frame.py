@@ -1,0 +1,272 @@
+"""Keep what belongs to the time frame of the question, and put the value that held then first.
+
+A window filters. Of several values of the same thing the newest answers a question about now, the last one by the end
+of the window a question about then. Only what agents and people wrote down as memories, facts and decisions is
+reordered here: turns and sessions of conversations are told later than what they tell of, and are weighed by `times`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from weft.core.clock import to_iso
+from weft.retrieval.pipeline import Answer
+from weft.retrieval.pool import DATED_KINDS
+from weft.retrieval.scoring.attributes import tells_attribute, wanted_attributes
+from weft.retrieval.scoring.factors import without_rows
+from weft.retrieval.scoring.prefer_newer import comparable
+from weft.runtime.call_context import CallContext
+from weft.text.extract.attributes import answering, same_attribute
+from weft.text.extract.question.question_names import names_in
+from weft.text.extract.question.time_frame import TimeFrame, is_happening, is_question, without_times
+from weft.text.extract.time.windows import TimeWindow, time_windows
+from weft.text.lexical import stems, tokens
+from weft.text.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from weft.retrieval.pool import Column
+
+TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlinks"})  # they do not say what it is about
+RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
+STEP: Final = 1e-4
+READ_CHARACTERS: Final = 2_000
+_GIVEN_UP: Final = re.compile(
+    r"\b(?:over|instead of|rather than|away from|replac\w+|dropp?\w*|left|leaving|sold|ditch\w*|cancel\w*|stopped using"
+    r"|(?:switch\w*|mov\w+|migrat\w+|chang\w+|hand\w*|transfer\w*|pass\w*)(?: \w+)? from|no longer (?:use )?"
+    r"|in place of|succeeds?|takes? over (?:\w+ )?from)"
+    r" (?:the )?([A-Z][\w.-]*\w)"
+)
+
+
+class InTimeFrame(Struct, frozen=True):
+    """Filters and orders the dated rows by the time frame of the question."""
+
+    name: str = "time_frame"
+    relevant: float = RELEVANT
+
+    def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
+        frame, pool = answer.frame, answer.pool
+        rows = [at for at, node in enumerate(pool.nodes) if node.kind in DATED_KINDS]
+        if frame.frame in ("any", "past") or not rows:
+            return answer
+        match frame.frame:
+            case "listing":
+                return _list(answer, rows, frame)
+            case "within" | "state":
+                return self._in_window(answer, rows, frame)
+            case "before" | "after":
+                return self._beside(answer, rows, frame)
+            case "first" | "last":
+                newest = frame.frame == "last"
+                about = self._about(answer, rows)
+                order = sorted(about, key=lambda at: _begin(answer, at), reverse=newest)
+                return _first(answer, order[:1], "the newest of them" if newest else "the oldest of them")
+            case _:
+                return self._newest(answer, rows)
+
+    def _about(self, answer: Answer, rows: Collection[int], *, best: float | None = None) -> list[int]:
+        """The rows that are about what is asked, whenever they were, best first."""
+        scores = _timeless(answer)
+        top = max(float(scores.max()), 0.0) if best is None else best
+        about = [at for at in rows if scores[at] > 0.0 and scores[at] >= self.relevant * top]
+        told = tells_attribute(answer)
+        if telling := [at for at in rows if at in told]:
+            about = telling
+        else:  # a note that says "September" tells nothing of the treasurer in September
+            asked = set(stems(without_times(answer.query, answer.windows)))
+            about = [at for at in about if asked & set(stems(answer.pool.nodes[at].text))] or about
+        return sorted(about, key=lambda at: -scores[at])
+
+    def _in_window(self, answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
+        about = self._about(answer, rows)
+        if not about:
+            return answer
+        inside = [at for at in about if _falls(answer, at, frame.windows)]
+        kept = [*inside]
+        for window in frame.windows if frame.frame == "state" or not is_happening(answer.query) else ():
+            if not any(_falls(answer, at, (window,)) for at in inside):
+                before = [at for at in about if _begin(answer, at) < window.end_us]
+                kept += [at for at in sorted(before, key=lambda at: -_begin(answer, at))[:1] if at not in kept]
+        if not kept and not is_question(answer.query):
+            return answer
+        if not kept:
+            return _nothing(answer, rows, frame, about)
+        answer, kept = _only(answer, rows, kept)
+        return _first(answer, kept, "within the time asked about" if inside else "the last one known by then")
+
+    def _beside(self, answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
+        """What came before or after the row that the question names."""
+        wanted = set(stems(frame.beside))
+        named = [at for at in rows if wanted and wanted <= set(stems(answer.pool.nodes[at].text))]
+        if not named:
+            return answer
+        anchor = max(named, key=lambda at: float(_timeless(answer)[at]))
+        if before_words := frame.frame == "before" and _GIVEN_UP.search(answer.pool.nodes[anchor].text):
+            return _first(answer, [anchor], f"tells what {before_words[1]} gave way to")
+        begin = _begin(answer, anchor)
+        before = frame.frame == "before"
+        others = [at for at in rows if at not in named]
+        others = [at for at in others if (_begin(answer, at) < begin) == before and _begin(answer, at) != begin]
+        scores = _timeless(answer)
+        about = self._about(answer, others, best=max((float(scores[at]) for at in others), default=0.0))
+        if not about:
+            return answer
+        order = sorted(about, key=lambda at: _begin(answer, at), reverse=before)
+        answer, kept = _only(answer, rows, [*order, anchor])
+        return _first(answer, kept, f"{frame.frame} it")
+
+    def _newest(self, answer: Answer, rows: Sequence[int]) -> Answer:
+        """Puts the newest value of what the best row tells of first."""
+        about = [at for at in self._about(answer, rows) if _begin(answer, at) <= answer.asked_at]
+        if not about:
+            return answer
+        wanted = frozenset(stems(answer.query))
+        scores = _timeless(answer)
+        best = max(rows, key=lambda at: float(scores[at]))
+        newer = [at for at in about if _begin(answer, at) > _begin(answer, best) and _same_thing(answer, at, best)]
+        newer += _dropped(answer, rows, best, wanted)
+        newest = max(newer, key=lambda at: _begin(answer, at), default=best)
+        older = [at for at in {*about, best} if _begin(answer, at) < _begin(answer, newest)]
+        answer = _marked_older(answer, [at for at in older if _same_thing(answer, newest, at)], newest)
+        return _first(answer, [newest, best], "newer than the other values") if newer else answer
+
+
+def _marked_older(answer: Answer, older: Sequence[int], newest: int) -> Answer:
+    """With a mark on each older value that has none yet."""
+    marks = {**answer.pool.marks}
+    mark = f"a newer memory of {to_iso(_begin(answer, newest))[:10]} may replace this"
+    for at in older:
+        before = marks.get(answer.pool.nodes[at].id, ())
+        if not any(each.startswith("a newer memory") for each in before):
+            marks[answer.pool.nodes[at].id] = (*before, mark)
+    return replace(answer, pool=replace(answer.pool, marks=marks))
+
+
+def _same_thing(answer: Answer, new: int, old: int) -> bool:
+    """Whether two notes tell of one thing: what the question names in the older one stands in the newer one.
+
+    All of its names and key words do, and of the other words of a question half, or both tell the same attribute.
+    """
+    if not comparable(answer.pool.nodes[new], answer.pool.nodes[old]):
+        return False
+    new_text, old_text = answer.pool.nodes[new].text, answer.pool.nodes[old].text
+    new_words, old_words = set(stems(new_text)), set(stems(old_text))
+    named, shared = set(stems(answer.query)) & old_words, new_words & old_words
+    if named and named <= new_words:
+        return True
+    if not is_question(answer.query) or any(
+        name in old_text and name not in new_text for name in names_in(answer.query)
+    ):
+        return False
+    wanted, about = wanted_attributes(answer)
+    if about & old_words <= new_words and same_attribute(
+        answering(new_text, wanted, about), answering(old_text, wanted, about)
+    ):
+        return True
+    return 2 * len(named & new_words) >= len(named) and len(shared) > (1 if named else 0)
+
+
+def _dropped(answer: Answer, rows: Sequence[int], best: int, wanted: frozenset[str]) -> list[int]:
+    """Newer rows that say that what the best row tells of what is asked was given up for something else."""
+    text = answer.pool.nodes[best].text[:READ_CHARACTERS]
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    asked = [each for each in sentences if wanted & set(stems(each))] or sentences
+    old = {word for each in asked for word in tokens(each)}
+    return [
+        at
+        for at in rows
+        if _begin(answer, best) < _begin(answer, at) <= answer.asked_at
+        if any(set(tokens(each[1])) <= old for each in _GIVEN_UP.finditer(answer.pool.nodes[at].text[:READ_CHARACTERS]))
+    ]
+
+
+def _timeless(answer: Answer) -> Column:
+    """The scores without the parts that only say when, or that something points at it."""
+    total = answer.pool.scores() * 0.0
+    for part in answer.pool.parts:
+        if part.name not in TEMPORAL_PARTS:
+            total = total + part.values
+    return total
+
+
+def _begin(answer: Answer, at: int) -> int:
+    return answer.pool.nodes[at].happens_at
+
+
+def _falls(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
+    """Whether a row was written in a window, or names a time in it."""
+    node = answer.pool.nodes[at]
+    if node.kind == "Fact":
+        begin, end = node.interval.valid_from, node.interval.valid_to
+        return any(begin < window.end_us and (end is None or end > window.begin_us) for window in windows)
+    if any(window.begin_us <= node.happens_at < window.end_us for window in windows):
+        return True
+    named = time_windows(node.text[:READ_CHARACTERS], node.interval.valid_from)
+    return any(
+        window.begin_us <= each.begin_us and each.end_us <= window.end_us
+        for each in named
+        if each.kind not in ("recent", "since", "until")
+        for window in windows
+    )
+
+
+def _list(answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
+    inside = sorted((at for at in rows if _falls(answer, at, frame.windows)), key=lambda at: _begin(answer, at))
+    if not inside:
+        return _nothing(answer, rows, frame, ())
+    answer, kept = _only(answer, range(len(answer.pool.nodes)), inside)
+    return _first(answer, kept, "in order of time")
+
+
+def _nothing(answer: Answer, rows: Sequence[int], frame: TimeFrame, about: Sequence[int]) -> Answer:
+    """Without the rows outside the window, and with a note that says so.
+
+    They stay where the caller gave the least score, and where without vectors it is unsure what they are about.
+    """
+    spans = " or ".join(_span(window) for window in frame.windows)
+    note = f"Nothing is recorded about this for {spans}."
+    if about:
+        dates = sorted(_begin(answer, at) for at in about)
+        note += f" What is known about it begins on {to_iso(dates[0])[:10]}."
+    if answer.ask.min_score is not None or answer.vector is None:
+        return answer.noted(f"{note} These are from other times.")
+    return without_rows(answer, set(rows)).noted(note)
+
+
+def _span(window: TimeWindow) -> str:
+    first, last = to_iso(window.begin_us)[:10], to_iso(max(window.end_us - 1, window.begin_us))[:10]
+    if window.kind == "until":
+        return f"the time until {last}"
+    return first if first == last else f"{first} to {last}"
+
+
+def _only(answer: Answer, among: Collection[int], kept: Sequence[int]) -> tuple[Answer, list[int]]:
+    """The answer without the rows of `among` that are not kept, and the new places of those that are.
+
+    With a least score of the caller's all rows stay.
+    """
+    if answer.ask.min_score is not None:
+        return answer, [*kept]
+    ids = [answer.pool.nodes[at].id for at in kept]
+    answer = without_rows(answer, set(among) - set(kept))
+    places = answer.pool.places
+    return answer, [places[each] for each in ids]
+
+
+def _first(answer: Answer, order: Sequence[int], why: str) -> Answer:
+    """With these rows first, in this order; the part says why."""
+    import numpy as np
+
+    if not order:
+        return answer
+    pool = answer.pool
+    scores = pool.scores()
+    top, raw = float(scores.max()), np.zeros(len(scores))
+    for place, at in enumerate(order):
+        raw[at] = top + (len(order) - place) * STEP - scores[at]
+    return replace(answer, pool=pool.with_part("time_frame", raw, 1.0, lambda at: why))

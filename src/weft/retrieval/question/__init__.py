@@ -1,0 +1,1 @@
+"""Stages that read the question before the search."""

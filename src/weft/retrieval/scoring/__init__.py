@@ -1,0 +1,1 @@
+"""Stages that score, boost, rerank and rank candidates."""

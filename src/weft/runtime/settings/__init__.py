@@ -1,0 +1,1 @@
+"""Settings from `weft.toml` and `WEFT_*`: declared, read, validated."""

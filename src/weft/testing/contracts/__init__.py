@@ -1,0 +1,1 @@
+"""One contract class per part of the Store port."""

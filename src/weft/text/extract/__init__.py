@@ -1,0 +1,1 @@
+"""Extraction of structure from text, without a store and without a model."""

@@ -1,0 +1,1 @@
+"""Reading a question: its intent, references, other wordings, small talk."""

@@ -1,0 +1,1 @@
+"""Facts, causes and preferences stated by sentences."""

@@ -1,0 +1,1 @@
+"""Dates, periods and time windows in a text."""

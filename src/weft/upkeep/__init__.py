@@ -1,0 +1,1 @@
+"""Keeping a store healthy: doctor, rebuild, backup, log commands, reindex, keys, settings."""

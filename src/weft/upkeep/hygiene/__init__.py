@@ -1,0 +1,1 @@
+"""Hygiene: checks that find what to clean up, and applying chosen findings."""

@@ -1,0 +1,1 @@
+"""Writing memories: remember, facts, entities, events, decisions, corrections."""

@@ -1,0 +1,1 @@
+"""Steps that make a write: resolve references, build nodes, decide versions, commit."""

@@ -1,0 +1,1 @@
+"""Checks before a write: scope, rights, provenance, duplicates, contradictions."""

@@ -1,0 +1,244 @@
+"""`remember`: a text kept verbatim, with what is extracted from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict, replace
+
+from weft.append.append import Fence
+from weft.core.clock import parse_instant, to_iso
+from weft.core.errors import Away, Busy, Conflict, Invalid, StoreError
+from weft.core.kinds import DERIVED_FROM, HAPPENS_AT, UNSEARCHED_KINDS
+from weft.core.types import NodeVersion
+from weft.log.draft import Draft
+from weft.log.kinds import memory
+from weft.runtime.call_context import CallContext
+from weft.runtime.fields import KindName, Moment
+from weft.runtime.moments import check_interval
+from weft.runtime.operation import Operation
+from weft.writing.build.commit import REPEATED, Committed, WriteDecision, commit, decide_and_commit
+from weft.writing.build.extracted_facts import ExtractionResult, SourceText, extract_one
+from weft.writing.checks.current_value import FactStatement, compare_with_current, fact_payload, statement_fence
+from weft.writing.checks.novelty import NoveltyCheck, check_novelty, reinforcement
+from weft.writing.proposals import NewProposal, open_proposal, proposal_draft
+from weft.writing.write_contract import WriteOptions, WriteResult, focus_of, guard_of, props_of
+
+Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the text to keep, verbatim")]
+Props = dict[str, str | int | float | bool | None]
+OWN_KINDS = UNSEARCHED_KINDS | {"Project", "Focus"}
+READ_KINDS = frozenset({"Memory", "Decision", "Event", "Episode", "Learning", "Preference", "Context"})
+
+
+class Remember(WriteOptions, frozen=True, kw_only=True):
+    """Input of `remember`."""
+
+    text: Text
+    name: Annotated[str, Meta(max_length=512, description="a short title")] = ""
+    kind: Annotated[KindName, Meta(description="kind of memory")] = "Memory"
+    speaker: Annotated[str, Meta(min_length=1, max_length=128, description="who is speaking, for I and me")] | None = (
+        None
+    )
+    valid_from: Annotated[Moment | None, Meta(description="since when it holds; occurred_at or now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
+    props: Annotated[Props, Meta(max_length=64, description="properties to filter by")] = field(default_factory=dict)
+    expected_head: (
+        Annotated[int, Meta(ge=0, description="write only if the session's last event has this number")] | None
+    ) = None
+
+
+def remember(ctx: CallContext, given: Remember) -> WriteResult:
+    """Keeps a text verbatim, with who said it and when.
+
+    `weft recall` finds it at once, and it can be cited by the printed citation and queried as it was known at any later
+    time. Entities, facts, preferences and causes that it states are extracted and joined to it; a fact that contradicts
+    a current one becomes a proposal (`weft proposal-list`) and ends nothing.
+    """
+    if not given.text.strip():
+        raise Invalid("the text is empty", hint="give a text to remember")
+    if given.kind in OWN_KINDS:
+        raise Invalid(f"weft creates {given.kind} nodes itself", hint="choose another kind, such as Memory")
+    if reserved := {DERIVED_FROM, HAPPENS_AT} & given.props.keys():
+        raise Invalid(f"the property {min(reserved)} is reserved by weft", hint="choose another name")
+    check_interval(given.valid_from, given.valid_to)
+    if (before := _written_before(ctx, given)) is not None:
+        return before
+    planned = _planned(ctx, given)
+    try:
+        return _written(ctx, given, planned)
+    except Conflict:
+        if (before := _written_before(ctx, given)) is not None:  # by a concurrent call with the same request id
+            return before
+        raise
+
+
+def _written(ctx: CallContext, given: Remember, planned: PlannedMemory) -> WriteResult:
+    if not planned.claims:
+        done = commit(ctx, planned.drafts, request_id=given.request_id, expected_head=given.expected_head)
+        return _answer(planned, done, ())
+    try:
+        told, decision = decide_and_commit(ctx, lambda pos: _decided(ctx, planned, pos), request_id=given.request_id)
+    except (Busy, Away):  # the text can wait in the outbox; its facts must be compared at write time
+        return _answer(planned, commit(ctx, planned.drafts, request_id=given.request_id), ())
+    assert decision is not None  # the memory itself is always written, so there is a commit
+    return _answer(planned, decision, told)
+
+
+def _written_before(ctx: CallContext, given: Remember) -> WriteResult | None:
+    """The result of the same request: novelty and extraction would differ by now, so the text is compared."""
+    if given.request_id is None:
+        return None
+    node_id = ctx.new_id(given.request_id)
+    found = ctx.store.history(ctx.viewer, node_id, limit=1)
+    if not found or (found[0].text, found[0].name, found[0].kind) != (given.text, given.name, given.kind):
+        return None
+    citation = ctx.store.citations(ctx.viewer, [found[0].event]).get(found[0].event, "")
+    return WriteResult(status="duplicate_skip", id=node_id, citation=citation, notes=(REPEATED,))
+
+
+class PlannedMemory(Struct, frozen=True, kw_only=True):
+    """A memory ready to be written: drafts that depend on nothing, and facts that depend on current values."""
+
+    id: str
+    drafts: tuple[Draft, ...]
+    claims: tuple[FactStatement, ...]
+    occurred_at: int | None
+    linked: tuple[str, ...]
+    notes: tuple[str, ...]
+    focus: str | None = None
+    props: dict[str, Any] = {}
+
+
+def _planned(ctx: CallContext, given: Remember) -> PlannedMemory:
+    guard = guard_of(ctx, given)
+    node_id = ctx.new_id(given.request_id)
+    occurred_at = None if given.occurred_at is None else parse_instant(given.occurred_at, field="occurred_at")
+    began = None if given.valid_from is None else parse_instant(given.valid_from, field="valid_from")
+    now = ctx.clock.now_us()
+    ahead = {}
+    if occurred_at is not None and began is None and occurred_at > now:
+        began, ahead = now, {HAPPENS_AT: to_iso(occurred_at)}  # an appointment must be found before it takes place
+    at = next((each for each in (occurred_at, began) if each is not None), now)
+    until = None if given.valid_to is None else parse_instant(given.valid_to, field="valid_to")
+    said = SourceText(
+        id=node_id,
+        text=given.text,
+        guard=guard,
+        at=at,
+        until=until,
+        speaker=given.speaker,
+        focus=focus_of(ctx, given),
+        props=props_of(given),
+    )
+    # A write that depends on the session's position stores the text only.
+    reads = given.kind in READ_KINDS and given.expected_head is None and not guard.sensitive
+    out, gated = _looked_at(ctx, said, given.kind, reads=reads)
+    payload = memory.Remembered(
+        id=node_id,
+        text=given.text,
+        node_kind=given.kind,
+        name=given.name,
+        props={**given.props, **props_of(given), **ahead},
+        focus=said.focus,
+        **asdict(guard),
+        valid_from=None if began is None else to_iso(began),
+        valid_to=None if until is None else to_iso(until),
+        entities=out.nodes,
+        edges=out.edges,
+        gate=None if gated is None else gated.gate,
+        extracted=out.extracted,
+    )
+    drafts: tuple[Draft, ...] = (Draft(kind="memory.remembered", payload=payload, occurred_at=occurred_at),)
+    notes = out.notes
+    if gated is not None and gated.gate.tag == "redundant" and gated.nearest is not None:
+        drafts += (reinforcement(ctx, gated.nearest, "surfaced", record=f"{node_id}:repeats"),)
+        notes += (f"it repeats {gated.nearest.id}, which ranks a little higher now",)
+    return PlannedMemory(
+        id=node_id,
+        drafts=drafts,
+        claims=out.claims,
+        occurred_at=occurred_at,
+        linked=out.things,
+        notes=notes,
+        focus=said.focus,
+        props=said.props,
+    )
+
+
+def _looked_at(
+    ctx: CallContext, said: SourceText, kind: str, *, reads: bool
+) -> tuple[ExtractionResult, NoveltyCheck | None]:
+    """Extraction and novelty. If the store cannot be read, the text is kept all the same."""
+    try:
+        out = extract_one(ctx, said) if reads else ExtractionResult()
+        if said.guard.sensitive:  # a novelty tag would reveal encrypted words
+            return out, None
+        return out, check_novelty(ctx, said.text, out.things, guard=said.guard, kind=kind)
+    except StoreError as problem:
+        return ExtractionResult(notes=(f"nothing was extracted from it: {problem.message}",)), None
+
+
+def _decided(ctx: CallContext, planned: PlannedMemory, pos: int) -> WriteDecision[tuple[str, ...]]:
+    """The memory, and each fact in a free slot, or as a proposal if it contradicts a current value."""
+    drafts, notes = list(planned.drafts), []
+    fences = [statement_fence(said, pos) for said in planned.claims]
+    for number, said in enumerate(planned.claims):
+        found = compare_with_current(ctx, said)
+        claim_id = f"{planned.id}:claim:{number}"
+        if found.verdict == "new":
+            payload = fact_payload(said, claim_id, None)
+            payload = replace(
+                payload, props=planned.props | payload.props | {DERIVED_FROM: planned.id}, focus=planned.focus
+            )
+            drafts.append(Draft(kind="memory.remembered", payload=payload, occurred_at=planned.occurred_at))
+        elif found.verdict == "other" and found.fact is not None and open_proposal(ctx, said, found.fact) is None:
+            drafts.append(proposal_draft(ctx, NewProposal(id=claim_id, said=said, old=found.fact, source=planned.id)))
+            notes.append(f"{said.text!r} contradicts {found.fact.text!r}: `weft proposal-review {claim_id}` decides")
+    kinds = tuple(dict.fromkeys(kind for fence in fences for kind in fence.kinds))
+    slots = tuple(dict.fromkeys(slot for fence in fences for slot in fence.slots))
+    tests = [fence.concerns for fence in fences if fence.concerns is not None]
+
+    def concerns(node: NodeVersion) -> bool:
+        return node.slot in slots or any(test(node) for test in tests)
+
+    fence = Fence(pos=pos, kinds=kinds, slots=slots, concerns=concerns if tests else None)
+    return WriteDecision(answer=tuple(notes), drafts=drafts, fence=fence)
+
+
+def _answer(planned: PlannedMemory, done: Committed, told: tuple[str, ...]) -> WriteResult:
+    return WriteResult(
+        status=done.status,
+        id=planned.id,
+        citation=done.citation,
+        linked=planned.linked,
+        notes=(*planned.notes, *told, *done.notes) if done.status != "duplicate_skip" else done.notes,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="remember",
+        summary="keep a text verbatim, with its source",
+        input=Remember,
+        output=WriteResult,
+        effect="write",
+        toolset="core",
+        run=remember,
+        arguments=("text",),
+        rare=(
+            "agents",
+            "project",
+            "focus",
+            "expires_at",
+            "importance",
+            "purpose",
+            "speaker",
+            "props",
+            "request_id",
+            "expected_head",
+        ),
+        eager=True,
+    ),
+)

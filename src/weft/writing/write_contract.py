@@ -1,0 +1,83 @@
+"""The options that every write takes, and the answer that it gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from weft.core.clock import parse_instant, to_iso
+from weft.core.types import Guard
+from weft.runtime.call_context import CallContext
+from weft.runtime.fields import GovernanceToken, Label, Moment, ProducedBy, RequestId, ScopeAsked, Tags
+from weft.writing.build.commit import WriteStatus
+from weft.writing.checks.dedup import SimilarEntry
+from weft.writing.checks.rights import write_guard
+from weft.writing.checks.scope import default_focus, write_scope
+
+Keyword = Annotated[str, Meta(min_length=1, max_length=64)]
+Keywords = Annotated[tuple[Keyword, ...], Meta(max_length=32, description="topics it belongs to")]
+
+
+class WriteOptions(Struct, frozen=True, kw_only=True):
+    """The options that all writes share."""
+
+    scope: ScopeAsked = None
+    agents: Annotated[Tags, Meta(description="agents that it is meant for")] = ()
+    sensitive: Annotated[
+        bool, Meta(description="store it encrypted with WEFT_SENSITIVE_KEY and keep it out of ordinary reads")
+    ] = False
+    level: Annotated[Literal["project", "global"], Meta(description="project: for this project; global: for all")] = (
+        "project"
+    )
+    project: Annotated[Label | None, Meta(description="another project than this directory's")] = None
+    focus: Annotated[Label | None, Meta(description="a focus area of the project")] = None
+    keywords: Keywords = ()
+    expires_at: Annotated[Moment | None, Meta(description="when it expires")] = None
+    importance: Annotated[float, Meta(ge=0.0, le=10.0, description="weight in ranking; 1 is usual")] | None = None
+    purpose: Annotated[str, Meta(min_length=1, max_length=64, description="what it is kept for")] | None = None
+    request_id: RequestId = None
+    governance_token: GovernanceToken = None
+    produced_by_task_id: ProducedBy = None
+
+
+def guard_of(ctx: CallContext, given: WriteOptions) -> Guard:
+    """The guard of what is written, with its project; `focus_of` returns its focus area.
+
+    Raises Forbidden for a scope the caller does not hold, BlockedScope for an unknown project or focus area.
+    """
+    project = write_scope(ctx, project=given.project, focus=given.focus, level=given.level).project
+    return write_guard(ctx, scope=given.scope, agents=given.agents, sensitive=given.sensitive, project=project)
+
+
+def focus_of(ctx: CallContext, given: WriteOptions) -> str | None:
+    """The focus area of what is written: the one named, else this process's own; None for all projects."""
+    if given.level == "global":
+        return None
+    return given.focus or default_focus(ctx, given.project or ctx.settings.project)
+
+
+def props_of(given: WriteOptions) -> dict[str, Any]:
+    """The options as properties of the node; unset ones are omitted."""
+    told = {
+        "keywords": list(given.keywords) or None,
+        "expires_at": None if given.expires_at is None else to_iso(parse_instant(given.expires_at, field="expires_at")),
+        "importance": given.importance,
+        "purpose": given.purpose,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+class WriteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of a write. For `manual_review`, when nothing was written, `candidates` are the similar nodes.
+
+    `linked` are the ids of the nodes that it was joined to, in the order given.
+    """
+
+    status: WriteStatus
+    id: str = ""
+    citation: str = ""
+    supersedes: tuple[str, ...] = ()
+    candidates: tuple[SimilarEntry, ...] = ()
+    linked: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,1 +1,0 @@
-"""One part at a time, through the names its users call."""

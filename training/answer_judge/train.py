@@ -1,0 +1,194 @@
+"""Trains the answer judge and measures it on histories kept apart.
+
+    python train.py --train DIR [DIR …] --test DIR [DIR …] --body model.onnx --tokenizer tokenizer.json
+                    [--teachers FILE …] [--save FILE] [--out DIR]
+
+A teacher is a larger body trained alone and kept with --save; a student is trained on the labels and on what its
+teachers say of the same pairs, and written with --out as the int8 ONNX file that weft ships. One GPU, minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from data import SUPPORTS, TELLS, UNKNOWN, Case, cases, names, varied
+from model import Judge, encoder
+from tokenizers import Tokenizer
+
+MAX_TOKENS = 128
+NOTHING = 0.5  # weight of the loss in which "no note tells" competes with the notes of a question
+
+
+class Pairs:
+    def __init__(self, tokenizer: Path) -> None:
+        self.tokenizer = Tokenizer.from_file(str(tokenizer))
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(MAX_TOKENS)
+
+    def batch(self, pairs: Sequence[tuple[str, str]]) -> list[torch.Tensor]:
+        read = self.tokenizer.encode_batch(list(pairs))
+        width = max(len(each.ids) for each in read)
+        ids = np.zeros((len(read), width), np.int64)
+        mask, kinds = np.zeros_like(ids), np.zeros_like(ids)
+        for at, each in enumerate(read):
+            ids[at, : len(each.ids)] = each.ids
+            mask[at, : len(each.ids)] = 1
+            kinds[at, : len(each.ids)] = each.type_ids
+        return [torch.tensor(each, device="cuda") for each in (ids, mask, kinds)]
+
+
+def loss_of(logits: torch.Tensor, labels: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
+    known = labels != UNKNOWN
+    tells, relevant = (labels == TELLS).float(), (labels >= SUPPORTS).float()
+    weight = 1.0 + tells
+    point = F.binary_cross_entropy_with_logits(logits[:, 0], tells, weight, reduction="none")[known].mean()
+    also = F.binary_cross_entropy_with_logits(logits[:, 1], relevant, weight, reduction="none")[known].mean()
+    listed, begin = [], 0
+    for size in sizes:
+        rows = slice(begin, begin + size)
+        begin += size
+        scores = torch.where(known[rows], logits[rows, 0], torch.full_like(logits[rows, 0], -1e4))
+        scores = torch.cat([scores, scores.new_zeros(1)])  # the last one: no note tells
+        right = torch.cat([labels[rows] == TELLS, torch.zeros(1, dtype=torch.bool, device=labels.device)])
+        if not right.any():
+            right[-1] = True
+        listed.append(torch.logsumexp(scores, 0) - torch.logsumexp(scores[right], 0))
+    return point + 0.5 * also + NOTHING * torch.stack(listed).mean()
+
+
+def train(judge: Judge, pairs: Pairs, found: Sequence[Case], teachers: Sequence[Judge], wanted: argparse.Namespace) -> None:
+    chance = random.Random(wanted.seed)
+    torch.manual_seed(wanted.seed)
+    everything = [note for case in found for note in case.notes]
+    others = names(found)
+    steps = wanted.epochs * math.ceil(len(found) / wanted.at_once)
+    body = [each for name, each in judge.named_parameters() if not name.startswith("head")]
+    optimiser = torch.optim.AdamW(
+        [{"params": body, "lr": wanted.rate}, {"params": judge.head.parameters(), "lr": 1e-3}], weight_decay=0.01
+    )
+    plan = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda at: min(1.0, at / (0.1 * steps)) * max(0.0, 1.0 - at / steps) + 1e-3
+    )
+    judge.train()
+    for epoch in range(wanted.epochs):
+        order, total = list(found), 0.0
+        chance.shuffle(order)
+        for begin in range(0, len(order), wanted.at_once):
+            some = [varied(case, chance, others) for case in order[begin : begin + wanted.at_once]]
+            rows, labels, sizes = [], [], []
+            for case in some:
+                foreign = [chance.choice(everything) for _ in range(wanted.foreign)]
+                rows += [(case.question, note) for note in (*case.notes, *foreign)]
+                labels += [*case.labels, *([0] * len(foreign))]
+                sizes.append(len(case.notes) + len(foreign))
+            batch = pairs.batch(rows)
+            with torch.autocast("cuda", torch.bfloat16):
+                logits = judge(*batch).float()
+                with torch.no_grad():
+                    told = [teacher(*batch).float() for teacher in teachers]
+            loss = loss_of(logits, torch.tensor(labels, device="cuda"), sizes)
+            if told:
+                soft = torch.sigmoid(torch.stack(told)).mean(0)
+                loss = wanted.labels * loss + wanted.soft * F.binary_cross_entropy_with_logits(logits, soft)
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
+            optimiser.step()
+            plan.step()
+            total += float(loss)
+        print(f"epoch {epoch + 1}: loss {total * wanted.at_once / len(order):.4f}", file=sys.stderr, flush=True)
+    judge.eval()
+
+
+def judged(judges: Sequence[Judge], pairs: Pairs, found: Sequence[Case]) -> list[np.ndarray]:
+    out = []
+    with torch.no_grad():
+        for case in found:
+            batch = pairs.batch([(case.question, note) for note in case.notes])
+            out.append(np.mean([torch.sigmoid(judge(*batch)).float().cpu().numpy() for judge in judges], axis=0))
+    return out
+
+
+def measure(found: Sequence[Case], probabilities: Sequence[np.ndarray]) -> dict[str, object]:
+    """First lines by a plain rule, questions told unanswerable at several thresholds, and lines that must not appear."""
+    best = np.array([p[:, 0].max() for p in probabilities])
+    asked = np.array([case.kind != "none" for case in found])
+    right: dict[str, list[bool]] = {}
+    padding = []
+    for case, p in zip(found, probabilities, strict=True):
+        if case.kind == "none":
+            continue
+        order, pick = np.argsort(-p[:, 0]), int(p[:, 0].argmax())
+        if case.kind == "now":
+            close = [at for at in range(len(p)) if p[at, 0] >= 0.5 * p[:, 0].max()]
+            pick = max(close, key=lambda at: (case.dates[at], p[at, 0]))
+        right.setdefault(case.kind, []).append(case.first[pick])
+        right.setdefault("tells", []).append(case.labels[int(order[0])] == TELLS)
+        padding.append(sum(case.labels[at] == 0 for at in range(len(p)) if p[at].max() >= 0.3))
+    told = {
+        f"at {share} wrongly": round(100 * float(np.mean(best[~asked] < np.quantile(best[asked], share))), 1)
+        for share in (0.02, 0.03, 0.05, 0.1)
+    }
+    fixed = {
+        f"t={t}": (round(100 * float(np.mean(best[~asked] < t)), 1), round(100 * float(np.mean(best[asked] < t)), 1))
+        for t in (0.05, 0.1, 0.2, 0.3, 0.5)
+    }
+    kinds = {kind: round(100 * float(np.mean(rows)), 1) for kind, rows in sorted(right.items())}
+    return {**kinds, "padding": round(float(np.mean(padding)), 2), **told, **fixed}
+
+
+def loaded(file: str) -> Judge:
+    """A kept teacher: its body's file, and its weights."""
+    kept = torch.load(file, weights_only=False)
+    judge = Judge(encoder(Path(kept["body"])))
+    judge.load_state_dict(kept["weights"])
+    return judge.cuda().eval()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--train", nargs="*", type=Path, default=[])
+    parser.add_argument("--test", nargs="+", type=Path, required=True)
+    parser.add_argument("--body", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--rate", type=float, default=6e-5)
+    parser.add_argument("--at-once", type=int, default=8)
+    parser.add_argument("--foreign", type=int, default=4)
+    parser.add_argument("--labels", type=float, default=0.4)
+    parser.add_argument("--soft", type=float, default=2.0)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--teachers", nargs="*", default=[])
+    parser.add_argument("--save", type=Path)
+    parser.add_argument("--out", type=Path)
+    wanted = parser.parse_args()
+    pairs, teachers = Pairs(wanted.tokenizer), [loaded(each) for each in wanted.teachers]
+    if wanted.train:
+        found = [case for directory in wanted.train for case in cases(directory)]
+        judge = Judge(encoder(wanted.body)).cuda()
+        train(judge, pairs, found, teachers, wanted)
+        judges = [judge]
+    else:
+        judges = teachers
+    for directory in wanted.test:
+        test = cases(directory)
+        print(wanted.body.parent.name, wanted.seed, directory.name, json.dumps(measure(test, judged(judges, pairs, test))), flush=True)
+    if wanted.save is not None:
+        torch.save({"body": str(wanted.body), "weights": judges[0].state_dict()}, wanted.save)
+    if wanted.out is not None:
+        from export import export
+
+        export(judges[0], wanted.out)
+
+
+if __name__ == "__main__":
+    main()
