@@ -114,7 +114,7 @@ def test_the_latest_of_a_line_is_the_one_that_is_replaced(memory: weft.Memory, c
 @pytest.mark.parametrize(
     ("standing", "title", "status"),
     [
-        ("Use blue buttons on the login page", "Use blue buttons on the login screen", "superseded"),  # 6 of 8
+        ("Use blue buttons on the login page", "Use blue buttons on every login page", "superseded"),  # 6 of 8
         ("Cache product pages", "Cache product images", "manual_review"),  # 2 of 4
         ("Cache product pages at the edge", "Rotate keys each spring", "saved"),
         ("Cache product pages", "Cache thumbnails of people", "saved"),  # 1 of 6
@@ -155,6 +155,14 @@ def test_how_like_titles_are_decides(memory: weft.Memory, standing: str, title: 
         ("Use Redis instead of Postgres", "Use Postgres instead of Redis", "the order of the words"),
         ("Cache reads, not writes", "Cache writes, not reads", "the order of the words"),
         ("Write the driver in C++ for the board", "Write the driver in C for the board", "a sign"),
+        ("Switch off public signup", "Enable public signup", "a negation"),
+        ("Turn two-factor login on", "Turn off two-factor login", "a negation"),
+        ("Open the registration", "Close the registration", "a negation"),
+        ("Allow guests in the harbour", "Forbid guests in the harbour", "a negation"),
+        ("Use PostgreSQL for the order store service", "Use PostgreSQL for the customer store", "what it is about"),
+        ("Use GitHub Actions for backend CI", "Use GitHub Actions for frontend CI", "what it is about"),
+        ("Adopt TypeScript in the admin frontend", "Adopt TypeScript in the customer frontend", "what it is about"),
+        ("Deploy the API with Docker Compose", "Deploy the worker with Docker Compose", "what it is about"),
     ],
 )
 def test_what_turns_the_meaning_round_is_asked_about(

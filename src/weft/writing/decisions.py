@@ -97,10 +97,10 @@ def save_decision(ctx: CallContext, given: SaveDecision) -> WriteResult:
 
     The same title and rationale again (ignoring case and spaces) are not written: `duplicate_skip` names the existing
     decision. A title that says nearly the same as another's replaces that decision (`superseded`); the older one is
-    kept behind the newer. If titles are similar but not enough, or differ in a negation, a number or a version, nothing
-    is written: `manual_review` lists the candidates. Then repeat the call with --supersedes ID if it replaces one of
-    them, or with --decision new if it is another decision. A decision made earlier, as --valid-from says, replaces
-    nothing by itself.
+    kept behind the newer. If titles are similar but not enough, or differ in a negation, a number, a version or in what
+    they are about (frontend, backend), nothing is written: `manual_review` lists the candidates. Then repeat the call
+    with --supersedes ID if it replaces one of them, or with --decision new if it is another decision. A decision made
+    earlier, as --valid-from says, replaces nothing by itself.
     """
     rationale = given.rationale if given.rationale.strip() else ""
     settled = given.supersedes is not None or given.decision == "new"

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from weft.core.queries import TextQuery
 from weft.core.types import NOW, SCOPES, Find, Guard, NodeVersion
 from weft.runtime.call_context import CallContext
-from weft.text.lexical import STOP_WORDS, fold_case, name_key, query_terms, tokens
+from weft.text.lexical import STOP_WORDS, fold_case, name_key, query_terms, stems, tokens
 from weft.writing.build.references import covers
 
 SUPERSEDE_AT: Final = 0.70
@@ -27,6 +27,7 @@ CANDIDATES: Final = 5
 LOOKED_AT: Final = 1_000  # texts with some of the title's words, the rarest first
 SEARCHED: Final = 25  # hits, before superseded ones and those for others are dropped
 SAME_NAME: Final = 1_000  # nodes of one title that are compared by hash, newest first
+MIN_ABBREVIATION: Final = 4  # letters
 MAX_STEPS: Final = 20  # from a superseded node to the current one
 RELATION: Final = "SUPERSEDES"
 HASH: Final = "content_hash"
@@ -45,6 +46,16 @@ once twice half double triple single both
 """
 _TURNING: Final = ("un", "dis", "non", "de", "in", "im")  # prefixes that reverse a word's meaning
 _AGAINST: Final = (("en", "dis"), ("en", "de"), ("in", "ex"), ("im", "ex"), ("in", "de"), ("up", "down"))
+_OPPOSITE_TEXT = """
+open/close start/stop begin/end increase/decrease increase/reduce raise/lower raise/reduce show/hide allow/block
+allow/forbid allow/ban grant/revoke public/private internal/external lock/unlock accept/refuse accept/reject
+approve/decline add/remove use/avoid use/drop use/abandon adopt/abandon adopt/drop adopt/reject keep/drop keep/delete
+keep/abandon more/less more/fewer
+"""
+_SWITCHED = re.compile(
+    r"\b(?:switch|turn|shut)(?:es|s|ed|ing)?\b(?P<what>(?: (?!to\b|from\b|over\b|into\b)[\w-]+){0,3}?)"
+    r" (?P<way>on|off|down)\b"
+)
 _ELISION = re.compile(r"\bn['’](?=\w)", re.IGNORECASE)
 _ROMAN = re.compile(
     r"\b(?=[IVX]{2,}\b)X{0,3}(?:IX|IV|V?I{0,3})\b"
@@ -241,7 +252,14 @@ def _words(title: str) -> tuple[str, ...]:
 
 
 def _split(title: str) -> list[str]:
-    return tokens(_ELISION.sub("ne ", title))
+    """The words of a title, an identifier as one word; "switch off" and "turn … off" are read as "disable"."""
+    whole = fold_case(_ELISION.sub("ne ", title)).replace("_", "")
+    return tokens(_SWITCHED.sub(_as_one_word, whole))
+
+
+def _as_one_word(switched: re.Match[str]) -> str:
+    verb = "enable" if switched["way"] == "on" else "disable"
+    return verb + switched["what"]
 
 
 def _jaccard(one: set[str], other: set[str]) -> float:
@@ -263,7 +281,40 @@ def _turned(first: Sequence[str], second: Sequence[str]) -> set[str]:
             rests = [word.removeprefix(ahead) for word in mine if word.startswith(ahead)]
             pairs += [(f"{ahead}{rest}", f"{behind}{rest}") for rest in rests if len(rest) > 2]
         found.update(word for pair in pairs if pair[1] in theirs for word in pair)
+    opposite = _opposites()
+    found.update(
+        word
+        for mine in ones
+        for theirs in others
+        if (_stem(mine), _stem(theirs)) in opposite
+        for word in (mine, theirs)
+    )
     return found
+
+
+@lru_cache(maxsize=1)
+def _opposites() -> frozenset[tuple[str, str]]:
+    pairs = [tuple(map(_stem, pair.split("/"))) for pair in _OPPOSITE_TEXT.split()]
+    return frozenset((one, other) for first, second in pairs for one, other in ((first, second), (second, first)))
+
+
+def _stem(word: str) -> str:
+    return next(iter(stems(word)), word)
+
+
+def _is_about_another(one: str, other: str, first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether each title has a word of its topic for which the other has another: frontend and backend.
+
+    The beginning of a word stands for it: "auth" and "authentication", "Postgres" and "PostgreSQL".
+    """
+    ones, others = ({_stem(word) for word in _topic(*title)} for title in ((one, first), (other, second)))
+    mine, theirs = ones - others, others - ones
+    mine_only = [word for word in mine if not any(_abbreviates(word, each) for each in theirs)]
+    return bool(mine_only) and any(not any(_abbreviates(word, each) for each in mine) for word in theirs)
+
+
+def _abbreviates(one: str, other: str) -> bool:
+    return min(len(one), len(other)) >= MIN_ABBREVIATION and (one.startswith(other) or other.startswith(one))
 
 
 def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]) -> str:
@@ -275,13 +326,13 @@ def _differ_in(one: str, other: str, first: Sequence[str], second: Sequence[str]
         return "a sign"
     if _count([*first, *second], NEGATIONS | ORDERING) and _shared(first, second) != _shared(second, first):
         return "the order of the words"
-    return ""
+    return "what it is about" if _is_about_another(one, other, first, second) else ""
 
 
 def turns_of(text: str, words: Sequence[str]) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """Negations, numbers and signs of a text; texts that say the same have the same ones. `words` are its tokens."""
     plain = text.isascii()
-    split = words if plain and "'" not in text else _split(text)
+    split = words if plain and "'" not in text else tokens(_ELISION.sub("ne ", text))
     # A quick test for digits and signs spares most texts the slower matching.
     counts = not plain or _COUNTS.search(text) or not _COUNTING.isdisjoint(words)
     signed = not plain or _SIGNED.search(text)
