@@ -15,8 +15,7 @@ from weft.append.decrypting_store import decrypting
 from weft.core.errors import BlockedScope, Forbidden, NeedsApproval, Unproven, WeftError
 from weft.memory.call_record import CallRecord, Surface
 from weft.runtime.call_context import CallContext, Progress, no_progress
-from weft.runtime.operation import PRODUCED_BY, Operation, read_input
-from weft.runtime.relative_times import with_resolved_times
+from weft.runtime.operation import PRODUCED_BY, Operation, read_input, with_resolved_times
 from weft.writing.checks.approvals import admitted
 from weft.writing.checks.redact_arguments import redacted_input, with_notes
 
@@ -55,14 +54,14 @@ def record_refusal(
 def _answer(ctx: CallContext, operation: Operation, given: dict[str, Any]) -> Struct:
     """The steps in order, from the caller's arguments to the answer."""
     _check_live_memory(ctx, operation)
-    made = with_resolved_times(read_input(operation, given), ctx.clock.now_us())
+    made = read_input(operation, given)
     # Before any step derives an id or a slot from them. Drafts pass redaction again in `append`, for words that were
     # never arguments: files, transcripts and texts of models. A string that was clean once is not scanned again.
     made = redacted_input(ctx, operation, made)
     try:
         ctx, made = admitted(ctx, operation, made)  # a governance token allows just this call
         ctx = _for_task(ctx, made)
-        answer = operation.run(ctx, made)
+        answer = operation.run(ctx, with_resolved_times(made, ctx.clock.now_us()))
     except (NeedsApproval, BlockedScope, Unproven) as problem:
         answer = _refused(operation, made, problem)
     return with_notes(ctx, answer)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from weft.core.clock import parse_instant
 from weft.core.errors import Invalid
 from weft.runtime.argument_errors import choices, in_words
 from weft.runtime.call_context import CallContext
+from weft.runtime.fields import POINT_IN_TIME
 from weft.runtime.operation_index import command_words
 from weft.runtime.priorities import Priorities, Profile
 
@@ -26,6 +29,7 @@ PRODUCED_BY = "produced_by_task_id"
 MOST_NAMED = 5  # unknown arguments listed in an error
 COMPACT_TOOLSETS = frozenset({"code", "fleet"})  # called often during work: their answers are short
 ALIASES = {"producedByTaskId": PRODUCED_BY}  # spelling of other systems
+Input = TypeVar("Input", bound=Struct)
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -104,3 +108,46 @@ def _few(names: list[str]) -> str:
     """The first few names, shortened: a caller may send any number of any length."""
     shown = [name[:80] for name in sorted(names)[:MOST_NAMED]]
     return ", ".join(shown) + (f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else "")
+
+
+# ---- times
+
+
+def with_resolved_times(made: Input, now_us: int) -> Input:
+    """The input with each relative time ("yesterday") as ISO 8601. What names no time is left for `run` to refuse.
+
+    For the call itself, at the last moment: an approval is of the caller's own words.
+    """
+    times = _times_of(type(made))
+    resolved: dict[str, Any] = {}
+    for name in made.__struct_fields__:
+        value = getattr(made, name)
+        if isinstance(value, tuple) and any(isinstance(each, Struct) for each in value):
+            resolved[name] = tuple(
+                with_resolved_times(each, now_us) if isinstance(each, Struct) else each for each in value
+            )
+        elif name in times and value is not None:
+            resolved[name] = _resolved(value, now_us)
+    return msgspec.structs.replace(made, **resolved) if resolved else made
+
+
+def _resolved(written: str, now_us: int) -> str:
+    try:
+        parse_instant(written)
+    except Invalid:
+        from weft.text.extract.time.relative import read_relative
+
+        return read_relative(written, now_us) or written
+    return written
+
+
+@cache
+def _times_of(taken: type[Struct]) -> tuple[str, ...]:
+    """The fields that are points in time."""
+    return tuple(name for name, hint in get_type_hints(taken, include_extras=True).items() if _is_time(hint))
+
+
+def _is_time(hint: Any) -> bool:
+    metas = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    marked = any(isinstance(meta, Meta) and POINT_IN_TIME in (meta.extra or {}) for meta in metas)
+    return marked or any(_is_time(each) for each in get_args(hint))

@@ -14,7 +14,7 @@ from weft.core.errors import Invalid, StoreError, TooLarge, WeftError
 from weft.models.embedding import WITHOUT_VECTORS
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import GovernanceToken, Label, ProducedBy
-from weft.runtime.operation import Operation, read_input
+from weft.runtime.operation import Operation, read_input, with_resolved_times
 from weft.writing import concepts, decisions, entities, facts
 from weft.writing import events as happenings
 from weft.writing import remember as remembering
@@ -93,9 +93,11 @@ def write_batch(ctx: CallContext, form: BatchForm, given: Items) -> BatchWritten
         raise TooLarge(f"{len(given.items):,} items; the limit is {MAX_ITEMS:,}", hint="write in smaller batches")
     done: dict[int, ItemWritten] = {}
     good: list[Item] = []
+    now_us = ctx.clock.now_us()
     for index, item in enumerate(given.items):
         try:
-            good.append((index, _read(form, item, given.request_id, index)))
+            made = _read(form, item, given.request_id, index)
+            good.append((index, with_resolved_times(made, now_us)))
         except WeftError as problem:
             done[index] = _failed(index, problem)
     for group in _slices(form, good):
