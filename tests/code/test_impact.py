@@ -68,6 +68,17 @@ def test_what_changed_since_a_moment(tmp_path: Path) -> None:
     assert "fare" in {each.name for each in found.direct}
 
 
+def test_more_changes_than_are_followed_are_told_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.code.ask.impact.MAX_DELTAS", 2)
+    with ferry(tmp_path) as memory:
+        found = memory.call("impact_analyze", since="2025")
+    assert [note for note in found.notes if "changes" in note] == [
+        "since 2025-01-01T00:00:00.000000Z: only the first 2 changes are followed"
+    ]
+
+
 def test_callers_are_not_lost_behind_tests(tmp_path: Path) -> None:
     with of_files(tmp_path, many_tests(80)) as memory:
         found = memory.call("impact_analyze", symbols=["launch"], depth=1)

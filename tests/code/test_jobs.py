@@ -55,7 +55,7 @@ def test_only_what_is_named_is_read(bench: Workbench) -> None:
     assert "1 file, 1 symbol" in bench.weft("index", "b.py", where=bench.root / "two")
     (bench.root / "two" / "b.py").unlink()
     assert "1 file ended" in bench.weft("index", "two/b.py")
-    assert "there is no nowhere" in bench.weft("index", "nowhere", code=1)
+    assert "the workspace has no file or folder nowhere" in bench.weft("index", "nowhere", code=1)
     assert "is outside the workspace" in bench.weft("index", "..", code=2)
 
 
@@ -159,12 +159,14 @@ def test_a_command_embeds_what_it_reads_for_a_moment_and_keeps_all_that_it_made(
     bench.weft("index")  # without an embedder: no text has a vector
     with embedding_server() as server:
         given = {"embedder": "ollama:nomic", "embedder_url": server.url}
-        assert "until `weft reindex` makes them" in bench.weft("index", **given)
+        told = bench.weft("index", **given)
+        assert "`weft reindex` adds them" in told
+        assert told.count("found by words only") == 1
         assert server.texts == []  # nothing was read, so nothing is embedded
         missing = bench.health(**given)["vectors_pending"]
         server.slow_s = 1.2  # so that there is no time for all
         bench.write("more.py", "def more():\n    return 1\n")
-        assert "until `weft reindex` makes them" in bench.weft("index", **given)
+        assert "`weft reindex` adds them" in bench.weft("index", **given)
         assert 0 < len(server.texts) < missing
         assert bench.health(**given)["vectors_pending"] == missing + 2 - len(server.texts)
 

@@ -38,6 +38,7 @@ MOST_READ: Final = 400  # files of a commit that are read symbol by symbol; the 
 MOST_SYMBOLS: Final = 10_000  # of one file
 MOST_CHANGES: Final = 100_000
 MOST_TRANSACTIONS: Final = 50
+MORE_THAN_LIMIT: Final = "there are more changes than limit: raise it"
 LOOKED_THROUGH: Final = 1_000  # of the latest transactions, for an agent's last
 
 
@@ -104,7 +105,7 @@ def diff_since(ctx: CallContext, given: DiffSince) -> CodeChanged:
     ]
     added, removed, modified = (tuple(side[: given.limit]) for side in sides)
     if any(len(side) > given.limit for side in sides):
-        found.notes.append("there are more changes than limit: raise it")
+        found.notes.append(MORE_THAN_LIMIT)
     counts = [len(side) for side in sides]
     changed = CodeChanged(
         summary=f"{_counted(sides) if any(counts) else found.quiet} since {found.since}",

@@ -147,7 +147,7 @@ def _local(ctx: CallContext, ask: Ask, notes: list[str]) -> tuple[CodeHit, ...]:
     """Hits of the recall pipeline of the requested kinds."""
     answer = run(recipes.DEFAULT, ctx, ask)
     ranked = answer.ranked or ()
-    notes += [note for note in answer.notes if not note.startswith("too common")]
+    notes += answer.notes
     best = {place.id for candidate in ranked for place in candidate.best}
     symbols = {node.id: node for node in ctx.store.nodes(ctx.viewer, ask.when, sorted(best))} if best else {}
     if not ranked and not answer.degraded and not _has_files(ctx, ask.when):

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from weft.code.ask.diff import DiffSince, diff_since
+from weft.code.ask.diff import MORE_THAN_LIMIT, DiffSince, diff_since
 from weft.code.ask.lookup import (
     MOST_OF_ONE,
     all_joined,
@@ -188,7 +188,7 @@ def _since(ctx: CallContext, when: When, since: str, made: _Changed) -> None:
         made.nodes.update((n.id, n) for n in ctx.store.nodes(ctx.viewer, when, ids[at : at + MAX_IDS_PER_READ]))
     more = f"since {found.since}: only the first {MAX_DELTAS:,} changes are followed"
     most = max(len(found.added), len(found.removed), len(found.modified))
-    made.notes.extend(note for note in found.notes if "raise limit" not in note)
+    made.notes.extend(note for note in found.notes if note != MORE_THAN_LIMIT)
     made.notes.extend([more] if most >= MAX_DELTAS else [])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 MAX_TOLD: Final = 20  # files that were skipped
 EMBED_S: Final = 2.0  # for which a command makes vectors of what it read
 READ: Final = ("files", "others", "revived")  # counts of what has new texts
-UNEMBEDDED: Final = "found by words until"
-UNREAD: Final = "not read here"
 _log = logging.getLogger("weft.jobs")
 
 
@@ -85,9 +84,7 @@ def graph_rebuild(ctx: CallContext, given: GraphRebuild) -> GraphRebuilt:
     if not ctx.background.serves:
         running, done = _run(here, book, job)
         told = _told(here, running, done)
-        return replace(
-            told, notes=(*notes, *(each for each in told.notes if UNEMBEDDED not in each), *_embedded(here, done))
-        )
+        return replace(told, notes=(*notes, *told.notes, *_embedded(here, done)))
     if not ctx.background.submit(partial(_run_alone, here, book, job)):
         book.save(replace(job, state="failed", error="too many jobs wait", hint="try again later"))
         raise Busy(
@@ -150,7 +147,7 @@ def _run(ctx: CallContext, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
 
         own = replace(ctx, progress=progress)
         done = index_in_turn(own, closing, paths=(job.path,) if job.path else None, full=job.mode == "full")
-        notes = tuple(note for note in done.notes if UNREAD not in note or not _reads_documents(own))
+        notes = (*done.notes, *_waiting(own, done))
         if not job.path and (job.mode == "full" or (done.files and not _has_communities(own))):
             from weft.code.communities.keep import find_communities
 
@@ -158,6 +155,16 @@ def _run(ctx: CallContext, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
             notes = (*notes, *find_communities(replace(own, call_stats=None)).notes)
         running.done(counts_of(done), notes)
     return running.job, done
+
+
+def _waiting(ctx: CallContext, done: CodeIndexed) -> Iterator[str]:
+    """What is not read, or not embedded yet: a command embeds after this, and says itself what is left."""
+    from weft.code.index.index import counted
+
+    if done.documents and not _reads_documents(ctx):
+        yield f"{counted(done.documents, 'document')} not read here: `weft ingest` reads documents"
+    if done.pending_vectors and ctx.background.serves:
+        yield f"{counted(done.pending_vectors, 'text')} not embedded yet and found by words only"
 
 
 def _has_communities(ctx: CallContext) -> bool:
@@ -194,7 +201,7 @@ def _path(ctx: CallContext, written: str | None, usual: str) -> str:
     below = there.relative_to(root).as_posix()
     below = "" if below == "." else below
     if not os.path.exists(there) and not is_known(ctx, below):  # noqa: PTH110 - never raises, whatever the rights
-        raise NotFound(f"the workspace has no {written}", hint="give a file or folder, or nothing for all")
+        raise NotFound(f"the workspace has no file or folder {written}", hint="give another, or nothing for all")
     return below
 
 

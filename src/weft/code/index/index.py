@@ -171,11 +171,11 @@ def _answer(
         git_commit=run.commit,
         changed=tuple(sorted(outcome.written)),
         duration_ms=round((time.monotonic() - began_s) * 1000),
-        notes=(*found.notes, *run.skipped.notes, *run_notes(run, broken), *_more_notes(run, pending)),
+        notes=(*found.notes, *run.skipped.notes, *run_notes(run, broken), *_more_notes(run)),
     )
 
 
-def _more_notes(run: CodeRun, pending: int) -> Iterator[str]:
+def _more_notes(run: CodeRun) -> Iterator[str]:
     if run.kept_facts:
         yield "only changed files were read: relinking everything needs access to all files of the project"
     if run.outcome.deleted:
@@ -184,10 +184,6 @@ def _more_notes(run: CodeRun, pending: int) -> Iterator[str]:
         yield f"{counted(run.left, 'other file')} beyond the first {MAX_OTHERS:,}, and without a node"
     if run.with_secrets:
         yield f"secrets were redacted in {named(run.with_secrets)}"
-    if run.documents:
-        yield f"{counted(run.documents, 'document')} not read here: `weft ingest` reads documents"
-    if pending:
-        yield f"{counted(pending, 'text')} not embedded yet and found by words only"
 
 
 def counted(number: int, what: str) -> str:
