@@ -194,7 +194,7 @@ def test_a_partial_answer_reranks_only_what_it_names(server: RerankServer, kind:
     server.wanted = "noon"
     server.change = lambda rows: [row for row in rows if row["index"] in (1, 3)]
     answer = ask(replace(ctx, reranker=served(kind, server)))
-    assert [note for note in answer.notes if "scored 2 of 4" in note]
+    assert [note for note in answer.notes if "scored only 2 of 4 hits" in note]
     after = {each.node.id: each for each in answer.ranked or ()}
     for untouched in ("nine", "blue"):
         assert after[untouched] == before[untouched]

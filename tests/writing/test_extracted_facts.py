@@ -48,7 +48,10 @@ def test_causes_are_told_in_order_to_why_and_stand_back_otherwise(memory: weft.M
     text = "The night boat was late because the pilot overslept."
     memory.remember(text)
     why = memory.recall("Why was the night boat late?")
-    assert why.context.index("the pilot overslept") < why.context.index("The night boat was late")
+    assert {hit.node.kind for hit in why.hits} == {"Memory", "Cause"}
+    assert why.context.count("the pilot overslept") == 1, "the memory says it: its causes do not repeat it"
+    told = memory.recall("Why was the night boat late?", kinds=["Cause"]).context
+    assert told.index("the pilot overslept") < told.index("The night boat was late")
     assert [hit.node.text for hit in memory.recall("night boat late").hits] == [text]
 
 

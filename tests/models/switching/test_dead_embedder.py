@@ -138,7 +138,7 @@ def test_another_dimension_by_the_same_name_is_kept_out(opened: Open, server: Em
     server.wrong = lambda rows: [row[:4] for row in rows]
     memory = opened("ollama:nomic", server.url)
     answer = memory.remember("The pilot boards at dawn.")
-    assert any("another model by the same name" in note for note in answer.notes)
+    assert any("a different model under the same name" in note for note in answer.notes)
     asked = memory.recall("when does the pilot board")
     assert asked.hits[0].node.text == "The pilot boards at dawn."
     assert any("4 dimensions where the vectors here have 16" in note for note in asked.notes)

@@ -408,17 +408,21 @@ def test_a_store_that_fails_after_the_commit_costs_a_note(
     filled(stale)
     other = opened("ollama:new", server.url)
     embedding = stale.ctx.embedding
-    make = embedding.of_texts
+    make, put, full = embedding.of_texts, SqliteStore.put_vectors, False
 
-    def full(*_: Any) -> None:
-        raise StoreError("the disk is full", hint="make room")
+    def put_while_there_is_room(*given: Any) -> None:
+        if full:
+            raise StoreError("the disk is full", hint="make room")
+        put(*given)
 
     def swapped_meanwhile(*given: Any) -> Any:
+        nonlocal full
         made = make(*given)
         assert reindex(other).switched_from == "ollama:old"
-        monkeypatch.setattr(SqliteStore, "put_vectors", full)
+        full = True
         return made
 
+    monkeypatch.setattr(SqliteStore, "put_vectors", put_while_there_is_room)
     embedding.of_texts = swapped_meanwhile  # type: ignore[method-assign]
     written = stale.remember("Herons nest on the old pier.")
     assert any("the disk is full" in note for note in written.notes)

@@ -390,7 +390,7 @@ def test_answers_go_to_standard_output_and_errors_elsewhere(cli: Cli) -> None:
         (("remember", "x", "--props", "novalue"), 2, "invalid"),
         (("remember", "x", "--kind", "not a kind"), 2, "invalid"),
         (("remember", "x", "--expected-head", "7"), 1, "conflict"),
-        (("recall", "x", "--as-of", "yesterday"), 2, "invalid"),
+        (("recall", "x", "--as-of", "someday"), 2, "invalid"),
         (("ingest", "/etc/hostname"), 2, "invalid"),
         (("ingest", "missing.md"), 1, "not_found"),
         (("log", "import", "missing.jsonl"), 1, "not_found"),

@@ -68,7 +68,7 @@ def test_what_is_remembered_is_recalled_and_cited(bench: Bench) -> None:
         assert hit["node"]["text"] == words
         assert hit["node"]["citation"] == citation
         assert hit["node"]["props"] == {"owner": None}
-        assert text_of(found).startswith("1 memory found.\n\nWHY: ")
+        assert text_of(found).startswith("1 memory found.\n\nBest first")
         assert (
             '1. [Memory] "session store": "We chose Redis for sessions because Postgres locks were slow."'
             in text_of(found)
