@@ -29,7 +29,14 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
     q: str
     kind: str
     first: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """All that may stand in the answer."""
+        return frozenset((*self.first, *self.tells, *self.also, *self.may))
 
 
 class History(Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +64,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def padding(self) -> int:
-        return len([each for each in self.lines if each not in (*self.question.first, *self.question.may)])
+        return len([each for each in self.lines if each not in self.question.expected])
 
 
 def histories(directory: Path, only: str | None) -> Iterator[tuple[str, History]]:

@@ -6,35 +6,42 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 import torch
 from model import Judge
+from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 
 class Probabilities(torch.nn.Module):
-    """Two probabilities instead of logits."""
+    """Two probabilities instead of logits. Word pieces are given as rows of the embedder's 8-bit table."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, scale: float, zero: int) -> None:
         super().__init__()
-        self.judge = judge
+        self.judge, self.scale, self.zero = judge, scale, zero
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
-        return torch.sigmoid(self.judge(ids, mask, kinds))
+    def forward(self, words: torch.Tensor, mask: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
+        vectors = (words.float() - self.zero) * self.scale
+        return torch.sigmoid(self.judge.of_words(vectors, mask, kinds))
 
 
-def export(judge: Judge, out: Path) -> Path:
+def export(judge: Judge, out: Path, body: Path) -> Path:
     """The path of the int8 file: weights per channel, in reduced range, which needs no VNNI."""
+    raw = {each.name: numpy_helper.to_array(each) for each in onnx.load(str(body)).graph.initializer}
+    scale, zero, table = float(raw["we_scale"]), int(raw["we_zero_point"]), torch.tensor(raw["we_quantized"])
     out.mkdir(parents=True, exist_ok=True)
     judge = judge.cpu().eval().float()
     judge.body.config._attn_implementation = "eager"
-    example = (torch.randint(999, 2000, (2, 16)), torch.ones(2, 16, dtype=torch.int64), torch.zeros(2, 16, dtype=torch.int64))
-    axes = {name: {0: "batch", 1: "length"} for name in ("ids", "mask", "kinds")}
+    words = table[torch.randint(999, 2000, (2, 16))]
+    example = (words, torch.ones(2, 16, dtype=torch.int64), torch.zeros(2, 16, dtype=torch.int64))
+    judge.body.embeddings.word_embeddings = torch.nn.Embedding(1, words.shape[2])  # not part of the file
+    axes = {name: {0: "batch", 1: "length"} for name in ("words", "mask", "kinds")}
     target = out / "model.onnx"
     with tempfile.TemporaryDirectory() as place:
         plain = Path(place) / "plain.onnx"
         torch.onnx.export(
-            Probabilities(judge), example, str(plain), input_names=["ids", "mask", "kinds"], output_names=["p"],
+            Probabilities(judge, scale, zero), example, str(plain), input_names=["words", "mask", "kinds"], output_names=["p"],
             dynamic_axes={**axes, "p": {0: "batch"}}, opset_version=17, dynamo=False,
         )
         quantize_dynamic(
@@ -42,9 +49,9 @@ def export(judge: Judge, out: Path) -> Path:
             op_types_to_quantize=["MatMul", "Gather"], extra_options={"MatMulConstBOnly": True},
         )
     session = onnxruntime.InferenceSession(str(target))
-    ids, mask, kinds = (each.numpy() for each in example)
+    words, mask, kinds = (each.numpy() for each in example)
     with torch.no_grad():
-        want = Probabilities(judge)(*example).numpy()
-    got = session.run(None, {"ids": ids, "mask": mask, "kinds": kinds})[0]
+        want = Probabilities(judge, scale, zero)(*example).numpy()
+    got = session.run(None, {"words": words, "mask": mask, "kinds": kinds})[0]
     print("int8 differs by", float(np.abs(want - got).max()), "size", target.stat().st_size, flush=True)
     return target

@@ -73,9 +73,15 @@ class Judge(nn.Module):
     def __init__(self, body: BertModel) -> None:
         super().__init__()
         self.body = body
+        # Frozen: the shipped judge looks its words up in the table of the packaged embedder.
+        body.embeddings.word_embeddings.weight.requires_grad = False
         self.drop = nn.Dropout(0.1)
         self.head = nn.Linear(384, 2)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
-        states = self.body(input_ids=ids, attention_mask=mask, token_type_ids=kinds).last_hidden_state
+        return self.of_words(self.body.embeddings.word_embeddings(ids), mask, kinds)
+
+    def of_words(self, words: torch.Tensor, mask: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
+        """The logits of pairs whose word pieces are given as their vectors."""
+        states = self.body(inputs_embeds=words, attention_mask=mask, token_type_ids=kinds).last_hidden_state
         return self.head(self.drop(states[:, 0]))

@@ -71,7 +71,7 @@ def train(judge: Judge, pairs: Pairs, found: Sequence[Case], teachers: Sequence[
     everything = [note for case in found for note in case.notes]
     others = names(found)
     steps = wanted.epochs * math.ceil(len(found) / wanted.at_once)
-    body = [each for name, each in judge.named_parameters() if not name.startswith("head")]
+    body = [each for name, each in judge.named_parameters() if each.requires_grad and not name.startswith("head")]
     optimiser = torch.optim.AdamW(
         [{"params": body, "lr": wanted.rate}, {"params": judge.head.parameters(), "lr": 1e-3}], weight_decay=0.01
     )
@@ -160,6 +160,7 @@ def main() -> None:
     parser.add_argument("--test", nargs="+", type=Path, required=True)
     parser.add_argument("--body", type=Path, required=True)
     parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--layers", nargs="*", type=int)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--rate", type=float, default=6e-5)
     parser.add_argument("--at-once", type=int, default=8)
@@ -174,7 +175,7 @@ def main() -> None:
     pairs, teachers = Pairs(wanted.tokenizer), [loaded(each) for each in wanted.teachers]
     if wanted.train:
         found = [case for directory in wanted.train for case in cases(directory)]
-        judge = Judge(encoder(wanted.body)).cuda()
+        judge = Judge(encoder(wanted.body, tuple(wanted.layers) if wanted.layers else None)).cuda()
         train(judge, pairs, found, teachers, wanted)
         judges = [judge]
     else:
@@ -187,7 +188,7 @@ def main() -> None:
     if wanted.out is not None:
         from export import export
 
-        export(judges[0], wanted.out)
+        export(judges[0], wanted.out, wanted.body)
 
 
 if __name__ == "__main__":

@@ -377,6 +377,17 @@ class PartEmbedder(Embedder, Protocol):
         ...
 
 
+class AnswerJudge(Protocol):
+    """Reads a question and notes together."""
+
+    def judge(self, question: str, notes: Sequence[str]) -> NDArray[np.float32]:
+        """A row per note: the probabilities that it tells what is asked, and that it belongs to an answer at all.
+
+        A row depends on its own note alone. Raises ModelError; the notes are then ordered without it.
+        """
+        ...
+
+
 class Reranker(Protocol):
     """Scores up to `most` texts against a question; `strategy` names the method, for example "cross-encoder"."""
 

@@ -25,7 +25,7 @@ from weft.memory.call import record_refusal, run_call
 from weft.memory.call_record import Surface
 from weft.memory.methods import OperationMethods
 from weft.memory.open_store import audit_of, open_store, outbox_of, viewer_of
-from weft.models import reranker_from
+from weft.models import judge_from, reranker_from
 from weft.models.advisor import Advisor
 from weft.models.chat import chat_from
 from weft.models.vector_spaces import spaces_from
@@ -70,6 +70,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
             writer=Writer(account=settings.account, session=settings.session, actor=actor),
             embedding=embedding,
             reranker=reranker,
+            judge=judge_from(settings.answer_judge),
             advisor=advisor,
             outbox=outbox_of(settings),
             audit=audit_of(settings, clock=ticking),

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from weft.core.clock import Clock
 from weft.core.errors import Misconfigured
-from weft.core.ports import Embedder, Reranker
+from weft.core.ports import AnswerJudge, Embedder, Reranker
 
 __all__ = [
     "LOCAL_EMBEDDERS",
@@ -19,6 +19,7 @@ __all__ = [
     "SERVED_RERANKERS",
     "embedder_from",
     "embedder_of",
+    "judge_from",
     "reranker_from",
     "server_of",
 ]
@@ -34,6 +35,15 @@ def _builtin() -> Embedder:
     from weft.models.builtin import BuiltinEmbedder
 
     return BuiltinEmbedder()
+
+
+def judge_from(name: str) -> AnswerJudge | None:
+    """The answer judge of a setting. Loads nothing yet."""
+    if name == "none":
+        return None
+    from weft.models.answer_judge import BuiltinJudge
+
+    return BuiltinJudge()
 
 
 def _none() -> None:

@@ -91,6 +91,13 @@ class Sighting(Struct, frozen=True, kw_only=True):
     way: tuple[str, ...] = ()
 
 
+class Judged(Struct, frozen=True, kw_only=True):
+    """What the answer judge says of a note: the probabilities that it tells what is asked, and that it belongs there."""
+
+    tells: float
+    belongs: float
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
     """A node that may answer. Its score is the sum of its sources' parts.
 
@@ -140,7 +147,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     `expansions` are other wordings of it, with weights; `expanded` their results by words and by meaning. `skip` is the
     reason for not searching. `sightings` are by node id. `followed` are nodes that only a followed topic brought in:
     the viewer may see these very nodes, and nothing around them. `unserved` are the stages whose reads failed, with the
-    message. `degraded` says why the log was searched instead of the graph; `citations` are those of such an answer, by
+    message. `judged` is by node id. `degraded` says why the log was searched instead of the graph; `citations` are those of such an answer, by
     event. `expired` candidates were dropped by retention. `notes` are for every answer, `details` for explanations.
     """
 
@@ -161,6 +168,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     gated: bool = True
     linked: Mapping[str, float] = {}
     evidence: Any = None
+    judged: Mapping[str, Judged] = {}
     intent: Intent = "WHAT"
     depths: Depths = Depths()
     retrieval_class: RetrievalClass = "general"

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from weft.models.overlap import LexicalReranker
+from weft.retrieval.judging.answers import Answers
 from weft.retrieval.judging.derived import Derived
 from weft.retrieval.judging.distinct import Distinct
 from weft.retrieval.judging.diverse import Diverse
@@ -21,7 +22,6 @@ from weft.retrieval.purposes import Emphasis, Purpose
 from weft.retrieval.question.before_search import ReadIntent, ResolveReferences, Reword, SmallTalk
 from weft.retrieval.question.other_wordings import ScoreWordings, SearchWordings
 from weft.retrieval.question.understand import Respell, Understand
-from weft.retrieval.scoring.attributes import Attributes
 from weft.retrieval.scoring.boosts import Boosts
 from weft.retrieval.scoring.conversation_flow import Flow
 from weft.retrieval.scoring.feedback import Feedback
@@ -122,7 +122,6 @@ def _judged(plan: RankingPlan) -> tuple[Stage, ...]:
     varied = () if plan.diversity is None else (Diverse(balance=plan.diversity),)
     return (
         Scale(),
-        Attributes(),
         EnoughEvidence(),
         Views(),
         Superseded(),  # after all stages that add nodes: superseded ones stay out
@@ -134,8 +133,9 @@ def _judged(plan: RankingPlan) -> tuple[Stage, ...]:
         Distinct(),
         Derived(),
         *_reread(plan),
-        PreferNewer(),  # after all reordering: of two similar ones the newer is first
         PastValues(),
+        Answers(),  # after all stages that add notes
+        PreferNewer(),  # after all reordering: of two similar ones the newer is first
         InTimeFrame(),
         Relevant(),
         *varied,

@@ -15,7 +15,7 @@ from weft.append.outbox import Outbox
 from weft.append.privacy import PrivacyFilter
 from weft.core.clock import Clock, SystemClock
 from weft.core.errors import Forbidden
-from weft.core.ports import Reranker, Store
+from weft.core.ports import AnswerJudge, Reranker, Store
 from weft.core.types import Viewer, Writer
 from weft.log.draft import Draft
 from weft.models.advisor import Advisor
@@ -48,6 +48,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
     progress: Progress = no_progress
     advisor: Advisor = NO_ADVISOR
     reranker: Reranker | None = None
+    judge: AnswerJudge | None = None
     outbox: Outbox | None = None
     privacy: PrivacyFilter = field(default_factory=PrivacyFilter)
     audit: Audit | None = None

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS, Pool
-from weft.retrieval.scoring.attributes import tells_attribute
 from weft.retrieval.scoring.factors import asked_by_id
 from weft.runtime.call_context import CallContext
 from weft.text.extract.attributes import REQUEST_STEMS
@@ -76,6 +75,7 @@ class EnoughEvidence(Struct, frozen=True):
 
     name: str = "enough"
     least: float | None = None
+    judged: float = 0.5  # of the least evidence, where the answer judge has the last word
     near: float = 0.55
     near_by_name: float = 0.47  # a shared name is a little near by itself
 
@@ -88,6 +88,7 @@ class EnoughEvidence(Struct, frozen=True):
         least = answer.ask.min_score if answer.ask.min_score is not None else self.least
         if least is None:
             least = least_evidence(answer.text.population if answer.text else len(pool.nodes))
+            least *= 1.0 if ctx.judge is None else self.judged
         if not answer.terms and not answer.mentions and answer.ask.min_score is None:
             return replace(answer, pool=Pool())  # nothing was asked that could be answered
         if answer.vector is None and answer.ask.min_score is None:
@@ -98,9 +99,7 @@ class EnoughEvidence(Struct, frozen=True):
                 shown = np.maximum(shown, np.where(part.values > 0, 1.0, 0.0))
         best = float(shown.max(initial=0.0))
         if best >= least:
-            if answer.ask.min_score is not None or self._answered(answer, int(shown.argmax())):
-                return answer
-            return replace(answer, pool=Pool()).noted(NOT_TOLD)
+            return answer
         note = f"{NOT_NEAR} (evidence {best:.3f} of {least:.3f} needed): min_score 0 shows the closest"
         return replace(answer, pool=Pool()).noted(note)
 
@@ -116,7 +115,7 @@ class EnoughEvidence(Struct, frozen=True):
         if not is_question(answer.query) or answer.question.asks_advice or _JUDGEMENT.match(answer.query.lower()):
             return True  # key words, statements and requests for a judgement ask for nothing that a note must tell
         asked = set(stems(without_times(answer.query, answer.windows))) - NOW_WORDS - REQUEST_STEMS
-        told_of = at in tells_attribute(answer)
+        told_of = False
         near, words = _nearest(pool, at), set(stems(node.text))
         if answer.intent == "WHY" and len(asked) == 1 and not (told_of or asked & words or near >= self.near):
             return False  # "why redis?", where nothing has the word

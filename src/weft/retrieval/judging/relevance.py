@@ -14,7 +14,6 @@ from msgspec import Struct
 from weft.core.kinds import DERIVED_FROM
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
-from weft.retrieval.scoring.attributes import tells_attribute
 from weft.retrieval.scoring.factors import without_rows
 from weft.runtime.call_context import CallContext
 from weft.text.extract.question.question_names import names_in
@@ -35,7 +34,8 @@ class Relevant(Struct, frozen=True):
     name: str = "relevant"
     note: float = 0.45
     passage: float = 0.3
-    beside: float = 0.7  # of a note that does not tell the attribute that is asked for, where others do
+    beside: float = 0.7  # of a note about a namesake
+    belongs: float = 0.3  # probability, by the answer judge
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
@@ -52,7 +52,7 @@ class Relevant(Struct, frozen=True):
             if part.name in LINKS:
                 linked |= np.asarray(part.values > 0.0)
         chain = {node for node, seen in answer.sightings.items() if any(each.view != "semantic" for each in seen)}
-        gone, told = set(), tells_attribute(answer)
+        gone = set()
         full = [name for name in names_in(answer.query) if " " in name]
         bearers = {at for at, node in enumerate(pool.nodes) if any(name in node.text for name in full)}
         for at, node in enumerate(pool.nodes):
@@ -60,9 +60,11 @@ class Relevant(Struct, frozen=True):
                 node.kind == "Cause" and node.id in chain and DERIVED_FROM not in node.props
             ):
                 continue
+            if (judged := answer.judged.get(node.id)) is not None:
+                if max(judged.tells, judged.belongs) < self.belongs:
+                    gone.add(at)
+                continue
             least = self.note if node.kind in DATED_KINDS | {"Cause"} and not linked[at] else self.passage
-            if told and at not in told and least == self.note:
-                least = self.beside
             another = bearers and at not in bearers
             if another and least == self.note:
                 least = self.beside

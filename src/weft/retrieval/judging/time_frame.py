@@ -15,13 +15,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.core.clock import to_iso
+from weft.retrieval.judging.answers import telling_rows
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
-from weft.retrieval.scoring.attributes import tells_attribute, wanted_attributes
 from weft.retrieval.scoring.factors import without_rows
 from weft.retrieval.scoring.prefer_newer import comparable
 from weft.runtime.call_context import CallContext
-from weft.text.extract.attributes import answering, same_attribute
 from weft.text.extract.question.question_names import names_in
 from weft.text.extract.question.time_frame import TimeFrame, is_happening, is_question, without_times
 from weft.text.extract.time.windows import TimeWindow, time_windows
@@ -72,12 +71,11 @@ class InTimeFrame(Struct, frozen=True):
     def _about(self, answer: Answer, rows: Collection[int], *, best: float | None = None) -> list[int]:
         """The rows that are about what is asked, whenever they were, best first."""
         scores = _timeless(answer)
+        if telling := telling_rows(answer, rows):
+            return sorted(telling, key=lambda at: -scores[at])
         top = max(float(scores.max()), 0.0) if best is None else best
         about = [at for at in rows if scores[at] > 0.0 and scores[at] >= self.relevant * top]
-        told = tells_attribute(answer)
-        if telling := [at for at in rows if at in told]:
-            about = telling
-        else:  # a note that says "September" tells nothing of the treasurer in September
+        if not answer.judged:  # a note that says "September" tells nothing of the treasurer in September
             asked = set(stems(without_times(answer.query, answer.windows)))
             about = [at for at in about if asked & set(stems(answer.pool.nodes[at].text))] or about
         return sorted(about, key=lambda at: -scores[at])
@@ -163,10 +161,7 @@ def _same_thing(answer: Answer, new: int, old: int) -> bool:
         name in old_text and name not in new_text for name in names_in(answer.query)
     ):
         return False
-    wanted, about = wanted_attributes(answer)
-    if about & old_words <= new_words and same_attribute(
-        answering(new_text, wanted, about), answering(old_text, wanted, about)
-    ):
+    if len(telling_rows(answer, (new, old))) == 2:
         return True
     return 2 * len(named & new_words) >= len(named) and len(shared) > (1 if named else 0)
 

@@ -118,6 +118,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Setting(values.any_text, "the reranking server's address; for openai, OpenAI's own if unset")
     ] = ""
     reranker_key: Annotated[str, Setting(values.any_text, "the reranking server's key", secret=True)] = ""
+    answer_judge: Annotated[
+        Literal["builtin", "none"],
+        Setting(
+            values.one_of("builtin", "none"),
+            "builtin: a small model reads questions beside the notes found, so that those that answer come first, and "
+            "none where none does; none: words and meaning alone decide",
+        ),
+    ] = "builtin"
     retention: Annotated[
         RetentionPolicy,
         Setting(

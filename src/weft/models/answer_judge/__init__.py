@@ -1,0 +1,125 @@
+"""The built-in answer judge: a small model that reads a question and a note together.
+
+It gives two probabilities for each note: that the note tells what is asked, and that it belongs to an answer at all.
+An embedder compares a question and a note without reading either in the light of the other, so "does Priya have a
+dog?" is near everything about Priya; this model was trained on such near misses. It knows English.
+
+The model shares the word pieces and their vectors with the built-in embedder. Importing this module is cheap: numpy,
+onnxruntime and the model arrive on first use, once per process.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.core.errors import ModelError
+from weft.models.builtin import verify_model_files
+from weft.models.onnx_graph import initializer
+
+if TYPE_CHECKING:
+    from numpy import float32, uint8
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+MAX_TOKENS = 128  # of a question and a note together: what the model was trained with
+MAX_QUESTION_TOKENS = 64
+THREADS = max(1, min(4, os.cpu_count() or 1))  # pairs at a time
+
+_DIRECTORY = Path(__file__).parent
+_EMBEDDER = _DIRECTORY.parent / "minilm_l6_v2"
+_CLS, _SEP = 101, 102
+_WIDTH = 384
+_REINSTALL = "reinstall weft, or set answer_judge to none"
+_load_lock = threading.Lock()
+
+
+class BuiltinJudge:
+    """Judges notes against a question, offline. Thread-safe; instances share one loaded model."""
+
+    def judge(self, question: str, notes: Sequence[str]) -> NDArray[float32]:
+        """A row per note: the probability that it tells what is asked, and that it belongs to an answer.
+
+        Of a question its first MAX_QUESTION_TOKENS tokens are read, of a note what fits beside them. Raises ModelError.
+        """
+        import numpy as np
+
+        if not notes:
+            return np.zeros((0, 2), np.float32)
+        loaded = _load()
+        pairs = loaded.pairs(question, notes)
+        if len(pairs) == 1 or THREADS == 1:
+            return np.stack([loaded.run(*pair) for pair in pairs])
+        with ThreadPoolExecutor(min(THREADS, len(pairs)), "weft-judge") as pool:
+            return np.stack(list(pool.map(lambda pair: loaded.run(*pair), pairs)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    tokenizer: Tokenizer
+    table: NDArray[uint8]  # vectors of word pieces
+    session: Any
+    faults: tuple[type[Exception], ...]
+
+    def pairs(self, question: str, notes: Sequence[str]) -> list[tuple[list[int], int]]:
+        """The token ids of the question and each note together, and where the note begins."""
+        texts = [each.encode("utf-8", "replace").decode("utf-8") for each in (question, *notes)]
+        asked, *read = [found.ids for found in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
+        head = [_CLS, *asked[:MAX_QUESTION_TOKENS], _SEP]
+        return [([*head, *ids[: MAX_TOKENS - len(head) - 1], _SEP], len(head)) for ids in read]
+
+    def run(self, ids: Sequence[int], note: int) -> NDArray[float32]:
+        """The two probabilities of one pair, by itself: in a batch its neighbours would change them (see `builtin`)."""
+        import numpy as np
+
+        kinds = np.zeros((1, len(ids)), np.int64)
+        kinds[0, note:] = 1
+        given = {"words": self.table[[ids]], "mask": np.ones_like(kinds), "kinds": kinds}
+        try:
+            found: NDArray[float32] = self.session.run(["p"], given)[0][0]
+        except self.faults as error:
+            raise ModelError(f"the answer judge failed: {error}", hint="free some memory and retry") from error
+        return found
+
+
+def _load() -> _Loaded:
+    """The process's loaded model; the first caller loads it while others wait."""
+    with _load_lock:
+        return _load_once()
+
+
+@lru_cache(maxsize=1)
+def _load_once() -> _Loaded:
+    import numpy as np
+
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")  # otherwise it sends telemetry from its import on
+    try:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as faults
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise ModelError(f"the answer judge cannot be loaded: {error}", hint=_REINSTALL) from error
+    if problems := (*verify_model_files(_EMBEDDER), *verify_model_files(_DIRECTORY)):
+        raise ModelError("; ".join(problems), hint=_REINSTALL)
+    own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # pairs run side by side instead
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
+    try:
+        session = onnxruntime.InferenceSession(
+            str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        with (_EMBEDDER / "model.onnx").open("rb") as file:
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        table = np.frombuffer(initializer(mapped, "we_quantized"), np.uint8).reshape(-1, _WIDTH)
+    except (*own_faults, OSError, ValueError) as error:
+        raise ModelError(f"onnxruntime cannot read the answer judge: {error}", hint=_REINSTALL) from error
+    return _Loaded(Tokenizer.from_file(str(_EMBEDDER / "tokenizer.json")), table, session, own_faults)
