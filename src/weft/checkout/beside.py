@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from weft.context.arrange import RelationStep
+from weft.context.wording import happened_at
 from weft.conversations.turns import LATEST
 from weft.core.errors import StoreError
 from weft.core.kinds import DERIVED_FROM, PROVENANCE_RELATIONS, RECORD_KINDS, STRUCTURAL_KINDS
@@ -22,10 +23,11 @@ from weft.runtime.call_context import CallContext
 from weft.writing.checks.provenance import DONE, RAISED_DURING, TASK, conversation_key, status_of
 
 WORK: Final = frozenset({"Task", "Feature", "Claim", "Handoff", "Proof"})
-NEWEST: Final = 40  # nodes of the project that are read for its recent events
+NEWEST: Final = 200  # nodes of the project that are read for its recent events
 TASKS_READ: Final = 400  # of the project, the newest, that are searched for open ones
 OPEN: Final = 12  # tasks at most that are only open: the most urgent
 TURNS: Final = 12  # of the session
+MOST_RECENT: Final = 40  # of these, the latest
 RECENT: Final = 4  # lines
 STEPS_OF_ONE: Final = 6
 JOINED: Final = 8  # nodes at most
@@ -149,7 +151,8 @@ def _compacted(ctx: CallContext, answer: Answer) -> tuple[NodeVersion, ...]:
 def _newest(ctx: CallContext, answer: Answer, when: When) -> tuple[NodeVersion, ...]:
     find = Find(kinds=RECENT_KINDS, projects=answer.ask.projects)
     nodes = ctx.store.find(ctx.viewer, when, find, limit=NEWEST).nodes
-    return tuple(node for node in nodes if DERIVED_FROM not in node.props)
+    own = [node for node in nodes if DERIVED_FROM not in node.props]
+    return tuple(sorted(own, key=happened_at, reverse=True)[:MOST_RECENT])
 
 
 def _open(ctx: CallContext, answer: Answer, when: When) -> tuple[NodeVersion, ...]:

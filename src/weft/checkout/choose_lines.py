@@ -18,6 +18,7 @@ from weft.context.budget import SHARES, Slot
 from weft.context.checkout_policy import CheckoutPolicy, gain_of, is_over, is_unsettled, state_of
 from weft.context.hits import lines_of, read_sources
 from weft.context.relations import Ties
+from weft.context.wording import happened_at
 from weft.core.errors import StoreError
 from weft.core.types import NodeVersion
 from weft.retrieval.judging.evidence import least_evidence
@@ -126,7 +127,7 @@ def sections_of(found: CheckoutFindings, chosen: ChosenLines, ties: Ties) -> lis
 
 
 def _by_age(lines: Sequence[ContextLine]) -> list[LineGroup]:
-    return under(HEADINGS["episodes"])(sorted(lines, key=lambda line: line.node.row))
+    return under(HEADINGS["episodes"])(sorted(lines, key=lambda line: (happened_at(line.node), line.node.row)))
 
 
 def briefing_lines(node: NodeVersion, citation: str) -> tuple[ContextLine, ...]:

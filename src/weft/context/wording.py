@@ -28,7 +28,7 @@ _NO_WORD: Final = re.compile(r"\W+")
 _NO_HEADING: Final = re.compile(r"[^\w .,'’()/+&–-]+")
 _NO_NAME: Final = re.compile(r"[^\w .'’-]+")
 MOMENTS: Final = frozenset(
-    {"Event", "Episode", "Message", "Memory", "Decision", "Alert", "Digest", "Report", "Briefing"}
+    {"Event", "Episode", "Message", "Memory", "Decision", "Alert", "Digest", "Report", "Briefing", "Session"}
 )
 
 
@@ -100,6 +100,11 @@ def cut(text: str, most: int) -> str:
         return text[: ends[-1]] + " …"
     head, blank, _ = text[:most].rpartition(" ")
     return (head if blank else text[: most - 1]) + "…"
+
+
+def happened_at(node: NodeVersion) -> int:
+    """When it happened, of what happens at a time; of anything else when it was written down."""
+    return node.interval.valid_from if node.kind in MOMENTS else node.recorded_at
 
 
 def moment_of(node: NodeVersion) -> int | None:

@@ -18,6 +18,7 @@ from weft.graph.moves import PutNode
 from weft.log.chain import header_hash, payload_digest
 from weft.log.citation import EventCitation, FileCitation, parse_citation
 from weft.recall.show_values import EventShown, NodeShown, flagged, show_events, show_nodes
+from weft.recall.what_became import Since, since_then
 from weft.retrieval.citations.cited_lines import cited_lines
 from weft.retrieval.citations.resolve import event_of
 from weft.retrieval.sources.subscriptions import as_subscriber, fits_a_topic
@@ -41,12 +42,16 @@ class Cite(Struct, frozen=True, kw_only=True):
 
 
 class Cited(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The target of a citation, whether it still matches; `now_at` is the present place of the lines."""
+    """The target of a citation, whether it still matches; `now_at` is the present place of the lines.
+
+    `since` says of nodes that were corrected later, or are over, by what and why. The event still says what it said.
+    """
 
     citation: str
     matches: bool
     event: EventShown | None = None
     nodes: tuple[NodeShown, ...] = ()
+    since: tuple[Since, ...] = ()
     lines: tuple[str, ...] = ()
     now_at: str = ""
     notes: tuple[str, ...] = ()
@@ -82,6 +87,7 @@ def _cite_event(ctx: CallContext, written: str, citation: EventCitation) -> Cite
         matches=not notes,
         event=told,
         nodes=shown,
+        since=since_then(ctx, event, nodes),
         notes=(*notes, *replaced, *flagged(shown)),
     )
 
@@ -179,6 +185,6 @@ OPERATIONS = (
         run=cite,
         arguments=("citation",),
         eager=True,
-        priorities={"matches": "required", "lines": "required"},
+        priorities={"matches": "required", "since": "required", "lines": "required"},
     ),
 )

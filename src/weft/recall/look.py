@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from weft.context.wording import happened_at
+from weft.core.clock import MIN_INSTANT_US
 from weft.core.errors import NotFound
 from weft.core.kinds import DERIVED_FROM, UNSEARCHED_KINDS
 from weft.core.types import MAX_LIMIT, NOW, Find, Neighbour, NodeVersion, When
@@ -22,7 +25,10 @@ from weft.runtime.operation import Operation
 from weft.text.injection import remark
 from weft.writing.checks.provenance import PRODUCED, TASK, status_of
 
+LAST_WRITTEN = 500
 MAX_PASSED_OVER = 10_000
+MOST_SLOTS = 20  # of facts, whose former values are read
+MOST_OF_SLOT = 50
 
 
 class Recent(Struct, frozen=True, kw_only=True):
@@ -42,7 +48,7 @@ class NodeList(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def recent(ctx: CallContext, given: Recent) -> NodeList:
-    """Shows the latest memories, newest first."""
+    """Shows the latest memories, newest first, by when they happened."""
     projects = None if given.everywhere else (ctx.settings.project, None)
     found = _latest(ctx, Find(kinds=given.kinds, projects=projects), given.limit)
     where = "any project" if given.everywhere else f"project {ctx.settings.project}"
@@ -58,14 +64,17 @@ def _backstage(node: NodeVersion) -> bool:
 
 
 def _latest(ctx: CallContext, find: Find, limit: int) -> tuple[NodeVersion, ...]:
-    """The newest that match. Records of weft's own are skipped unless their kind is asked for."""
-    kept: tuple[NodeVersion, ...] = ()
-    for reach in (limit, 10 * limit, MAX_PASSED_OVER):
+    """The latest that match, by when they happened. Records of weft's own are skipped unless their kind is asked for.
+
+    Those written down long ago are read only where the last ones do not suffice.
+    """
+    kept: list[NodeVersion] = []
+    for reach in (max(LAST_WRITTEN, 10 * limit), MAX_PASSED_OVER):
         nodes = ctx.store.find(ctx.viewer, When(), find, limit=reach).nodes
-        kept = tuple(node for node in nodes if find.kinds or not _backstage(node))[:limit]
-        if len(kept) == limit or len(nodes) < reach:
+        kept = [node for node in nodes if find.kinds or not _backstage(node)]
+        if len(kept) >= limit or len(nodes) < reach:
             break
-    return kept
+    return tuple(sorted(kept, key=happened_at, reverse=True)[:limit])
 
 
 class Show(Struct, frozen=True, kw_only=True):
@@ -99,12 +108,14 @@ class MadeBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NodeDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A node, its relations, all its versions, and the tasks that made it, in order.
 
-    Of a chunk of a document, `previous` and `next` are the ids of the neighbouring chunks.
+    `earlier` are the former values of its facts, or of the fact that it is. Of a chunk of a document, `previous` and
+    `next` are the ids of the neighbouring chunks.
     """
 
     node: NodeShown | None
     edges: tuple[RelationShown, ...]
     history: tuple[NodeShown, ...]
+    earlier: tuple[NodeShown, ...] = ()
     made_by: tuple[MadeBy, ...] = ()
     previous: str = ""
     next: str = ""
@@ -132,11 +143,24 @@ def show(ctx: CallContext, given: Show) -> NodeDetails:
         node=show_nodes(ctx, current)[0] if current else None,
         edges=edges,
         history=versions,
+        earlier=show_nodes(ctx, _earlier(ctx, [*current, *(step.node for step in steps)], node_id, when)),
         made_by=_made_by(ctx, node_id),
         previous=before,
         next=after,
         notes=(*notes, *remark([(node_id, [flag for each in versions for flag in each.flags])])),
     )
+
+
+def _earlier(ctx: CallContext, nodes: Sequence[NodeVersion], own: str, when: When) -> tuple[NodeVersion, ...]:
+    """What was so before, of these facts; the latest first."""
+    slots = dict.fromkeys(node.slot for node in nodes if node.kind == "Fact")
+    found = [
+        each
+        for slot in list(slots)[:MOST_SLOTS]
+        for each in ctx.store.current_in_slot(ctx.viewer, slot, after=MIN_INSTANT_US, limit=MOST_OF_SLOT)
+        if each.id != own and each.interval.valid_to is not None and each.interval.valid_to <= (when.valid_at or 0)
+    ]
+    return tuple(sorted(found, key=lambda each: each.interval.valid_from, reverse=True))
 
 
 def _edge(ctx: CallContext, node_id: str, step: Neighbour) -> RelationShown:

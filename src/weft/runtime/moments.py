@@ -36,7 +36,7 @@ def _read(ctx: CallContext, written: str | None, field: str) -> int | None:
             raise
         raise Invalid(
             f"{field} is neither a moment in time nor a commit that git knows here: {written[:60]!r}",
-            hint="write 2026-05-08 or 2026-05-08T09:30:00Z, a commit, a branch, a tag or a Tx id",
+            hint="write 2026-05-08, 2026-05-08T09:30:00Z, yesterday, a commit, a branch, a tag or a Tx id",
         ) from problem
 
 

@@ -91,6 +91,7 @@ class DiffInput(Struct, frozen=True, kw_only=True):
         | None
     ) = None
     agent: Annotated[Label | None, Meta(description="only changes by this agent")] = None
+    everywhere: Annotated[bool, Meta(description="of every project")] = False
     limit: Limit = 50
 
 
@@ -109,9 +110,13 @@ class Changed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def diff(ctx: CallContext, given: DiffInput) -> Changed:
-    """Shows what was added, removed and modified since a time, a transaction or a git commit."""
+    """Shows what was added, removed and modified since a time, a transaction or a git commit.
+
+    Of this project, and of what is for all projects.
+    """
     since_pos, label = _since(ctx, given.since)
-    found = ctx.store.diff(ctx.viewer, since_pos=since_pos, agent=given.agent, limit=given.limit)
+    projects = None if given.everywhere else (ctx.settings.project, None)
+    found = ctx.store.diff(ctx.viewer, since_pos=since_pos, agent=given.agent, projects=projects, limit=given.limit)
     every = ctx.store.transactions(ctx.viewer, limit=given.limit)
     later = [tx for tx in every if tx.opened_pos > since_pos and given.agent in (None, tx.agent)]
     return Changed(

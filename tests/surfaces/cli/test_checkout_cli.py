@@ -44,7 +44,7 @@ def test_what_cannot_be_meant_is_told_with_what_can(cli: Cli) -> None:
     assert "choose one of coding, review, release, security, research, coordinate" in wrong.output
     small = cli("memory-checkout", "sessions", "--max-tokens", "50")
     assert small.exit_code != 0
-    assert re.search(r"give max_tokens \d+ or more", small.output)
+    assert re.search(r"give --max-tokens \d+ or more", small.output)
     risky = cli("memory-checkout", "sessions", "--task-profile", "risk=huge")
     assert risky.exit_code == 2
     assert "low | medium | high" in risky.output

@@ -6,6 +6,8 @@ import json
 import os
 import re
 
+import pytest
+
 from tests.surfaces.conftest import Cli
 
 
@@ -13,9 +15,9 @@ def test_recent_says_who_spoke_and_when(cli: Cli) -> None:
     cli("record-turns", "harbour", "--at", "2024-05-01", "--turns", "user: It sails at nine.", "--turns", "Ana: Aye.")
     _, *blocks = cli("recent").stdout.split("\n\n")
     told = [re.sub(r" · weft://\S+", "", block).strip() for block in blocks]
-    assert "[Message] · 2024-05-01 00:00\n> Ana: Aye." in told
-    assert "[Message, user] · 2024-05-01 00:00\n> It sails at nine." in told
-    assert any(each.startswith("[Session] ") and "2024-05-01 00:00" in each for each in told)
+    assert "[Message] · 2024-05-01\n> Ana: Aye." in told
+    assert "[Message, user] · 2024-05-01\n> It sails at nine." in told
+    assert any(each.startswith("[Session] ") and "2024-05-01" in each for each in told)
     assert "[Message, user]" in cli("recall", "sails at nine").stdout
 
 
@@ -56,6 +58,51 @@ def test_sizes_counts_and_what_is_not_set(cli: Cli) -> None:
 def test_diff_tells_the_words(cli: Cli) -> None:
     cli("remember", "The ferry sails at nine.")
     assert "The ferry sails at nine." in cli("diff").stdout
+
+
+def test_a_citation_of_what_was_corrected_says_by_what_and_why(cli: Cli) -> None:
+    first = json.loads(cli("remember", "The ferry sails at nine.", "--json").stdout)
+    cli("correct", first["id"], "The ferry sails at ten.", "--reason", "misread the board")
+    told = cli("cite", first["citation"]).stdout
+    assert told.startswith(f"{first['citation']} said this, which was corrected since.")
+    assert "misread the board" in told
+    assert "> The ferry sails at ten." in told
+    assert "> The ferry sails at nine." in told
+    now = json.loads(cli("recall", "when does the ferry sail?", "--json").stdout)["hits"][0]["node"]["citation"]
+    assert "still says what was cited" in cli("cite", now).stdout
+
+
+def test_what_happened_last_is_the_most_recent_whenever_it_was_written_down(cli: Cli) -> None:
+    for day in ("2026-03-05", "2026-03-09", "2026-03-07"):
+        cli("remember", f"The log of {day}.", "--occurred-at", day)
+    told = [line for line in cli("recent").stdout.splitlines() if line.startswith(">")]
+    assert told == ["> The log of 2026-03-09.", "> The log of 2026-03-07.", "> The log of 2026-03-05."]
+    prompt = cli("checkout", "paint the boat").stdout
+    days = re.findall(r"log of 2026-03-(\d\d)", prompt)
+    assert days == sorted(days), prompt
+
+
+def test_former_values_of_an_entity_are_shown(cli: Cli) -> None:
+    cli("add-fact", "Ana", "lives_in", "Oslo", "--valid-from", "2020-01-01")
+    cli("add-fact", "Ana", "lives_in", "Rome", "--valid-from", "2023-01-01")
+    told = cli("show", "Ana").stdout
+    assert "[Fact] Ana lives in Oslo · 2020-01-01 to 2023-01-01" in told.partition("earlier:")[2]
+
+
+def test_a_difference_is_of_this_project(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "The ferry sails at nine.")
+    monkeypatch.setenv("WEFT_PROJECT", "other")
+    assert "nothing changed" in cli("diff").stdout
+    assert "The ferry sails" in cli("diff", "--everywhere").stdout
+
+
+def test_errors_and_notes_name_options_as_they_are_typed(cli: Cli) -> None:
+    assert "error: --as-of is neither a moment" in cli("recall", "x", "--as-of", "blah").output
+    assert "'abc' is not a valid number" in cli("recall", "x", "--limit", "abc").output
+    assert (
+        "--valid-to must be later than --valid-from"
+        in cli("remember", "x", "--valid-from", "2026-02-01", "--valid-to", "2026-01-01").output
+    )
 
 
 def test_a_group_that_needs_a_command_says_which(cli: Cli) -> None:

@@ -82,10 +82,18 @@ def _option(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> click.Opt
     if get_origin(plain) is typing.Literal:
         return click.Option([flag], type=click.Choice([str(choice) for choice in get_args(plain)]), **common)
     if plain is int:
-        return click.Option([flag], type=click.IntRange(bounds.get("ge"), bounds.get("le")), **common)
+        return click.Option([flag], type=_WholeNumber(bounds.get("ge"), bounds.get("le")), **common)
     if plain is float:
-        return click.Option([flag], type=click.FloatRange(bounds.get("ge"), bounds.get("le")), **common)
+        return click.Option([flag], type=_Number(bounds.get("ge"), bounds.get("le")), **common)
     return click.Option([flag], type=str, **common)
+
+
+class _WholeNumber(click.IntRange):
+    name = "number"
+
+
+class _Number(click.FloatRange):
+    name = "number"
 
 
 def _unwrap(hint: Any) -> tuple[Any, str, dict[str, Any]]:

@@ -31,7 +31,7 @@ def render(answer: Struct) -> None:
 def show(rendered: Rendered, notes: tuple[str, ...] = ()) -> None:
     """Prints a page. A note on why nothing was found stands for the summary, which says no more."""
     beside = bool(rendered.text) and not sys.stdout.isatty()
-    said = [] if rendered.is_empty and notes else [rendered.summary]
+    said = [] if not rendered.summary or (rendered.is_empty and notes) else [rendered.summary]
     if rendered.text:
         click.echo(rendered.text)
     elif rendered.summary and rendered.blocks and not rendered.is_empty:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from weft.context.budget import DEBUG_TOKENS, PROFILE_TOKENS
 from weft.core.errors import Forbidden, Invalid, NotFound, WeftError
@@ -20,6 +21,7 @@ from weft.runtime.operation import Operation
 from weft.runtime.priorities import TEXTS, Profile
 from weft.surfaces.cli.commands import ASKED_FIRST, INPUT, READ_FROM_INPUT
 from weft.surfaces.cli.progress import shown_progress
+from weft.surfaces.cli.words import in_option_words
 
 if TYPE_CHECKING:
     from weft.writing.checks.approvals import ApprovalShown
@@ -55,9 +57,9 @@ def run(operation: Operation, values: dict[str, Any], *, as_json: bool, text_onl
             answer = _answer(memory, operation, given, as_json=as_json, yes=yes)
             if not (operation.name == "log_export" and values.get("path") == "-"):  # standard output holds the log
                 # Before the store is closed: nobody waits for the audit.
-                _show(answer, as_json=as_json, text_only=text_only)
+                _show(answer, operation, as_json=as_json, text_only=text_only)
     except WeftError as problem:
-        fail(problem, as_json=as_json)
+        fail(problem, as_json=as_json, of=operation)
     if not _is_sound(answer):
         sys.exit(1)
 
@@ -93,9 +95,10 @@ def _one_line_handler() -> logging.Handler:
     return handler
 
 
-def fail(problem: WeftError, *, as_json: bool) -> NoReturn:
+def fail(problem: WeftError, *, as_json: bool, of: Operation | None = None) -> NoReturn:
     """Prints what is wrong and what to do about it, and exits: with 2 if the command line was wrong, else with 1."""
-    tell(problem.message, problem.hint, code=problem.code, as_json=as_json)
+    message, hint = in_option_words(problem.message, of), in_option_words(problem.hint, of)
+    tell(message, hint, code=problem.code, as_json=as_json)
     sys.exit(2 if isinstance(problem, Invalid) and not isinstance(problem, NotFound | Forbidden) else 1)
 
 
@@ -121,10 +124,12 @@ def _answer(memory: Memory, operation: Operation, given: dict[str, Any], *, as_j
         return memory.run(operation, given, progress=progress, surface="cli")
 
 
-def _show(answer: msgspec.Struct, *, as_json: bool, text_only: bool) -> None:
+def _show(answer: msgspec.Struct, operation: Operation, *, as_json: bool, text_only: bool) -> None:
     if as_json:
         print_json(answer)
         return
+    if notes := getattr(answer, "notes", ()):
+        answer = replace(answer, notes=tuple(in_option_words(each, operation) for each in notes))
     if (notes := _refusal(answer)) is not None:
         first, *rest = notes
         tell(first, rest[0] if rest else "", code="", as_json=False)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from weft.core.errors import StoreError, WeftError
 from weft.surfaces.outward import outward
+from weft.surfaces.render.commands import COMMAND, of_a_person, read_command
 
 # HTTP status by error code. Store errors are 503; any other code is an internal error, 500.
 STATUS: Final = {
@@ -27,6 +30,7 @@ RETRY_SECONDS: Final = 1
 MAX_CHARACTERS: Final = 2_000  # of a message or a hint
 _HELP: Final = re.compile(r"see `weft [\w -]+ --help`")
 _SCHEMA: Final = "GET /openapi.json describes its arguments"
+_FLAG: Final = re.compile(r"(?<![\w`-])--([a-z][a-z-]+)")
 _PRIVATE: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
@@ -40,8 +44,24 @@ class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def whole(output: msgspec.Struct) -> bytes:
-    """An operation's output as one line of JSON."""
+    """An operation's output as one line of JSON, its notes in the words of a caller over HTTP."""
+    if notes := getattr(output, "notes", ()):
+        output = replace(output, notes=tuple(map(in_http_words, notes)))
     return msgspec.json.encode(output)
+
+
+def in_http_words(text: str) -> str:
+    """Text of the command line as calls of this API: `weft cite URI` becomes `POST /api/cite` with its arguments."""
+
+    def call(match: re.Match[str]) -> str:
+        meant = read_command(match[1])
+        if meant is None:
+            return of_a_person(text, match.start(), match[1])
+        given = f" with {json.dumps(meant.arguments, ensure_ascii=False)}" if meant.arguments else ""
+        return f"`POST /api/{meant.name}`{given}"
+
+    text = COMMAND.sub(call, _HELP.sub(_SCHEMA, text))
+    return _FLAG.sub(lambda match: match[1].replace("-", "_"), text)
 
 
 def done(body: bytes) -> Response:
@@ -61,7 +81,7 @@ def failure(problem: WeftError) -> Response:
     problem = outward(problem)
     status = 503 if isinstance(problem, StoreError) else STATUS.get(problem.code, 500)
     more = {"retry_after": str(RETRY_SECONDS)} if status == 503 else {}
-    return refusal(status, problem.code, _text(problem.message), _text(_HELP.sub(_SCHEMA, problem.hint)), **more)
+    return refusal(status, problem.code, _text(problem.message), _text(in_http_words(problem.hint)), **more)
 
 
 def internal() -> Response:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from weft.context.wording import MOMENTS, spoken
 from weft.core.kinds import VIEWS
-from weft.surfaces.render.page import TextPage, arrow, as_json, counted, day, facts, minute, one_line, span
+from weft.surfaces.render.page import TextPage, arrow, as_json, counted, day, facts, minute, moment, one_line, span
 from weft.text.one_line import flat
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weft.recall.request import Hit
     from weft.recall.show_values import NodeShown
     from weft.recall.similar import SimilarFound
+    from weft.recall.what_became import Since
     from weft.retrieval.pipeline import ScoreSource, StageTrace
     from weft.writing.write_contract import WriteResult
 
@@ -27,7 +28,7 @@ LEAST_MS: Final = 0.1  # of a stage that is listed by itself
 def held(node: NodeShown) -> str:
     """When it happened, or from when to when it held; nothing where nobody knows."""
     happened = node.kind in MOMENTS and node.valid_to is None
-    return day(node.valid_from) if happened else span(node.valid_from, node.valid_to)
+    return moment(node.valid_from) if happened else span(node.valid_from, node.valid_to)
 
 
 def head(p: TextPage, node: NodeShown, *more: str, at: str = "") -> str:
@@ -61,9 +62,8 @@ def nodes(p: TextPage, answer: NodeList) -> None:
 
 
 def _said_at(node: NodeShown) -> str:
-    """When it was said, of what is said in conversations; of anything else when it was written."""
-    said = minute(node.valid_from) if node.kind in ("Message", "Session") else ""
-    return said or minute(node.recorded_at)
+    """When it happened, of what happens at a time; of anything else when it was written down."""
+    return (held(node) if node.kind in MOMENTS else "") or minute(node.recorded_at)
 
 
 def shown(p: TextPage, answer: NodeDetails) -> None:
@@ -72,7 +72,7 @@ def shown(p: TextPage, answer: NodeDetails) -> None:
         p.say("It did not hold at that time.")
         return
     last = answer.node or answer.history[0]
-    about = f"{p.kind(last.kind)} {p.words(last.name or last.text or last.summary, SUMMARY_CHARACTERS)}"
+    about = f"{p.kind(last.kind)} {p.words(last.name, SUMMARY_CHARACTERS) if last.name else ''}".rstrip()
     p.say(f"{about}: {counted(len(answer.edges), 'relation')}, {counted(len(answer.history), 'version')}.")
     if answer.node is None:
         p.say("It did not hold at that time: this is its last version.")
@@ -93,9 +93,10 @@ def shown(p: TextPage, answer: NodeDetails) -> None:
             for each in joined
         ),
     )
+    p.section("earlier", (facts(f"{p.kind(each.kind)} {p.words(each.text)}", held(each)) for each in answer.earlier))
     made_by(p, answer.made_by)
-    earlier = [each for each in answer.history if each != last]
-    for each in earlier:
+    versions = [each for each in answer.history if each != last]
+    for each in versions:
         retired = f"replaced {day(each.retired_at)}" if each.retired_at else "current"
         p.block(f"another version: {head(p, each, retired)}")
         says(p, each)
@@ -115,8 +116,9 @@ def made_by(p: TextPage, makers: Iterable[MadeBy]) -> None:
 
 def cited(p: TextPage, answer: Cited) -> None:
     """Whether the source still says so, and what it says."""
-    verdict = "still says what was cited" if answer.matches else "no longer says what was cited"
-    p.say(f"{flat(answer.citation)} {p.paint(verdict, 'green' if answer.matches else 'red')}.")
+    p.say(f"{flat(answer.citation)} {_verdict(p, answer)}.")
+    for each in answer.since:
+        became(p, each)
     if (event := answer.event) is not None:
         by = f"by {one_line(event.agent)} ({one_line(event.role)})"
         p.block(p.dim(facts(one_line(event.kind), f"recorded {minute(event.recorded_at)}", by)))
@@ -128,9 +130,29 @@ def cited(p: TextPage, answer: Cited) -> None:
         p.block()
         p.code("\n".join(answer.lines))
         return
-    for node in answer.nodes:
+    own = [node for node in answer.nodes if node.kind != "Mention"]
+    for node in own or answer.nodes:
         p.block(head(p, node))
         says(p, node, short=False)
+
+
+def _verdict(p: TextPage, answer: Cited) -> str:
+    if not answer.matches:
+        return p.paint("no longer says what was cited", "red")
+    if any(each.how == "corrected" for each in answer.since):
+        return p.paint("said this, which was corrected since", "yellow")
+    return p.paint("still says what was cited", "green")
+
+
+def became(p: TextPage, since: Since) -> None:
+    """That what was cited was corrected, and by what, or is over."""
+    if since.how == "over":
+        p.block(f"It held until {moment(since.at)}.")
+        return
+    by = f"by {one_line(since.agent)}" if since.agent else ""
+    why = f"{p.reason(since.reason)}" if since.reason not in ("", "corrected") else ""
+    p.block(facts("Corrected " + " ".join(filter(None, (moment(since.at), by))), why, p.dim(flat(since.citation))))
+    p.quote(since.text)
 
 
 def erased(at: str | None, by: str | None) -> str:

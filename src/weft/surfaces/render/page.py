@@ -61,9 +61,8 @@ class TextPage:
         """What was written so far."""
         said = [*self._said, QUOTED] if self.for_model and self._quotes else self._said
         blocks = tuple("\n".join(lines) for lines in self._blocks if lines)
-        return Rendered(
-            summary=" ".join(filter(None, said)) or "Done.", blocks=blocks, text=self._text, is_empty=self._empty
-        )
+        summary = " ".join(filter(None, said)) or ("" if blocks and not self.for_model else "Done.")
+        return Rendered(summary=summary, blocks=blocks, text=self._text, is_empty=self._empty)
 
     # ---- the answer as a whole
 
@@ -110,9 +109,14 @@ class TextPage:
         for line in lines:
             self._blocks[-1] += self._wrapped(f"{indent}> {line}".rstrip(), f"{indent}> ")
 
-    def passage(self, text: str) -> None:
-        """A context of numbered, cited lines, quoted already: as it is, or wrapped and coloured on a terminal."""
+    def passage(self, text: str, *, headed: bool = True) -> None:
+        """A context of numbered, cited lines, quoted already: as it is, or wrapped and coloured on a terminal.
+
+        Without its head, which says to a model how to read it.
+        """
         self._blocks.append([])
+        if not headed:
+            text = text.partition("\n\n")[2] or text
         if not self.width:
             self._blocks[-1].append(text)
             return
@@ -127,7 +131,8 @@ class TextPage:
                 self._blocks[-1].append(f"    {line}".rstrip())
                 continue
             in_sources = in_sources or line == "Sources"
-            is_beside = in_sources or (not number and len(lines) > 1) or line.startswith("(")
+            is_head = headed and not number and len(lines) > 1
+            is_beside = in_sources or is_head or line.startswith("(")
             colour: Colour = "dim" if is_beside else "yellow" if line.startswith("! ") else ""
             if line.lstrip().startswith(">"):  # words that are laid out as they were written
                 self._blocks[-1].append(line)
@@ -308,6 +313,11 @@ def day(instant: str | None) -> str:
 def minute(instant: str | None) -> str:
     """`2026-11-18 14:05`; nothing where nobody knows when."""
     return "" if not instant or instant.startswith(UNKNOWN) else instant[:16].replace("T", " ")
+
+
+def moment(instant: str | None) -> str:
+    """`2026-11-18`, with `14:05` unless that is midnight, as of what is dated by its day; nothing if unknown."""
+    return day(instant) if not instant or instant[11:16] == "00:00" else minute(instant)
 
 
 def span(begin: str | None, end: str | None) -> str:

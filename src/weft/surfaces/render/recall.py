@@ -36,12 +36,11 @@ SUMMARY_CHARACTERS = 160  # of a reason in a summary
 def recalled(p: TextPage, answer: Recalled) -> None:
     """The context; with scores, or where there is none, the hits one by one."""
     count = len(answer.hits)
-    if count or answer.context:
-        p.say(
-            f"{counted(count, 'memory', 'memories')} found{', best first' if count > 1 and not answer.context else ''}."
-        )
-    else:
+    if not (count or answer.context):
         p.empty("memories")
+    elif p.for_model or not answer.context:  # a context is its own summary
+        order = ", best first" if count > 1 and not answer.context else ""
+        p.say(f"{counted(count, 'memory', 'memories')} found{order}.")
     if answer.receipt:
         p.say(f"Kept as {p.name(answer.receipt)}.")
     if answer.answer:
@@ -49,7 +48,7 @@ def recalled(p: TextPage, answer: Recalled) -> None:
         p.block(f"written by {by}, from the lines below:")
         p.quote(answer.answer)
     if answer.context and (answer.answer or not answer.stages):
-        p.passage(answer.context)
+        p.passage(answer.context, headed=not p.width)
     if answer.stages or not answer.context:
         for number, each in enumerate(answer.hits, start=1):
             hit(p, number, each)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from weft.upkeep.statistics import Statistics
     from weft.upkeep.store import BackedUp, Changed, Diagnosis, Rebuilt, Stats
 
+TRANSACTIONS_SHOWN: Final = 10
+ONLY_COUNTED: Final = ("Mention", "Feedback")  # beside what names them
+EXTRACTED: Final = ("Cause", "Preference")  # out of what is shown above them
 KINDS_NAMED: Final = 4
 CHECKS: Final = {
     "duplicate": "duplicates",
@@ -110,21 +113,20 @@ def changed(p: TextPage, answer: Changed) -> None:
     p.say(f"Since {one_line(answer.since)[:19].replace('T', ' ')}: {', '.join(told) or 'nothing changed'}.")
     p.block()
     for sign, _, kinds in sides:
-        for kind, nodes in kinds.items():
-            for node in nodes:
+        for kind in sorted(kinds, key=lambda each: (each in EXTRACTED, each)):
+            for node in kinds[kind] if kind not in ONLY_COUNTED else ():
                 words = p.words(answer.words[node]) if node in answer.words else ""
                 p.lines(facts(f"{sign} {p.kind(kind)} {words}".rstrip(), p.dim(p.name(node))))
-    p.lines(*(f"+ {p.words(each, 500)}" for each in answer.edges_added))
-    p.lines(*(f"- {p.words(each, 500)}" for each in answer.edges_removed))
+    more = len(answer.transactions) - TRANSACTIONS_SHOWN
     p.section(
-        "transactions",
+        f"the last of {counted(len(answer.transactions), 'transaction')}" if more > 0 else "transactions",
         (
             p.dim(
                 facts(
                     each.id, minute(each.at), each.kind, f"by {one_line(each.agent)}", "unfinished" if each.open else ""
                 )
             )
-            for each in answer.transactions
+            for each in answer.transactions[:TRANSACTIONS_SHOWN]
         ),
     )
 

@@ -1,0 +1,33 @@
+"""What an operation says of its arguments in the words of the command line: `as_of` becomes `--as-of`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from weft.runtime.operation import Operation
+
+_ABOUT_ONE = re.compile(r"(?:^|(?<=: ))([a-z]+)(?= (?:is|has|cannot)\b)")
+
+
+def in_option_words(text: str, operation: Operation | None) -> str:
+    """A message, a hint or a note as somebody reads it who types options.
+
+    A name of one word may be a word of the sentence, so it is taken for an argument only where something is said of it:
+    `limit is less than 1`.
+    """
+    if operation is None:
+        return text
+    options = frozenset(operation.input.__struct_fields__) - frozenset(operation.arguments)
+
+    def option(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"--{name.replace('_', '-')}" if name in options else match[0]
+
+    spelt = _names(tuple(sorted(each for each in options if "_" in each)))
+    return _ABOUT_ONE.sub(option, spelt.sub(option, text) if spelt else text)
+
+
+@cache
+def _names(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile(rf"(?<![\w'-])({'|'.join(names)})(?![\w'-])") if names else None
