@@ -114,7 +114,10 @@ def test_hidden_feedback_moves_nothing(rows: Rows, question: str, outcome: str, 
     memory = data.draw(st.sampled_from([each.node.id for each in before.ranked]))
     Scribe(ctx.store, clock).write(feedback(memory, outcome, scope="admin"))
     assert told(ask(public, question, COGNITIVE)) == told(before)
-    seen = ask(context_over(ctx.store, clock, viewer=OPERATOR, embedder=WordEmbedder()), question, COGNITIVE)
-    counted = any(source.name == "cognitive" for each in seen.ranked or () for source in each.sources)
+    operator = context_over(ctx.store, clock, viewer=OPERATOR, embedder=WordEmbedder())
+    seen = ask(operator, question, COGNITIVE).ranked or ()
+    counted = any(source.name == "cognitive" for each in seen for source in each.sources)
     by_id = any(source.name == "id" for each in before.ranked for source in each.sources)
-    assert counted or by_id, "for those who see it, it counts"
+    # Of two that are the same one is shown: then the other one takes its place.
+    replaced = memory not in {each.node.id for each in seen}
+    assert counted or by_id or replaced, "for those who see it, it counts"
