@@ -119,5 +119,5 @@ def test_hidden_feedback_moves_nothing(rows: Rows, question: str, outcome: str, 
     counted = any(source.name == "cognitive" for each in seen for source in each.sources)
     by_id = any(source.name == "id" for each in before.ranked for source in each.sources)
     # Of two that are the same one is shown: then the other one takes its place.
-    replaced = memory not in {each.node.id for each in seen}
+    replaced = bool(seen) and memory not in {each.node.id for each in seen}
     assert counted or by_id or replaced, "for those who see it, it counts"
