@@ -20,6 +20,7 @@ from weft.models.rerankers import MAX_TEXT_CHARACTERS, CrossEncoderReranker
 from weft.testing.clock import ManualClock
 
 SHORT_S = 0.3
+SKIPPED = "the reranker failed, so its step was skipped: "
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_a_fault_leaves_the_order_as_it_was(server: RerankServer, kind: str, fau
     FAULTS[fault](server)
     answer = ask(replace(ctx, reranker=served(kind, server)))
     assert answer.ranked == before.ranked
-    assert len([note for note in answer.notes if note.startswith("the reranker failed, so its step was skipped: ")]) == 1
+    assert len([note for note in answer.notes if note.startswith(SKIPPED)]) == 1
     assert not [note for note in answer.notes if KEY in note]
     assert server.requests
 
@@ -132,14 +133,14 @@ def test_nobody_there_and_a_server_that_hangs_cost_one_deadline(server: RerankSe
     refused = reranker_from(f"{kind}:small", clock=ManualClock(), url=nobody)
     answer = ask(replace(ctx, reranker=refused))
     assert answer.ranked == before.ranked
-    assert [note for note in answer.notes if note.startswith("the reranker failed, so its step was skipped: ") and "cannot be reached" in note]
+    assert [note for note in answer.notes if note.startswith(SKIPPED) and "cannot be reached" in note]
     server.hangs = True
     hanging = replace(ctx, reranker=served(kind, server, deadline_s=SHORT_S))
     began = time.monotonic()
     answer = ask(hanging)
     assert SHORT_S <= time.monotonic() - began < 5 * SHORT_S
     assert answer.ranked == before.ranked
-    assert [note for note in answer.notes if note.startswith("the reranker failed, so its step was skipped: ") and "within 0.3 s" in note]
+    assert [note for note in answer.notes if note.startswith(SKIPPED) and "within 0.3 s" in note]
 
 
 def test_a_server_that_trickles_is_given_up_in_time() -> None:
@@ -168,7 +169,7 @@ def test_a_server_that_trickles_is_given_up_in_time() -> None:
         thread.join()
     assert took < 5 * SHORT_S
     assert order(answer) == BEFORE
-    assert [note for note in answer.notes if note.startswith("the reranker failed, so its step was skipped: ")]
+    assert [note for note in answer.notes if note.startswith(SKIPPED)]
 
 
 def test_after_a_failure_the_server_is_left_alone_for_a_while(server: RerankServer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weft
-from tests.access.approvals import ann, asked, boss, kept
+from tests.access.approvals import TEXT, ann, asked, boss, kept
 from weft.core.clock import parse_instant
 from weft.core.errors import Invalid
 from weft.testing.clock import ManualClock
@@ -59,10 +59,9 @@ def test_what_names_no_time_is_refused(memory: weft.Memory) -> None:
 
 
 def test_an_approval_is_of_the_caller_s_own_words(boss: weft.Memory, ann: weft.Memory, clock: ManualClock) -> None:
-    text = "The harbour is closed."
-    request = asked(ann, text=text, level="global", valid_from="now")
+    request = asked(ann, text=TEXT, level="global", valid_from="now")
     clock.step(60_000_000)
     boss.call("approve", id=request.id)
-    done = ann.call("remember", text=text, level="global", valid_from="now", governance_token=request.token)
+    done = ann.call("remember", text=TEXT, level="global", valid_from="now", governance_token=request.token)
     assert done.status == "saved"
-    assert kept(boss) == [text]
+    assert kept(boss) == [TEXT]
