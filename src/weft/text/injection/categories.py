@@ -27,7 +27,8 @@ class Phrase(Struct, frozen=True, kw_only=True):
     """A sequence of words that indicates an attempt.
 
     `words` is read from left to right: a word in lower case matches itself, `a|b` either, a name in capitals any word
-    of that list, `~3` up to three other words; a final `?` makes it optional. A match never crosses a sentence end.
+    of that list, `~3` up to three other words; a final `?` makes it optional; `!not` says that the word before is
+    not this one. A match never crosses a sentence end.
     `reason` is shown to users. Phrases not `everywhere` are checked only in messages, as manuals often contain them.
     """
 

@@ -1,6 +1,7 @@
 """Finds attempts to steer an assistant in a text. Pure, linear in the text, never raises.
 
-Surrounding words never hide a match, so there is no exemption by context: a quotation of such a phrase is found too.
+Surrounding words never hide a match: a quotation of such a phrase is found too. Only "do not" directly before a request
+for keys makes it the opposite of one.
 """
 
 from __future__ import annotations

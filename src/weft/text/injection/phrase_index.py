@@ -162,6 +162,9 @@ def compile_phrases(listed: Iterable[Phrase], signs: Mapping[str, str]) -> tuple
             if part.startswith("~"):
                 pattern += f".{{0,{int(part[1:])}}}?"
                 continue
+            if part.startswith("!"):
+                pattern += f"(?<![{''.join(dict.fromkeys(signs[word] for word in words_of(part[1:])))}])"
+                continue
             optional = part.endswith("?")
             words = words_of(part.removesuffix("?"))
             held = "".join(dict.fromkeys(signs[word] for word in words))
@@ -180,5 +183,5 @@ def vocabulary(listed: Iterable[Phrase]) -> set[str]:
         for phrase in listed
         for part in phrase.words.split()
         if not part.startswith("~")
-        for word in words_of(part.removesuffix("?"))
+        for word in words_of(part.removeprefix("!").removesuffix("?"))
     }

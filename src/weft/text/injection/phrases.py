@@ -46,6 +46,8 @@ LISTS: Final[Mapping[str, str]] = {
     "RUN": "call invoke run execute use trigger",
     "DO": "call invoke run execute send delete forward transfer erase wipe email",
     "HIDE": "telling informing notifying alerting warning",
+    "NOT": "not t never cannot",
+    "SIGNED": "api private secret access ssh signing",
     "KEYS": "password passwords credentials passphrase",
     "VOID": "void invalid cancelled canceled revoked overridden obsolete replaced superseded null",
 }
@@ -168,9 +170,11 @@ attention ~1 ai|language|llm model|assistant|agent|agents|models = addresses the
 end of ~1 input|prompt|conversation|document|message ~2 system = pretends to be the prompt
 """,
     "credentials": """
-ASK ~2 KEYS of|for ~1 root|admin|administrator|database = asks for a password
-ASK ~2 admin|root|master|administrator|your|database|db|production|server ~1 KEYS = asks for a password
-ASK ~3 api|private|secret|access|ssh|signing key|keys|token|tokens = asks for a key
+!NOT ASK ~2 KEYS of|for ~1 root|admin|administrator|database = asks for a password
+!NOT ASK ~2 admin|root|master|administrator|your|database|db|production|server ~1 KEYS = asks for a password
+!NOT BETRAY|tell|give|send|share|leak ~3 SIGNED key|keys|token|tokens = asks for a key
+!NOT show|print|display|provide ~1 me|us|your|all ~3 SIGNED key|keys|token|tokens = asks for a key
+* !NOT ASK ~3 SIGNED key|keys|token|tokens = asks for a key
 what ~2 your api|secret|private|access|admin key|keys|token|password = asks for a key
 * what ~2 root|admin|master|administrator|database|db KEYS = asks for a password
 print|show|dump|reveal|list ~1 your environment|env variables|vars|file = asks for keys
