@@ -179,7 +179,7 @@ def test_no_words_can_pass_for_a_line_a_heading_or_a_source(rows: list[Any], int
     ]
     footer = [line for line in lines if re.match(r"\[\d+\] ", line)]
     assert ", ".join(footer) == ", ".join(f"[{at}] {each}" for at, each in enumerate(short, start=1))
-    headings = [line for line in lines if not re.match(r"\d+\. |\[\d+\] |Sources|\(|[A-Z]+: ", line)]
+    headings = [line for line in lines if not re.match(r"\d+\. |\[\d+\] |Sources|\(|[A-Z]+: |   @$", line)]
     assert all(line in ("What led to what", "Also known") or re.fullmatch(r"@ \(\w*\)", line) for line in headings)
     assert all(re.search(r" \[\d+\]$", line.text.split("\n")[0]) for line in found.lines)
     assert "\x1b" not in found.text

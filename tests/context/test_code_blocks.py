@@ -63,7 +63,7 @@ def test_a_block_is_shown_whole_or_its_first_lines() -> None:
     excerpts = Excerpts(GUIDE, {"berth": 1.0})
     assert excerpts.whole.code == (fenced(CODE, "python"),)
     assert "def moor" not in excerpts.whole.prose
-    (cut,) = Excerpts(CODE, {}, is_code=True).within(70).code
+    (cut,) = Excerpts(CODE, {}, form="code").within(70).code
     assert cut == "```\ndef moor(ship):\n    if ship.is_late:\n…\n```"
 
 

@@ -8,7 +8,7 @@ import weft
 from tests.documents.formats.files import docx, paragraph
 from tests.places import Place
 from weft.documents.formats import read as reading
-from weft.documents.formats.outline import ParsedDocument
+from weft.text.markup.outline import ParsedDocument
 
 
 def test_files_made_to_break_their_parsers_are_skipped(place: Place, memory: weft.Memory) -> None:

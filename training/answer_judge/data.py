@@ -46,8 +46,13 @@ def cases(directory: Path) -> list[Case]:
             )
             found.append(
                 Case(
-                    f"{directory.name}/{file.stem}", each["q"], each["kind"], tuple(note[2] for note in notes),
-                    tuple(note[1] for note in notes), labels, tuple(note[0] in first for note in notes),
+                    f"{directory.name}/{file.stem}",
+                    each["q"],
+                    each["kind"],
+                    tuple(note[2] for note in notes),
+                    tuple(note[1] for note in notes),
+                    labels,
+                    tuple(note[0] in first for note in notes),
                 )
             )
     return found

@@ -41,12 +41,23 @@ def export(judge: Judge, out: Path, body: Path) -> Path:
     with tempfile.TemporaryDirectory() as place:
         plain = Path(place) / "plain.onnx"
         torch.onnx.export(
-            Probabilities(judge, scale, zero), example, str(plain), input_names=["words", "mask", "kinds"], output_names=["p"],
-            dynamic_axes={**axes, "p": {0: "batch"}}, opset_version=17, dynamo=False,
+            Probabilities(judge, scale, zero),
+            example,
+            str(plain),
+            input_names=["words", "mask", "kinds"],
+            output_names=["p"],
+            dynamic_axes={**axes, "p": {0: "batch"}},
+            opset_version=17,
+            dynamo=False,
         )
         quantize_dynamic(
-            str(plain), str(target), per_channel=True, reduce_range=True, weight_type=QuantType.QInt8,
-            op_types_to_quantize=["MatMul", "Gather"], extra_options={"MatMulConstBOnly": True},
+            str(plain),
+            str(target),
+            per_channel=True,
+            reduce_range=True,
+            weight_type=QuantType.QInt8,
+            op_types_to_quantize=["MatMul", "Gather"],
+            extra_options={"MatMulConstBOnly": True},
         )
     session = onnxruntime.InferenceSession(str(target))
     words, mask, kinds = (each.numpy() for each in example)

@@ -65,7 +65,9 @@ def loss_of(logits: torch.Tensor, labels: torch.Tensor, sizes: Sequence[int]) ->
     return point + 0.5 * also + NOTHING * torch.stack(listed).mean()
 
 
-def train(judge: Judge, pairs: Pairs, found: Sequence[Case], teachers: Sequence[Judge], wanted: argparse.Namespace) -> None:
+def train(
+    judge: Judge, pairs: Pairs, found: Sequence[Case], teachers: Sequence[Judge], wanted: argparse.Namespace
+) -> None:
     chance = random.Random(wanted.seed)
     torch.manual_seed(wanted.seed)
     everything = [note for case in found for note in case.notes]
@@ -119,7 +121,7 @@ def judged(judges: Sequence[Judge], pairs: Pairs, found: Sequence[Case]) -> list
 
 
 def measure(found: Sequence[Case], probabilities: Sequence[np.ndarray]) -> dict[str, object]:
-    """First lines by a plain rule, questions told unanswerable at several thresholds, and lines that must not appear."""
+    """First lines by a plain rule, questions told unanswerable at several thresholds, lines that must not appear."""
     best = np.array([p[:, 0].max() for p in probabilities])
     asked = np.array([case.kind != "none" for case in found])
     right: dict[str, list[bool]] = {}
@@ -182,7 +184,8 @@ def main() -> None:
         judges = teachers
     for directory in wanted.test:
         test = cases(directory)
-        print(wanted.body.parent.name, wanted.seed, directory.name, json.dumps(measure(test, judged(judges, pairs, test))), flush=True)
+        figures = json.dumps(measure(test, judged(judges, pairs, test)))
+        print(wanted.body.parent.name, wanted.seed, directory.name, figures, flush=True)
     if wanted.save is not None:
         torch.save({"body": str(wanted.body), "weights": judges[0].state_dict()}, wanted.save)
     if wanted.out is not None:

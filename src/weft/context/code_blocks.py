@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from msgspec import Struct
@@ -61,6 +62,27 @@ def code_blocks(text: str) -> list[CodeBlock]:
         if line.strip():
             in_list = _LIST.match(line) is not None or (in_list and line[:1].isspace())
         at += 1
+    return found
+
+
+def fenced_blocks(text: str) -> list[CodeBlock]:
+    """The blocks of a text in which all code stands in fences; those in a list are indented with it."""
+    found: list[CodeBlock] = []
+    at = 0
+    lines = text.split("\n") if "```" in text else []
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    while at < len(lines):
+        opening = _OPENING.match(lines[at].lstrip())
+        if opening is None:
+            at += 1
+            continue
+        last = _closing(lines, at + 1, opening[1])
+        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        code = "\n".join(line.removeprefix(indent) for line in lines[at + 1 : last])
+        if code.strip():
+            end = min(starts[min(last + 1, len(lines))] - 1, len(text))
+            found.append(CodeBlock(starts[at], end, code, opening[2]))
+        at = last + 1
     return found
 
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
-from weft.context.code_blocks import CodeBlock, around_blocks, code_blocks, fenced
+from weft.context.code_blocks import CodeBlock, around_blocks, code_blocks, fenced, fenced_blocks
 from weft.context.wording import WORD_CHARACTERS, cut
 from weft.text.lexical import stems
 from weft.text.one_line import flat
 from weft.text.sentences import sentence_spans
 
+# Source code; text as it was written, in which Markdown may mark code; text in which all code stands in fences.
+TextForm = Literal["code", "markup", "plain"]
 Span = tuple[int, int, float]  # from and to which character, and how near that is to the question
 
 FOLLOWING, LEADING = 0.5, 0.2  # of the worth of the piece before, and of the one behind
@@ -28,13 +30,26 @@ DOTS: Final = " … "
 
 
 class Excerpt(Struct, frozen=True):
-    """Prose on one line, and fenced code blocks in the order of the text."""
+    """Prose on one line, then code blocks and more prose in the order of the text.
+
+    `below` holds blocks: a fenced one is code, any other is prose on one line.
+    """
 
     prose: str
-    code: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.prose) + sum(len(block) + 1 for block in self.code)
+        return len(self.prose) + sum(len(block) + 1 for block in self.below)
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The fenced blocks."""
+        return tuple(block for block in self.below if block.startswith("```"))
+
+    @property
+    def said(self) -> str:
+        """All the prose, on one line."""
+        return " ".join(filter(None, (self.prose, *(block for block in self.below if not block.startswith("```")))))
 
 
 class _Piece(Struct, frozen=True):
@@ -52,13 +67,16 @@ class Excerpts:
     """One text, cut to any length. Its pieces are ranked once, and only if it has to be cut."""
 
     def __init__(
-        self, text: str, asked: Mapping[str, float], near: Sequence[Span] = (), *, is_code: bool = False
+        self, text: str, asked: Mapping[str, float], near: Sequence[Span] = (), *, form: TextForm = "markup"
     ) -> None:
         self._text, self._asked, self._near = text, asked, near
-        if is_code:
-            self._blocks = [CodeBlock(0, len(text), text)] if text.strip() else []
-        else:
-            self._blocks = code_blocks(text)
+        match form:
+            case "code":
+                self._blocks = [CodeBlock(0, len(text), text)] if text.strip() else []
+            case "markup":
+                self._blocks = code_blocks(text)
+            case "plain":
+                self._blocks = fenced_blocks(text)
         self._pieces: list[_Piece] = []
         self._ranked: list[int] | None = None
         self._made: dict[int, Excerpt] = {}
@@ -71,7 +89,7 @@ class Excerpts:
         if most not in self._made:
             self._rank()
             ranked = self._rank()
-            self._made[most] = self._chosen(ranked, most) if ranked else Excerpt(cut(self.whole.prose, most))
+            self._made[most] = self._chosen(ranked, most) if ranked else Excerpt(cut(self.whole.said, most))
         return self._made[most]
 
     def _all(self) -> Excerpt:
@@ -151,13 +169,15 @@ class Excerpts:
         """Neighbouring sentences are taken with the text between them; `kept` holds the shown part of a piece that is
         cut.
         """
-        said: list[str] = []
-        code: list[str] = []
+        blocks: list[str] = []
+        runs: list[str] = []
         order = sorted(kept)
         at = 0
         while at < len(order):
             if (block := self._pieces[order[at]].block) is not None:
-                code.append(kept[order[at]] or fenced(block.code, block.language))
+                blocks += [_with_dots(runs)] if runs else []
+                blocks.append(kept[order[at]] or fenced(block.code, block.language))
+                runs = []
                 at += 1
                 continue
             last = at
@@ -166,13 +186,24 @@ class Excerpts:
             part = kept[order[last]]  # only the last of a run may be cut
             end = self._pieces[order[last]].start if part else self._pieces[order[last]].end
             run = flat(self._text[self._pieces[order[at]].start : end])
-            said.append(f"{run} {part}".strip())
+            before = "" if runs or self._follows(order, at) else "… "
+            behind = "" if part or self._leads(order, last) else " …"
+            runs.append(f"{before}{run} {part}".strip() + behind)
             at = last + 1
-        if not said:
-            return Excerpt("", tuple(code))
-        first = "… " if order[0] > 0 else ""
-        ended = order[-1] == len(self._pieces) - 1 or said[-1].endswith("…")
-        return Excerpt(first + _with_dots(said) + ("" if ended else " …"), tuple(code))
+        blocks += [_with_dots(runs)] if runs else []
+        if not blocks or blocks[0].startswith("```"):
+            return Excerpt("", tuple(blocks))
+        return Excerpt(blocks[0], tuple(blocks[1:]))
+
+    def _follows(self, order: Sequence[int], at: int) -> bool:
+        """Whether nothing is omitted before a kept piece."""
+        return order[at] == (order[at - 1] + 1 if at else 0)
+
+    def _leads(self, order: Sequence[int], at: int) -> bool:
+        """Whether nothing is omitted behind it, or dots stand there anyway."""
+        if at + 1 == len(order):
+            return order[at] == len(self._pieces) - 1
+        return order[at + 1] == order[at] + 1 or self._pieces[order[at + 1]].block is None
 
     def _goes_on(self, at: int, then: int, kept: Mapping[int, str]) -> bool:
         return then == at + 1 and not kept[at] and self._pieces[then].block is None

@@ -18,6 +18,7 @@ from weft.context.assemble import AssembledText, linearise
 from weft.context.code_blocks import fenced, joined_parts
 from weft.context.excerpts import Span, excerpt, excerpt_of_code, tells_again
 from weft.context.relations import Ties, ties_of
+from weft.context.render import PASSAGES
 from weft.core.errors import StoreError
 from weft.core.types import NodeVersion
 from weft.retrieval.citations.file_ids import line_citation
@@ -30,6 +31,7 @@ from weft.runtime.call_context import CallContext
 from weft.text.injection import flags_of, mark_of
 
 PART_CHARACTERS: Final = 240  # on each side of the sentence that is nearest
+PARTED: Final = "\n\n…\n\n"  # of passages, whose blocks begin on lines of their own
 NO_TIES: Final = Ties()
 UNKNOWN_TIES: Final = Ties(known=False)
 MESSAGE: Final = "Message"
@@ -139,7 +141,8 @@ def _words(candidate: Candidate, parts: Mapping[str, NodeVersion]) -> str:
         return ""  # its own, cut as there is room
     said = [_said(parts[place.id], place, of=node) for place in candidate.best if place.id in parts]
     summed_up = said and node.summary and is_whole(node) and not tells_again(node.summary, " ".join(said))
-    return joined_parts([node.summary, *said] if summed_up else said)
+    parts_said = [node.summary, *said] if summed_up else said
+    return PARTED.join(parts_said) if node.kind in PASSAGES else joined_parts(parts_said)
 
 
 def _said(node: NodeVersion, place: PartPlace, *, of: NodeVersion) -> str:

@@ -14,12 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.context.arrange import ContextLine, LineGroup
-from weft.context.excerpts import Excerpt, Excerpts
+from weft.context.excerpts import Excerpt, Excerpts, Span
 from weft.context.fit import AROUND_TEXT
 from weft.context.relations import Entity, Ties
 from weft.context.wording import aside, cut, date_of, plain, quoted, said_in, spoken
+from weft.core.types import NodeVersion
+from weft.files.document_suffixes import FormName, form_of
 from weft.retrieval.pool import CODE_KINDS
 from weft.text.injection import flags_of, mark_of
+from weft.text.markup.plain_lines import plain_lines
 from weft.text.one_line import flat
 
 MOST_CHARACTERS: Final = 4_000  # of one line's text
@@ -28,6 +31,8 @@ NAMES_SHOWN: Final = 4
 RELATIONS_SHOWN: Final = 6
 UNCITED: Final = "[no source]"
 CODE_BELOW: Final = "(code below)"
+PASSAGES: Final = frozenset({"Chunk", "Section", "Document"})
+UNMARKED: Final = ("text", "pdf")
 _STEM: Final = re.compile(r"(weft://[^/]+/events/|file://.+:)[^/:]+")
 
 
@@ -65,10 +70,30 @@ class LineTexts:
 
 
 def _excerpts(line: ContextLine) -> Excerpts:
-    own = not line.words
     text = line.words or line.node.text or line.node.summary
-    is_code = own and bool(line.node.text) and line.node.kind in CODE_KINDS
-    return Excerpts(text, line.asked, line.near, is_code=is_code)
+    if not line.words and line.node.text and line.node.kind in CODE_KINDS:
+        return Excerpts(text, line.asked, line.near, form="code")
+    if (markup := markup_of(line.node)) is None:
+        return Excerpts(text, line.asked, line.near)
+    shown = "\n".join(plain_lines(text, markup))
+    return Excerpts(shown, line.asked, _moved(line.near, text, shown, markup), form="plain")
+
+
+def _moved(near: Sequence[Span], text: str, shown: str, markup: str) -> tuple[Span, ...]:
+    """Places of a text with markup in the text without; those that are not found there are left out."""
+    moved = []
+    for start, end, cosine in near:
+        words = " ".join(plain_lines(text[start:end], markup)).split()
+        found = re.search(r"\s+".join(map(re.escape, words)), shown) if words else None
+        moved += [(found.start(), found.end(), cosine)] if found else []
+    return tuple(moved)
+
+
+def markup_of(node: NodeVersion) -> FormName | None:
+    """The markup of a passage of a document; None of anything else, which is shown as it was written."""
+    source = node.props.get("source")
+    form = form_of(source) if node.kind in PASSAGES and isinstance(source, str) else None
+    return form.name if form is not None and form.name not in UNMARKED else None
 
 
 def flagged(line: ContextLine) -> ContextLine:
@@ -90,7 +115,8 @@ def render(groups: Sequence[LineGroup], ties: Ties, texts: Mapping[str, Excerpt]
             mark = "".join(f"[{each}]" for each in own) or UNCITED
             shown = texts[line.node.id]
             said = _said(line, shown, sources)
-            text = "\n".join([f"{_line(line, said, numbers, ties, group.entity)} {mark}", *shown.code])
+            below = (each if each.startswith("```") else f"   {quoted(each)}" for each in shown.below)
+            text = "\n".join([f"{_line(line, said, numbers, ties, group.entity)} {mark}", *below])
             written[line.node.id] = WrittenLine(number=numbers[line.node.id], id=line.node.id, sources=own, text=text)
     return RenderedLines(
         blocks=tuple(_block(group, written) for group in groups if group.lines),
@@ -122,7 +148,7 @@ def _block(group: LineGroup, written: Mapping[str, WrittenLine]) -> str:
 def _said(line: ContextLine, shown: Excerpt, sources: Mapping[str, int]) -> str:
     """Name and words, and the turn before that they answer, which has a part of the line's room."""
     said = said_in(line.node, shown.prose)
-    if shown.code and not (shown.prose or line.node.name):
+    if shown.below and not (shown.prose or line.node.name):
         said = CODE_BELOW
     if line.before is None:
         return said

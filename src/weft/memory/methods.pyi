@@ -423,7 +423,7 @@ class OperationMethods:
     def rebuild(self) -> weft.upkeep.store.Rebuilt:
         """Rebuild graph and text index from the log."""
 
-    def diff(self, since: str | None = None, *, agent: str | None = None, limit: int = 50) -> weft.upkeep.store.Changed:
+    def diff(self, since: str | None = None, *, agent: str | None = None, everywhere: bool = False, limit: int = 50) -> weft.upkeep.store.Changed:
         """Show what changed since a time, a transaction or a git commit."""
 
     def stats(self) -> weft.upkeep.store.Stats:

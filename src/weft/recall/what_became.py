@@ -1,4 +1,4 @@
-"""What became of what an event recorded: corrected by a later event, or over by now."""
+"""Later corrections and ends of what an event recorded."""
 
 from __future__ import annotations
 

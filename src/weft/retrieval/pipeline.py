@@ -92,7 +92,7 @@ class Sighting(Struct, frozen=True, kw_only=True):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What the answer judge says of a note: the probabilities that it tells what is asked, and that it belongs there."""
+    """The answer judge's probabilities that a note tells what is asked, and that it belongs to an answer."""
 
     tells: float
     belongs: float
@@ -147,8 +147,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     `expansions` are other wordings of it, with weights; `expanded` their results by words and by meaning. `skip` is the
     reason for not searching. `sightings` are by node id. `followed` are nodes that only a followed topic brought in:
     the viewer may see these very nodes, and nothing around them. `unserved` are the stages whose reads failed, with the
-    message. `judged` is by node id. `degraded` says why the log was searched instead of the graph; `citations` are those of such an answer, by
-    event. `expired` candidates were dropped by retention. `notes` are for every answer, `details` for explanations.
+    message. `judged` is by node id. `degraded` says why the log was searched instead of the graph; `citations` are
+    those of such an answer, by event. `expired` candidates were dropped by retention. `notes` are for every answer,
+    `details` for explanations.
     """
 
     ask: Ask

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.documents.formats.outline import DocumentOutline, Passage
 from weft.documents.formats.read import read_outline
 from weft.files.document_suffixes import FORMS, DocumentForm
 from weft.text.lines import split_lines
+from weft.text.markup.outline import DocumentOutline, Passage
 
 FORM: dict[str, DocumentForm] = {form.name: form for form in FORMS}
 

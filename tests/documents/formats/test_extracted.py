@@ -14,9 +14,9 @@ from tests.documents.formats.files import docx, paragraph, pdf, table
 from tests.documents.formats.outlines import FORM, check_passages, outlined, passages, sections, titles
 from weft.core.errors import Invalid, TooLarge
 from weft.documents.formats import pdf as extractor
-from weft.documents.formats.outline import DocumentOutline
 from weft.documents.formats.read import read_outline, read_text
 from weft.files.document_suffixes import HTML, PDF
+from weft.text.markup.outline import DocumentOutline
 
 
 def text_of(raw: bytes, form: str) -> str:

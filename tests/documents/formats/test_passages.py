@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.documents.formats.outlines import check_passages, outlined, passages
-from weft.documents.formats import markdown
 from weft.text.lines import split_lines
+from weft.text.markup import markdown
 
 LINES = st.sampled_from(
     [*[""] * 6, "# Head", "## Two words", "Title", "=====", "-----", "- item", "  - inner", "1. one", "    code", "```",

@@ -10,8 +10,8 @@ from docutils.parsers.rst import states
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from weft.documents.formats import rst
-from weft.documents.formats.inline import plain_rst
+from weft.text.markup import rst
+from weft.text.markup.inline import plain_rst
 
 LINES = [
     *[""] * 8, "Title", "Other title", "A", "ab", "=====", "-----", "====", "===", "==", "=", "--", "*****", "...",

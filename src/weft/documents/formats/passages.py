@@ -13,8 +13,8 @@ from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
 
-from weft.documents.formats.outline import Block
 from weft.text.lexical import stems
+from weft.text.markup.outline import Block
 
 MIN_CHARACTERS = 300  # a shorter passage takes the next unit, whatever its topic
 GOOD_CHARACTERS = 900  # a longer passage ends at the next below-average similarity

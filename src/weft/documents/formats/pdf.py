@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.core.errors import Invalid, TooLarge
-from weft.documents.formats import plain_text
-from weft.documents.formats.outline import Block, ParsedDocument, title_of
 from weft.text.lines import split_lines
+from weft.text.markup import plain_text
+from weft.text.markup.outline import Block, ParsedDocument, title_of
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

@@ -6,14 +6,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from weft.core.errors import Invalid
-from weft.documents.formats import markdown, pdf, plain_text, rst
+from weft.documents.formats import pdf
 from weft.documents.formats.decoding import decode
 from weft.documents.formats.mentions import mentions
-from weft.documents.formats.outline import Block, DocumentOutline, DocumentPart, ParsedDocument, Passage, covering
 from weft.documents.formats.passages import cut
 from weft.documents.formats.summary import document_summary, section_summary, shortened
 from weft.files.document_suffixes import DocumentForm, FormName
 from weft.text.lines import split_lines
+from weft.text.markup import markdown, plain_text, rst
+from weft.text.markup.outline import Block, DocumentOutline, DocumentPart, ParsedDocument, Passage, covering
 
 Parser = Callable[[Sequence[str]], ParsedDocument]
 

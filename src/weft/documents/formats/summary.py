@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from weft.documents.formats.inline import plain_markdown, plain_rst
-from weft.documents.formats.outline import Block
 from weft.files.document_suffixes import FormName
+from weft.text.markup.inline import plain_markdown, plain_rst
+from weft.text.markup.outline import Block
 from weft.text.sentences import sentence_spans
 
 MAX_CHARACTERS = 240

@@ -16,12 +16,12 @@ from msgspec.structs import asdict, replace
 from weft.core.kinds import CHUNK_MARK
 from weft.core.queries import NodeFilter
 from weft.core.types import Guard, NodeVersion
-from weft.documents.formats.outline import DocumentOutline, DocumentPart, Passage
 from weft.documents.keep.deleted_parts import has_ended, is_there, leave_out
 from weft.log.draft import Draft
 from weft.log.kinds import document
 from weft.retrieval.scoring.passages import is_of
 from weft.runtime.call_context import CallContext
+from weft.text.markup.outline import DocumentOutline, DocumentPart, Passage
 from weft.writing.build.deletions import deletion_times, pages
 
 MAX_SUMMARY_CHARACTERS: Final = 300

@@ -13,7 +13,6 @@ from msgspec import Struct
 from weft.context.baked import MARKER as BAKED
 from weft.core.queries import NodeFilter
 from weft.core.types import NOW, NodeVersion
-from weft.documents.formats.outline import DocumentOutline
 from weft.documents.keep.document_records import DocumentChanges, DocumentVersion, is_recorded, record
 from weft.documents.keep.parser_faults import faults_told
 from weft.files.document_suffixes import TEXT, DocumentForm, form_of
@@ -22,6 +21,7 @@ from weft.files.walk import Skipped, printable
 from weft.log.draft import Draft
 from weft.retrieval.citations.file_ids import file_id
 from weft.runtime.call_context import CallContext
+from weft.text.markup.outline import DocumentOutline
 from weft.writing.build.written_files import known_file
 from weft.writing.checks.rights import Rights
 

@@ -78,7 +78,9 @@ class Answers(Struct, frozen=True):
 
 def telling_rows(answer: Answer, rows: Collection[int]) -> list[int]:
     """Those of the rows that, to the judge, tell what is asked; empty where none surely does, or none was judged."""
-    tells = {at: answer.judged[answer.pool.nodes[at].id].tells for at in rows if answer.pool.nodes[at].id in answer.judged}
+    tells = {
+        at: answer.judged[answer.pool.nodes[at].id].tells for at in rows if answer.pool.nodes[at].id in answer.judged
+    }
     top = max((each.tells for each in answer.judged.values()), default=0.0)
     return [at for at, share in tells.items() if share >= max(SURE, NEAR_BEST * top)] if top >= SURE else []
 

@@ -6,12 +6,14 @@ the module of that operation is imported.
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.context.budget import DEBUG_TOKENS
 from weft.runtime.operation_index import Listed, command_words, read_index
 from weft.surfaces.cli.sections import DEFAULTS, GROUPS
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 ASKED_FIRST = "approve"  # the command that asks before it is run
 INPUT = "-"  # an argument that stands for standard input
 READ_FROM_INPUT = ("text", "body", "message")  # those that it may stand for
+ON_ONE_SCREEN = ("recall", "ask")  # on a terminal they show the places that answer, unless --full is given
+SCREEN_TOKENS = 1_200
 PROFILE = "profile"
 PROFILES = ("compact", "balanced", "debug")
 
@@ -149,6 +153,10 @@ def made_command(operation: Operation, name: str) -> click.Command:
         from weft.surfaces.cli.running import run, run_short
 
         profile = values.pop(PROFILE, None) if operation.budget else None
+        if operation.name in ON_ONE_SCREEN:
+            full = values.pop("full")
+            if values["max_tokens"] is None and (full or (sys.stdout.isatty() and not json)):
+                values["max_tokens"] = DEBUG_TOKENS if full else SCREEN_TOKENS
         if profile is None:
             run(operation, values, as_json=json)
         else:
@@ -158,6 +166,8 @@ def made_command(operation: Operation, name: str) -> click.Command:
     if operation.budget:
         help_line = "print the text alone, within 300 tokens (compact), 1,200 (balanced) or whole (debug)"
         options.append(click.Option([f"--{PROFILE}"], type=click.Choice(PROFILES), help=help_line))
+    if operation.name in ON_ONE_SCREEN:
+        options.append(click.Option(["--full"], is_flag=True, help="whole texts, on a terminal too"))
     if operation.name == ASKED_FIRST:
         options.append(click.Option(["--yes"], is_flag=True, help="approve it without asking"))
     options.append(click.Option(["--json"], is_flag=True, help="print the answer as JSON"))

@@ -48,7 +48,7 @@ class FoundFact(Struct, frozen=True, kw_only=True):
     """A fact about a subject. First person is the speaker, by name if known, else "I".
 
     A subject that is only "he", "she" or "it" in its sentence stays as it is. `past` marks facts told as over ("she
-    worked at …"), which say nothing of today.
+    worked at …"), which say nothing of today; `single` those that leave no room for another value at the same time.
     """
 
     subject: str
@@ -58,6 +58,7 @@ class FoundFact(Struct, frozen=True, kw_only=True):
     object_span: Span
     confidence: float
     past: bool = False
+    single: bool = False
 
 
 class FoundPreference(Struct, frozen=True, kw_only=True):

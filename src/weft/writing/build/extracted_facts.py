@@ -6,6 +6,7 @@ never by similarity. A fact takes a free slot or none: one that contradicts a cu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -33,7 +34,29 @@ SURE: Final = 0.75  # confidence below which a fact is not extracted
 LINKED_KINDS: Final = VIEWS["entity"] | VIEWS["code"]
 SURE_KINDS: Final = frozenset({"Person", "Organization"})
 COMMON_ENDINGS: Final = ("s", "ing", "ed")
+_OF_ONE: Final = re.compile(r" (?:is|was|has|does|\w+s)\b")  # the verb of one thing, or of no plural: "Jonas lives"
 FIRST_PERSON: Final = frozenset({"i", "me", "we", "us"})
+PRONOUNS: Final = frozenset({"he", "she", "it", "they", "this", "that", "you", "his", "her", "their", "its"})
+# How the fact reads, where the property's own words would not do.
+WORDS: Final = {
+    "head": "is led by",
+    "owner": "is in the hands of",
+    "date": "is on",
+    "time": "is at",
+    "deadline": "is due on",
+    "price": "costs",
+    "value": "is",
+    "status": "is",
+    "name": "is called",
+    "hosted_on": "is hosted on",
+    "deployed_on": "is deployed on",
+    "located_in": "is in",
+    "written_in": "is written in",
+    "allergic_to": "is allergic to",
+    "spouse": "is married to",
+    "version": "is at version",
+}
+FIRST_FORMS: Final = {"is": "am", "has": "have", "responsible": "am responsible"}
 
 
 class SourceText(Struct, frozen=True, kw_only=True):
@@ -93,10 +116,11 @@ def _read(
     reading.names()
     reading.causes()
     reading.preferences()
+    claims = reading.claims()
     return ExtractionResult(
         nodes=tuple(reading.nodes.values()),
         edges=tuple(reading.edges.values()),
-        claims=reading.claims(),
+        claims=claims,
         extracted=_record(found),
         notes=notes,
     )
@@ -134,7 +158,7 @@ def _mention_id(key: str, guard: Guard) -> str:
 
 
 def _names(found: Extraction) -> list[str]:
-    return [*(each.text for each in found.names), *_code(found)]
+    return [*(each.text for each in found.names), *(each.subject for each in found.facts), *_code(found)]
 
 
 def _code(found: Extraction) -> list[str]:
@@ -191,8 +215,8 @@ class _Resolution:
         """Whether a name may be just the first word of a sentence: "Bookings are taken by phone"."""
         if " " in name.text or name.kind in SURE_KINDS or not name.text.endswith(COMMON_ENDINGS):
             return False
-        before = self.memory.text[: name.span[0]].rstrip()
-        return not before or before[-1] in ".!?:\n"
+        before, after = self.memory.text[: name.span[0]].rstrip(), self.memory.text[name.span[1] :]
+        return (not before or before[-1] in ".!?:\n") and _OF_ONE.match(after) is None
 
     def _made(self, name: str, guessed: str, key: str) -> str:
         # "kept in Redis" reads like a place: a guessed kind must not become part of the id.
@@ -241,10 +265,11 @@ class _Resolution:
         """Facts about named entities that are certain enough to compare with the current ones."""
         told = []
         for each in self.found.facts[:MAX_OF_EACH]:
-            entity = self._ids.get(name_key(each.subject))
-            if entity is None or each.past or each.confidence < SURE:
+            if each.past or each.confidence < SURE:
                 continue
-            told.append(self._statement(each, entity))
+            entity = self._subject(name_key(each.subject), each)
+            if entity is not None:
+                told.append(self._statement(each, entity))
         # Two values for one slot in the same text leave open which one holds.
         values: dict[tuple[str, str], set[str]] = {}
         for said in told:
@@ -252,15 +277,33 @@ class _Resolution:
         clear = [said for said in told if not said.single or len(values[said.entity, said.predicate]) == 1]
         return tuple({(said.entity, said.predicate, said.value): said for said in clear}.values())
 
+    def _subject(self, key: str, fact: FoundFact) -> str | None:
+        """The entity of which a fact tells: a name, or what one calls it ("the launch"); None for "he" or "it"."""
+        if key in self._ids or key in PRONOUNS or not key:
+            return self._ids.get(key)
+        there = self._known.get(key, ())
+        if there:
+            return there[0].id if len(there) == 1 else None
+        if len(self._ids) >= MAX_THINGS or any(key == name_key(name.text) for name in self.found.names):
+            return None
+        self._ids[key] = self._made(fact.subject, "Entity", key)
+        if key not in FIRST_PERSON:  # every other note is about its writer
+            self._join(self.memory.id, "INVOLVES", self._ids[key])
+        return self._ids[key]
+
     def _statement(self, fact: FoundFact, entity: str) -> FactStatement:
         predicate = predicate_of(fact.predicate)
+        words = WORDS.get(predicate, predicate.replace("_", " "))
+        if name_key(fact.subject) in FIRST_PERSON:
+            first, _, rest = words.partition(" ")
+            words = f"{FIRST_FORMS.get(first, first.removesuffix('s'))} {rest}".strip()
         return FactStatement(
             entity=entity,
             subject=fact.subject,
             predicate=predicate,
-            words=predicate.replace("_", " "),
+            words=words,
             value=fact.object,
-            single=is_single(predicate, extra=self.ctx.settings.single_valued),
+            single=fact.single or is_single(predicate, extra=self.ctx.settings.single_valued),
             guard=self.memory.guard,
             begin=self.memory.at,
             end=self.memory.until,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from msgspec.structs import replace
+
 from weft.text.extract.assertion import HEDGE
 from weft.text.extract.findings import FoundCause, Span
 
@@ -112,7 +114,7 @@ def causes(sentence: str) -> list[FoundCause]:
         for match in _PASSIVE.finditer(sentence):
             if made := _made(sentence, match.span(), cause_first=False, confidence=0.9):
                 found.append(made)
-    return _apart(found)[:MAX_CAUSES]
+    return _chained(_apart(found))[:MAX_CAUSES]
 
 
 def refers_back(sentence: str) -> Span | None:
@@ -245,6 +247,24 @@ def _apart(found: list[FoundCause]) -> list[FoundCause]:
         if not any(_same(each, other) for other in kept):
             kept.append(each)
     return sorted(kept, key=lambda cause: min(cause.cause, cause.effect))
+
+
+def _chained(found: list[FoundCause]) -> list[FoundCause]:
+    """Where a cause is itself a cause and its effect, only the effect goes on: "A led to B, so C" is A, B, C.
+
+    Likewise, of an effect that is a cause and its effect only the cause.
+    """
+
+    def holds(outer: Span, inner: FoundCause) -> bool:
+        return all(outer[0] <= part[0] and part[1] <= outer[1] for part in (inner.cause, inner.effect))
+
+    chained = []
+    for each in found:
+        within = next((other for other in found if other is not each and holds(each.cause, other)), None)
+        effect = next((other for other in found if other is not each and holds(each.effect, other)), None)
+        cause = within.effect if within else each.cause
+        chained.append(replace(each, cause=cause, effect=effect.cause if effect else each.effect))
+    return chained
 
 
 def _same(one: FoundCause, other: FoundCause) -> bool:

@@ -14,6 +14,7 @@ from weft.text.extract.assertion import DENIES, clause_before, is_sure
 from weft.text.extract.findings import FoundDate, FoundFact, FoundName, Span
 from weft.text.extract.names.name_words import OCCUPATIONS
 from weft.text.extract.statements.biographies import PRAISE, biography
+from weft.text.extract.statements.properties import properties
 from weft.text.extract.statements.sentence import ParsedSentence
 
 MAX_FACTS: Final = 16  # of one sentence
@@ -30,6 +31,10 @@ def statements(sentence: str, names: Sequence[FoundName], dates: Sequence[FoundD
         if any(hint in lower for hint in rule.hints):
             for fact in rule.read(telling, rule):
                 found.setdefault((fact.subject_span, fact.predicate), fact)
+    told = {(fact.subject_span, fact.object_span) for fact in found.values()}
+    for fact in properties(telling):
+        if (fact.subject_span, fact.object_span) not in told:  # the more particular rules above go first
+            found.setdefault((fact.subject_span, fact.predicate), fact)
     return sorted(found.values(), key=lambda fact: (fact.subject_span, fact.object_span))[:MAX_FACTS]
 
 
@@ -274,6 +279,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _rule(_workplace, "works_at", "job|position|employed", r" (?:(?:have|got|started|landed|accepted|took) (?:an? |my"
         r" )?(?:new )?(?:\w+ )?(?:job|position|role)|employed) (?:at|with|by) ", 0.85),
     _rule(_role, "role", "work|serv", r" (?:works?|working|worked|serves?|served) as (?:an? |the )?"),
+    _rule(_role, "role", "work", r" (?:works?|working|worked) (?:at|for) [^,.;]{2,40}? as (?:an? |the )"),
     _rule(_role, "role", "m a| is a| are a|s a |re a", r"(?:['’](?:m|s|re)| (?:am|is|was|are|were))(?: (?:also|now"
         r"|currently|actually|just|still|originally))* (?:an?|the) (?=[a-z])", 0.85),
     _rule(_role, "role", "promoted|became|hired", r" (?:(?:got |been )?promoted to|became|hired as) (?:an? |the"

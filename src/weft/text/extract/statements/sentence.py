@@ -168,7 +168,16 @@ class ParsedSentence:
         first = self.names[0].span if self.names else None
         return first if first and self.sentence[: first[0]].strip('"“ ') in {"", "The"} else None
 
-    def fact(self, subject: Span, predicate: str, found: Span, confidence: float, *, past: bool = False) -> FoundFact:
+    def fact(
+        self,
+        subject: Span,
+        predicate: str,
+        found: Span,
+        confidence: float,
+        *,
+        past: bool = False,
+        single: bool = False,
+    ) -> FoundFact:
         """A fact about a subject; first person is the speaker."""
         who = self.sentence[slice(*subject)]
         named = self.speaker if who in {"I", "We", "we", "My", "my", "Our", "our", "me", "I'm"} else who
@@ -180,4 +189,5 @@ class ParsedSentence:
             object_span=found,
             confidence=confidence,
             past=past,
+            single=single,
         )

@@ -1,4 +1,4 @@
-"""Plain text of Markdown and reStructuredText for display: without markup, with the lines of code blocks kept.
+"""Plain text of Markdown and reStructuredText for display: without markup, code with its lines in fences.
 
 Nothing stored uses this: chunks, citations and embeddings are of the source text.
 """
@@ -10,11 +10,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from weft.documents.formats import markdown, rst
-from weft.documents.formats.inline import plain_markdown, plain_rst
-from weft.documents.formats.outline import Block, covering
-from weft.files.document_suffixes import FormName
 from weft.text.lines import split_lines
+from weft.text.markup import markdown, rst
+from weft.text.markup.inline import plain_markdown, plain_rst
+from weft.text.markup.outline import Block, covering
 
 MAX_DEPTH: Final = 12  # nested lists and directives; deeper ones keep their markup
 _FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})")
@@ -23,6 +22,8 @@ _BORDER: Final = re.compile(r"[\s|+=:-]*$")
 _FIELD: Final = re.compile(r":([^:`\n]{1,100}):(?=\s|$)")
 _DIRECTIVE: Final = re.compile(r"\.\. +(?:\|[^|]+\| +)?(?:\w+:)?([\w-]+)::\s*(.*)$")
 _OPTION: Final = re.compile(r"\s+:[\w-]+:(?:\s|$)")
+_BACKTICKS: Final = re.compile(r"`+")
+_LANGUAGE: Final = re.compile(r"[\w+#.-]{1,20}")
 _CODE: Final = ("code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode", "math")
 _INVISIBLE: Final = ("index", "currentmodule", "module", "highlight", "include", "contents", "tabularcolumns")
 _ADMONITIONS: Final = (
@@ -45,11 +46,11 @@ _VERSIONS: Final = {
 }
 
 
-def plain_lines(text: str, form: FormName) -> list[str]:
+def plain_lines(text: str, form: str) -> list[str]:
     """The lines of a passage as a reader sees them; unchanged for formats without markup.
 
     Headings lose their adornments, roles and links show their text, admonitions and version notes are written out, link
-    targets and comments are left out. Lines of code blocks are verbatim. Never raises.
+    targets and comments are left out. Lines of code are verbatim, in a fence. Never raises.
     """
     lines = split_lines(text)
     if form not in ("markdown", "docx", "html", "rst"):
@@ -89,7 +90,7 @@ def _block(lines: Sequence[str], block: Block, *, is_rst: bool, depth: int) -> I
             yield from (_inline(row.strip().strip("|").strip(), is_rst=is_rst) for row in rows)
         case "quote":
             inner = _dedented(lines) if is_rst else [re.sub(r"^ {0,3}> ?", "", line) for line in lines]
-            yield from _indented(_plain(inner, is_rst=is_rst, depth=depth + 1), "    ")
+            yield from _plain(inner, is_rst=is_rst, depth=depth + 1)
         case "directive" if is_rst:
             yield from _directive(lines, depth)
         case _:
@@ -104,16 +105,23 @@ def _inline(text: str, *, is_rst: bool) -> str:
 
 
 def _code(lines: Sequence[str], *, is_rst: bool) -> Iterator[str]:
-    """The lines of a code block, indented, without fences or the directive's head."""
+    """The lines of a code block in a fence that does not occur in them, without the directive's head."""
     body = list(lines)
-    if is_rst and _DIRECTIVE.match(body[0]):
+    language = ""
+    if is_rst and (head := _DIRECTIVE.match(body[0])):
+        language = head[2]
         body = body[1:]
         while body and (_OPTION.match(body[0]) or not body[0].strip()):
             body = body[1:]
     elif not is_rst and (fence := _FENCE.match(body[0])):
+        language = body[0][fence.end() :].strip()
         closed = len(body) > 1 and body[-1].strip().startswith(fence[1])
         body = body[1 : -1 if closed else None]
-    yield from _indented(_dedented(body), "    ")
+    code = _dedented(body)
+    marks = "`" * max(3, *(len(run) + 1 for run in _BACKTICKS.findall("\n".join(code))), 3)
+    yield marks + (language if _LANGUAGE.fullmatch(language) else "")
+    yield from code
+    yield marks
 
 
 def _items(lines: Sequence[str], *, is_rst: bool, depth: int) -> Iterator[str]:
@@ -155,7 +163,7 @@ def _directive(lines: Sequence[str], depth: int) -> Iterator[str]:
         argument = f"{_VERSIONS[name]} {argument}"
     if argument:
         yield argument
-    yield from _indented(_plain(_dedented(body), is_rst=True, depth=depth + 1), "    ")
+    yield from _plain(_dedented(body), is_rst=True, depth=depth + 1)
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from weft.documents.formats.outline import Block, Kind, ParsedDocument, title_of
+from weft.text.markup.outline import Block, Kind, ParsedDocument, title_of
 
 MAX_HEADING_CHARACTERS = 90
 MIN_UNDERLINE = 3

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from weft.documents.formats import plain_text
-from weft.documents.formats.outline import Block, Kind, ParsedDocument, title_of
+from weft.text.markup import plain_text
+from weft.text.markup.outline import Block, Kind, ParsedDocument, title_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.documents.formats.plain_lines import plain_lines
+from weft.text.markup.plain_lines import plain_lines
 
 FLASK = """\
 .. _views:
@@ -65,26 +65,32 @@ Read args, decorate with Flask.route or call app.run();
 see the docs for more of this.
 
 Changed defaults
-    Use TEMPLATES_AUTO_RELOAD.
+Use TEMPLATES_AUTO_RELOAD.
 
 Note:
-    Works with Blueprint too.
+Works with Blueprint too.
 
-        @app.route("/`x`")
-        def hello(*args, **kw):
-            return "``x``"
+```python
+@app.route("/`x`")
+def hello(*args, **kw):
+    return "``x``"
+```
 
 Added in version 0.9
-    The max parameter.
+The max parameter.
 
 Start it:
 
-    $ flask --app hello run
-    * Running on http://127.0.0.1:5000/
+```
+$ flask --app hello run
+* Running on http://127.0.0.1:5000/
+```
 
 -   One item:
 
-        app = Flask(__name__)  # `code`
+    ```
+    app = Flask(__name__)  # `code`
+    ```
 -   Another with url_for
 
 param name: the name of the view
@@ -122,14 +128,18 @@ Views of x
 
 See the docs and bold text, code *x*.
 
-    def f(*args):
-        return "**x**"
+```python
+def f(*args):
+    return "**x**"
+```
 
 1. First
-       nested *code*
+   ```
+   nested *code*
+   ```
 2. Second item
 
-    quoted link
+quoted link
 
 Name | Value
 x  | 1"""

@@ -10,8 +10,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from weft.documents.formats.inline import plain_rst
-from weft.documents.formats.outline import Block, Kind, ParsedDocument, title_of
+from weft.text.markup.inline import plain_rst
+from weft.text.markup.outline import Block, Kind, ParsedDocument, title_of
 
 MIN_ADORNMENT = 4  # a shorter line of punctuation under a longer title is text
 
