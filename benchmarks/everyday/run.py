@@ -13,12 +13,13 @@ import argparse
 import tempfile
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, convert
 
 import weft
+from weft.recall.show_values import NodeShown
 
 HISTORIES = Path(__file__).parent / "histories"
 
@@ -85,11 +86,14 @@ def ask(name: str, history: History) -> list[Outcome]:
         found = []
         for question in history.questions:
             hits = memory.recall(question.q, asked_at=history.asked_at).hits
-            lines = dict.fromkeys(
-                note for hit in hits for text, note in named.items() if hit.node.text and hit.node.text in text
-            )
-            found.append(Outcome(name, question, tuple(lines)))
+            found.append(Outcome(name, question, tuple(dict.fromkeys(_line(hit.node, named) for hit in hits))))
     return found
+
+
+def _line(node: NodeShown, named: Mapping[str, str]) -> str:
+    """The name of the note that a line shows; of a line that shows none, such as an entity, what it is."""
+    shown = node.text and (note for text, note in named.items() if node.text in text)
+    return next(iter(shown or ()), f"{node.kind}:{node.name or node.text}")
 
 
 def show(outcomes: Sequence[Outcome]) -> None:

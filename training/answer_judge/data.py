@@ -24,6 +24,7 @@ class Case:
     dates: tuple[str, ...]
     labels: tuple[int, ...]
     first: tuple[bool, ...]
+    asked: str  # the question as written, whatever `varied` makes of it
 
 
 def cases(directory: Path) -> list[Case]:
@@ -53,6 +54,7 @@ def cases(directory: Path) -> list[Case]:
                     tuple(note[1] for note in notes),
                     labels,
                     tuple(note[0] in first for note in notes),
+                    each["q"],
                 )
             )
     return found
@@ -60,6 +62,25 @@ def cases(directory: Path) -> list[Case]:
 
 def names(found: Sequence[Case]) -> list[str]:
     return sorted({name for case in found for name in _NAME.findall(case.question)})
+
+
+def beside(question: str, note: str) -> str:
+    """A question together with a note that tells it: what else tells the same of the same thing?"""
+    return f"{question} {note}"
+
+
+def with_note(case: Case, chance: random.Random) -> Case | None:
+    """The question beside one of the notes that tell it, as the second reading of the judge sees it.
+
+    Of a question that nothing tells, the note is any, so that a note beside it is no sign that others tell it too.
+    """
+    telling = [at for at, label in enumerate(case.labels) if label == TELLS]
+    known = telling or [at for at, label in enumerate(case.labels) if label == UNRELATED]
+    if not known:
+        return None
+    at = chance.choice(known)
+    labels = tuple(UNKNOWN if place == at else label for place, label in enumerate(case.labels))
+    return replace(case, question=beside(case.question, case.notes[at]), labels=labels)
 
 
 def varied(case: Case, chance: random.Random, others: Sequence[str]) -> Case:

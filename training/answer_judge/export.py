@@ -10,12 +10,12 @@ import onnx
 import onnxruntime
 import torch
 from model import Judge
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 
 class Probabilities(torch.nn.Module):
-    """Two probabilities instead of logits. Word pieces are given as rows of the embedder's 8-bit table."""
+    """Two probabilities instead of logits. Word pieces are given as rows of the body's 8-bit table."""
 
     def __init__(self, judge: Judge, scale: float, zero: int) -> None:
         super().__init__()
@@ -29,7 +29,9 @@ class Probabilities(torch.nn.Module):
 def export(judge: Judge, out: Path, body: Path) -> Path:
     """The path of the int8 file: weights per channel, in reduced range, which needs no VNNI."""
     raw = {each.name: numpy_helper.to_array(each) for each in onnx.load(str(body)).graph.initializer}
-    scale, zero, table = float(raw["we_scale"]), int(raw["we_zero_point"]), torch.tensor(raw["we_quantized"])
+    words = "we" if "we_scale" in raw else "embeddings.word_embeddings.weight"
+    scale, zero = float(raw[f"{words}_scale"]), int(raw[f"{words}_zero_point"])
+    table = torch.tensor(raw[f"{words}_quantized"])
     out.mkdir(parents=True, exist_ok=True)
     judge = judge.cpu().eval().float()
     judge.body.config._attn_implementation = "eager"
@@ -59,10 +61,26 @@ def export(judge: Judge, out: Path, body: Path) -> Path:
             op_types_to_quantize=["MatMul", "Gather"],
             extra_options={"MatMulConstBOnly": True},
         )
-    session = onnxruntime.InferenceSession(str(target))
-    words, mask, kinds = (each.numpy() for each in example)
+    pieces = torch.randint(999, 2000, (2, 16))
+    words, mask, kinds = table[pieces], *example[1:]
     with torch.no_grad():
-        want = Probabilities(judge, scale, zero)(*example).numpy()
-    got = session.run(None, {"words": words, "mask": mask, "kinds": kinds})[0]
+        want = Probabilities(judge, scale, zero)(words, mask, kinds).numpy()
+    add_words(target, table.numpy())
+    session = onnxruntime.InferenceSession(str(target))
+    got = session.run(None, {"ids": pieces.numpy(), "mask": mask.numpy(), "kinds": kinds.numpy()})[0]
     print("int8 differs by", float(np.abs(want - got).max()), "size", target.stat().st_size, flush=True)
     return target
+
+
+def add_words(file: Path, table: np.ndarray) -> None:
+    """Puts the 8-bit table of word pieces into the file, which then reads their ids instead of their vectors."""
+    model = onnx.load(str(file))
+    graph = model.graph
+    inputs = [each for each in graph.input if each.name != "words"]
+    del graph.input[:]
+    graph.input.append(helper.make_tensor_value_info("ids", onnx.TensorProto.INT64, ("batch", "length")))
+    graph.input.extend(inputs)
+    graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(table), "table"))
+    graph.node.insert(0, helper.make_node("Gather", ["table", "ids"], ["words"], name="look_up_words", axis=0))
+    onnx.checker.check_model(model)
+    onnx.save(model, str(file))

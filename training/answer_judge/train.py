@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from data import SUPPORTS, TELLS, UNKNOWN, Case, cases, names, varied
+from data import SUPPORTS, TELLS, UNKNOWN, UNRELATED, Case, beside, cases, names, varied, with_note
 from model import Judge, encoder
 from tokenizers import Tokenizer
 
@@ -72,6 +72,7 @@ def train(
     torch.manual_seed(wanted.seed)
     everything = [note for case in found for note in case.notes]
     others = names(found)
+    near = mined(found, everything, judge, pairs, wanted.mined) if teachers and wanted.mined else {}
     steps = wanted.epochs * math.ceil(len(found) / wanted.at_once)
     body = [each for name, each in judge.named_parameters() if each.requires_grad and not name.startswith("head")]
     optimiser = torch.optim.AdamW(
@@ -87,11 +88,13 @@ def train(
         for begin in range(0, len(order), wanted.at_once):
             some = [varied(case, chance, others) for case in order[begin : begin + wanted.at_once]]
             rows, labels, sizes = [], [], []
-            for case in some:
+            for each in some:
                 foreign = [chance.choice(everything) for _ in range(wanted.foreign)]
-                rows += [(case.question, note) for note in (*case.notes, *foreign)]
-                labels += [*case.labels, *([0] * len(foreign))]
-                sizes.append(len(case.notes) + len(foreign))
+                like = near[each.history, each.asked] if near else []
+                case = (chance.random() < wanted.second and with_note(each, chance)) or each
+                rows += [(case.question, note) for note in (*case.notes, *foreign, *like)]
+                labels += [*case.labels, *([UNRELATED] * len(foreign)), *([UNKNOWN] * len(like))]
+                sizes.append(len(case.notes) + len(foreign) + len(like))
             batch = pairs.batch(rows)
             with torch.autocast("cuda", torch.bfloat16):
                 logits = judge(*batch).float()
@@ -111,13 +114,57 @@ def train(
     judge.eval()
 
 
-def judged(judges: Sequence[Judge], pairs: Pairs, found: Sequence[Case]) -> list[np.ndarray]:
+def mined(
+    found: Sequence[Case], notes: Sequence[str], judge: Judge, pairs: Pairs, count: int
+) -> dict[tuple[str, str], list[str]]:
+    """For each question the nearest notes of other histories: only the teachers say whether they tell it."""
+    own = {case.history: set(case.notes) for case in found}
+    notes = sorted(set(notes))
+    questions = sorted({(case.history, case.asked) for case in found})
+    vectors = []
+    for texts in (notes, [question for _, question in questions]):
+        parts = []
+        with torch.no_grad():
+            for begin in range(0, len(texts), 256):
+                ids, mask, kinds = pairs.batch([(text, "") for text in texts[begin : begin + 256]])
+                words = judge.body.embeddings.word_embeddings(ids)
+                states = judge.body(inputs_embeds=words, attention_mask=mask, token_type_ids=kinds).last_hidden_state
+                mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+                parts.append(F.normalize(mean, dim=1))
+        vectors.append(torch.cat(parts))
+    order = (vectors[1] @ vectors[0].T).topk(count + 20).indices.tolist()
+    return {
+        key: [notes[at] for at in row if notes[at] not in own[key[0]]][:count]
+        for key, row in zip(questions, order, strict=True)
+    }
+
+
+READINGS = {
+    "once": lambda first, second: first,
+    "most": np.maximum,
+    "mean": lambda first, second: (first + second) / 2,
+    "second": lambda first, second: second,
+}
+
+
+def judged(judges: Sequence[Judge], pairs: Pairs, found: Sequence[Case], reading: str) -> list[np.ndarray]:
+    """Probabilities for each note, with a second reading beside the note that tells the most."""
     out = []
-    with torch.no_grad():
-        for case in found:
-            batch = pairs.batch([(case.question, note) for note in case.notes])
-            out.append(np.mean([torch.sigmoid(judge(*batch)).float().cpu().numpy() for judge in judges], axis=0))
+    for case in found:
+        first = probabilities(judges, pairs, case.question, case.notes)
+        best = int(first[:, 0].argmax())
+        if reading != "once" and first[best, 0] >= 0.3:
+            second = probabilities(judges, pairs, beside(case.question, case.notes[best]), case.notes)
+            second[best] = first[best]
+            first = READINGS[reading](first, second)
+        out.append(first)
     return out
+
+
+def probabilities(judges: Sequence[Judge], pairs: Pairs, question: str, notes: Sequence[str]) -> np.ndarray:
+    batch = pairs.batch([(question, note) for note in notes])
+    with torch.no_grad():
+        return np.mean([torch.sigmoid(judge(*batch)).float().cpu().numpy() for judge in judges], axis=0)
 
 
 def measure(found: Sequence[Case], probabilities: Sequence[np.ndarray]) -> dict[str, object]:
@@ -167,6 +214,9 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=6e-5)
     parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--foreign", type=int, default=4)
+    parser.add_argument("--mined", type=int, default=6, help="like notes of other histories, for a student")
+    parser.add_argument("--second", type=float, default=0.35, help="share of questions beside a note that tells them")
+    parser.add_argument("--name", default="judge", help="of the run, in its output")
     parser.add_argument("--labels", type=float, default=0.4)
     parser.add_argument("--soft", type=float, default=2.0)
     parser.add_argument("--seed", type=int, default=7)
@@ -184,8 +234,9 @@ def main() -> None:
         judges = teachers
     for directory in wanted.test:
         test = cases(directory)
-        figures = json.dumps(measure(test, judged(judges, pairs, test)))
-        print(wanted.body.parent.name, wanted.seed, directory.name, figures, flush=True)
+        for reading in READINGS:
+            figures = json.dumps(measure(test, judged(judges, pairs, test, reading)))
+            print(wanted.name, directory.name, reading, figures, flush=True)
     if wanted.save is not None:
         torch.save({"body": str(wanted.body), "weights": judges[0].state_dict()}, wanted.save)
     if wanted.out is not None:

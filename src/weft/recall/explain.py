@@ -153,7 +153,7 @@ def _explained(ctx: CallContext, ask: Ask, recipe: Sequence[Stage], node: NodeVe
     if verdict in ("not found", "not chosen"):
         reason += _beside(ctx, answer, node, found_by)
     candidate = standing.candidate
-    notes = tuple(dict.fromkeys((*answer.notes, *answer.details)))
+    notes = tuple(dict.fromkeys(filter(None, (*answer.notes, answer.refused, *answer.details))))
     if candidate is not None and candidate.node.id != node.id:
         notes += (f"it is answered as part of {candidate.node.id}: rank and score are those of the whole",)
     (shown,), uncited = show_cited(ctx, [node], replace(answer, degraded=""))

@@ -80,5 +80,5 @@ def explained_by_log(answer: Answer, written: str) -> Explained:
         why=() if found is None else found.sources,
         stages=answer.trace,
         degraded=answer.degraded,
-        notes=tuple(dict.fromkeys(answer.notes)),
+        notes=tuple(dict.fromkeys(filter(None, (*answer.notes, answer.refused)))),
     )

@@ -14,7 +14,6 @@ from weft.core.errors import Invalid, StoreError
 from weft.core.kinds import VIEWS
 from weft.recall.show_values import NodeShown, show_node
 from weft.retrieval.citations.document_parts import wholes_around
-from weft.retrieval.judging.evidence import NOT_NEAR
 from weft.retrieval.pipeline import Answer, Ask, Candidate, ScoreSource, Sighting
 from weft.retrieval.sources.subscriptions import cited
 from weft.runtime.call_context import CallContext
@@ -184,9 +183,7 @@ def notes_of(
     if answer.skip:
         return (*notes, answer.skip)
     notes += why_empty(ctx, answer.ask.kinds, answer.ask.projects)
-    if not any(note.startswith(NOT_NEAR) for note in notes):
-        notes += (_nothing(answer.ask, then=then),)
-    return notes
+    return tuple(dict.fromkeys((*notes, answer.refused or _nothing(answer.ask, then=then))))
 
 
 def why_empty(ctx: CallContext, kinds: Sequence[str] | None, projects: Sequence[str | None] | None) -> tuple[str, ...]:

@@ -144,12 +144,12 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The state between stages: the question, the results of each source, one pool, then one ranked list.
 
     `query` is the question as it is searched for: as asked, with references written out, or with a name respelt.
-    `expansions` are other wordings of it, with weights; `expanded` their results by words and by meaning. `skip` is the
-    reason for not searching. `sightings` are by node id. `followed` are nodes that only a followed topic brought in:
-    the viewer may see these very nodes, and nothing around them. `unserved` are the stages whose reads failed, with the
-    message. `judged` is by node id. `degraded` says why the log was searched instead of the graph; `citations` are
-    those of such an answer, by event. `expired` candidates were dropped by retention. `notes` are for every answer,
-    `details` for explanations.
+    `expansions` are other wordings of it, with weights; `expanded` their results by words and by meaning. `skip` is
+    the reason for not searching, `refused` why nothing found answers, told where nothing is left. `sightings` are
+    by node id. `followed` are nodes that only a followed topic brought in: the viewer may see these very nodes, and
+    nothing around them. `unserved` are the stages whose reads failed, with the message. `judged` is by node id.
+    `degraded` says why the log was searched instead of the graph; `citations` are those of such an answer, by
+    event. `expired` candidates were dropped by retention. `notes` are for every answer, `details` for explanations.
     """
 
     ask: Ask
@@ -177,6 +177,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     expansions: tuple[tuple[str, float], ...] = ()
     expanded: tuple[tuple[str, float, TextMatches | None, VectorMatches | None], ...] = ()
     skip: str = ""
+    refused: str = ""
     sightings: Mapping[str, tuple[Sighting, ...]] = {}
     followed: frozenset[str] = frozenset()
     degraded: str = ""

@@ -4,13 +4,12 @@ It gives two probabilities for each note: that the note tells what is asked, and
 An embedder compares a question and a note without reading either in the light of the other, so "does Priya have a
 dog?" is near everything about Priya; this model was trained on such near misses. It knows English.
 
-The model shares the word pieces and their vectors with the built-in embedder. Importing this module is cheap: numpy,
-onnxruntime and the model arrive on first use, once per process.
+The model reads the word pieces of the built-in embedder's tokenizer. Importing this module is cheap: numpy, onnxruntime
+and the model arrive on first use, once per process.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import threading
 from collections.abc import Sequence
@@ -22,21 +21,19 @@ from typing import TYPE_CHECKING, Any
 
 from weft.core.errors import ModelError
 from weft.models.builtin import verify_model_files
-from weft.models.onnx_graph import initializer
 
 if TYPE_CHECKING:
-    from numpy import float32, uint8
+    from numpy import float32
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 MAX_TOKENS = 128  # of a question and a note together: what the model was trained with
-MAX_QUESTION_TOKENS = 64
+MAX_QUESTION_TOKENS = 72
 THREADS = max(1, min(4, os.cpu_count() or 1))  # pairs at a time
 
 _DIRECTORY = Path(__file__).parent
 _EMBEDDER = _DIRECTORY.parent / "minilm_l6_v2"
 _CLS, _SEP = 101, 102
-_WIDTH = 384
 _REINSTALL = "reinstall weft, or set answer_judge to none"
 _load_lock = threading.Lock()
 
@@ -64,7 +61,6 @@ class BuiltinJudge:
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     tokenizer: Tokenizer
-    table: NDArray[uint8]  # vectors of word pieces
     session: Any
     faults: tuple[type[Exception], ...]
 
@@ -81,7 +77,7 @@ class _Loaded:
 
         kinds = np.zeros((1, len(ids)), np.int64)
         kinds[0, note:] = 1
-        given = {"words": self.table[[ids]], "mask": np.ones_like(kinds), "kinds": kinds}
+        given = {"ids": np.array([ids], np.int64), "mask": np.ones_like(kinds), "kinds": kinds}
         try:
             found: NDArray[float32] = self.session.run(["p"], given)[0][0]
         except self.faults as error:
@@ -97,8 +93,6 @@ def _load() -> _Loaded:
 
 @lru_cache(maxsize=1)
 def _load_once() -> _Loaded:
-    import numpy as np
-
     os.putenv("ORT_DISABLE_TELEMETRY", "1")  # otherwise it sends telemetry from its import on
     try:
         import onnxruntime
@@ -117,9 +111,6 @@ def _load_once() -> _Loaded:
         session = onnxruntime.InferenceSession(
             str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
-        with (_EMBEDDER / "model.onnx").open("rb") as file:
-            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        table = np.frombuffer(initializer(mapped, "we_quantized"), np.uint8).reshape(-1, _WIDTH)
     except (*own_faults, OSError, ValueError) as error:
         raise ModelError(f"onnxruntime cannot read the answer judge: {error}", hint=_REINSTALL) from error
-    return _Loaded(Tokenizer.from_file(str(_EMBEDDER / "tokenizer.json")), table, session, own_faults)
+    return _Loaded(Tokenizer.from_file(str(_EMBEDDER / "tokenizer.json")), session, own_faults)

@@ -7,25 +7,47 @@ sessions, passages of documents and source code keep their own order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.core.errors import WeftError
+from weft.core.kinds import VIEWS
 from weft.retrieval.pipeline import Answer, Judged
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import asked_by_id, best_rows, without_rows
 from weft.runtime.call_context import CallContext
+from weft.text.extract.question.question_names import names_in
 from weft.text.extract.question.time_frame import is_key_words, is_question, without_times
-from weft.text.lexical import stems
+from weft.text.lexical import stems, tokens
 from weft.text.sentences import sentence_spans
 
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    from weft.core.ports import AnswerJudge
+
+JUDGED_KINDS: Final = DATED_KINDS | {"Cause"}
 SURE: Final = 0.5
 NEAR_BEST: Final = 0.6  # of the best probability: a note that tells as well
+READ_TWICE: Final = 0.3  # the least probability of a note that others are read beside
+OF_ANOTHER: Final = 0.5  # a text without any of the names in the question may tell the same of another
+MAY_TELL: Final = 0.05  # the least probability of a note that is read twice
+BESIDE_CHARACTERS: Final = 200
+ABOUT_IT: Final = 0.5  # probability of a note about the thing, where all is asked that is known of it
 WINDOW_CHARACTERS: Final = 400  # of a note that the judge reads at once
 MAX_WINDOWS: Final = 3  # of a long note: those that share most words with the question
+_THING: Final = re.compile(
+    r"(?:(?:who|what)(?:'s| is| are| was| were)|(?:tell me|what do (?:i|we|you) know|is anything known) about)\b",
+    re.IGNORECASE,
+)
+_JUDGEMENT: Final = re.compile(
+    r"(?:can|could|should|might|would|shall|(?:what|which|how|where|when|who) should)\b", re.IGNORECASE
+)
 NOT_TOLD: Final = "no memory answers this question: min_score 0 shows the closest"
 
 
@@ -33,13 +55,14 @@ class Answers(Struct, frozen=True):
     """Adds `weight` x the probability that a note tells what is asked. Judges the best `among` notes.
 
     Where an English question is told by no note with at least `least`, all notes go, with a note that says so. Key
-    words, tasks and statements ask for nothing in particular: they are only ordered. A failure leaves the order.
+    words, and questions for advice or a judgement, ask for nothing that a note must tell: they are only ordered.
+    A failure leaves the order.
     """
 
     name: str = "answers"
     among: int = 32
     weight: float = 1.0
-    least: float = 0.1
+    least: float = 0.25
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
@@ -51,17 +74,18 @@ class Answers(Struct, frozen=True):
         if not asks and not is_key_words(without_times(answer.query, answer.windows)):
             return answer
         scores = pool.scores()
-        notes = {at for at, node in enumerate(pool.nodes) if node.kind in DATED_KINDS and node.text}
+        notes = {at for at, node in enumerate(pool.nodes) if node.kind in JUDGED_KINDS and node.text}
         rows = [at for at in best_rows(scores, len(scores)) if at in notes][: self.among]
         if not rows:
             return answer
-        read = [windows(pool.nodes[at].text, answer.query) for at in rows]
         try:
-            found = ctx.judge.judge(answer.query, [each for texts in read for each in texts])
+            best = _read(ctx.judge, answer, [pool.nodes[at].text for at in rows])
         except WeftError as problem:
             return answer.noted(f"the answer judge failed, so its step was skipped: {problem.message}")
-        ends = np.cumsum([len(texts) for texts in read])
-        best = np.maximum.reduceat(found, [0, *ends[:-1]], axis=0)
+        if thing := _THING.match(answer.query.strip()):  # "who is Karin Hofmann?": all that is known of her
+            words = set(stems(answer.query.strip()[thing.end() :]))
+            about = [bool(words) and words <= set(stems(pool.nodes[at].text)) for at in rows]
+            best = np.maximum(best, np.where(about, ABOUT_IT, 0.0)[:, None])
         raw = np.zeros(len(scores))
         raw[rows] = best[:, 0]
         judged = {
@@ -70,10 +94,48 @@ class Answers(Struct, frozen=True):
         }
         pool = pool.with_part(self.name, raw, self.weight, lambda at: f"tells what is asked, by {raw[at]:.2f}")
         answer = replace(answer, pool=pool, judged=judged)
-        if not asks or answer.ask.min_score is not None or float(best[:, 0].max()) >= self.least:
+        must_be_told = asks and not answer.question.asks_advice and not _JUDGEMENT.match(answer.query.strip())
+        if not must_be_told or answer.ask.min_score is not None or float(best[:, 0].max()) >= self.least:
             return answer
-        answer = without_rows(answer, notes - asked_by_id(pool))
-        return answer if answer.pool.nodes else answer.noted(NOT_TOLD)
+        wordless = {at for at, node in enumerate(pool.nodes) if node.kind in VIEWS["entity"] and not node.text}
+        return replace(without_rows(answer, (notes | wordless) - asked_by_id(pool)), refused=NOT_TOLD)
+
+
+def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[float32]:
+    """Two probabilities for each text. Of a question about what holds now, those that may tell it are read twice.
+
+    The second time the question stands beside the text that tells the most: "down to 9.6 kg" tells no weight of a robot
+    by itself, but does beside "How heavy is the robot? Weigh-in: 10.4 kg".
+    """
+    import numpy as np
+
+    question = answer.query
+    names = [set(tokens(name)) for name in names_in(without_times(question, answer.windows))]
+    first = _best_windows(judge, question, question, texts)
+    first *= np.array([_named(text, names) for text in texts])[:, None]
+    most = int(first[:, 0].argmax())
+    if first[most, 0] < READ_TWICE or answer.frame.frame not in ("now", "last"):
+        return first
+    others = [at for at in range(len(texts)) if at != most and first[at].max() >= MAY_TELL]
+    if others:
+        beside = f"{question} {windows(texts[most], question)[0][:BESIDE_CHARACTERS]}"
+        first[others] = (first[others] + _best_windows(judge, beside, question, [texts[at] for at in others])) / 2
+    return first
+
+
+def _named(text: str, names: Sequence[set[str]]) -> float:
+    words = set(tokens(text)) if names else set()
+    return 1.0 if not names or any(name & words for name in names) else OF_ANOTHER
+
+
+def _best_windows(judge: AnswerJudge, asked: str, question: str, texts: Sequence[str]) -> NDArray[float32]:
+    """The probabilities of the window of each text that tells the most of what is asked."""
+    import numpy as np
+
+    read = [windows(text, question) for text in texts]
+    found = judge.judge(asked, [each for parts in read for each in parts])
+    ends = np.cumsum([len(parts) for parts in read])
+    return np.maximum.reduceat(found, [0, *ends[:-1]], axis=0)
 
 
 def telling_rows(answer: Answer, rows: Collection[int]) -> list[int]:

@@ -7,33 +7,24 @@ is to the question, plus the share of the question's words in it, rarer words co
 from __future__ import annotations
 
 import math
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.retrieval.pipeline import Answer
-from weft.retrieval.pool import DATED_KINDS, Pool
-from weft.retrieval.scoring.factors import asked_by_id
+from weft.retrieval.pool import Pool
 from weft.runtime.call_context import CallContext
-from weft.text.extract.attributes import REQUEST_STEMS
-from weft.text.extract.question.question_names import names_in
-from weft.text.extract.question.time_frame import NOW_WORDS, is_question, without_times
-from weft.text.lexical import stems, tokens
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column, Mask
 
 HELD = 0.5  # of all the question's words together, against a cosine of 1
 FIRST, BY_SIZE = 0.14, 0.036  # least evidence: among N texts the nearest of those that do not answer comes nearer
-FEW = 20  # below so many texts one that tells the attribute asked for need not be as near
 LEAST = 0.01
 IN_TIME = 0.25  # lying in the time that the question names
-NOT_TOLD = "no memory answers this question: min_score 0 shows the closest"
 NOT_NEAR = "no memory is close enough to the question"
 NAME_ONLY = 0.5  # of a node with a name and no words
-_JUDGEMENT: Final = re.compile(r"(?:can|could|should|may|might|would|shall|(?:what|which|how|where|when|who) should)\b")
 
 
 class Scale(Struct, frozen=True):
@@ -76,8 +67,6 @@ class EnoughEvidence(Struct, frozen=True):
     name: str = "enough"
     least: float | None = None
     judged: float = 0.5  # of the least evidence, where the answer judge has the last word
-    near: float = 0.55
-    near_by_name: float = 0.47  # a shared name is a little near by itself
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
@@ -101,44 +90,7 @@ class EnoughEvidence(Struct, frozen=True):
         if best >= least:
             return answer
         note = f"{NOT_NEAR} (evidence {best:.3f} of {least:.3f} needed): min_score 0 shows the closest"
-        return replace(answer, pool=Pool()).noted(note)
-
-    def _answered(self, answer: Answer, at: int) -> bool:
-        """Whether the best row, where it is a note, tells what is asked and does not only share a name with it.
-
-        "How tall is Mara?" finds every note about Mara. One answers that has another word of the question, tells the
-        attribute asked for, or comes near as a sentence. A note about somebody else answers nothing about Mara.
-        """
-        node, pool = answer.pool.nodes[at], answer.pool
-        if node.kind not in DATED_KINDS | {"Cause"} or answer.frame.frame == "listing" or at in asked_by_id(pool):
-            return True
-        if not is_question(answer.query) or answer.question.asks_advice or _JUDGEMENT.match(answer.query.lower()):
-            return True  # key words, statements and requests for a judgement ask for nothing that a note must tell
-        asked = set(stems(without_times(answer.query, answer.windows))) - NOW_WORDS - REQUEST_STEMS
-        told_of = False
-        near, words = _nearest(pool, at), set(stems(node.text))
-        if answer.intent == "WHY" and len(asked) == 1 and not (told_of or asked & words or near >= self.near):
-            return False  # "why redis?", where nothing has the word
-        if not (names := set().union(*map(tokens, names_in(answer.query)))):
-            return True
-        rows = [each for each in pool.nodes if each.kind in DATED_KINDS]
-        if not names & set(tokens(node.text)):
-            return not any(names & set(tokens(each.text)) for each in rows) and near >= self.near
-        # It is about the one who is named: does any note say anything else of what is asked?
-        others = asked - {stem for name in names for stem in stems(name)}
-        told = bool(words & others) or told_of or _in_time(pool, at)
-        return told or not others or near >= self.near_by_name
-
-
-def _nearest(pool: Pool, at: int) -> float:
-    """The cosine of a row's nearest sentence or part."""
-    hashes = [pool.nodes[at].content_hash, *(lead.content_hash for lead in pool.leads[at])]
-    return max(max(pool.cosine(each), pool.best_sentence(each)) for each in hashes)
-
-
-def _in_time(pool: Pool, at: int) -> bool:
-    """Whether a row lies in the time that the question names."""
-    return any(part.name == "when" and part.raw[at] > 0.0 for part in pool.parts)
+        return replace(answer, pool=Pool(), refused=note)
 
 
 def least_evidence(population: int) -> float:

@@ -11,14 +11,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.core.kinds import DERIVED_FROM
+from weft.core.kinds import DERIVED_FROM, VIEWS
+from weft.retrieval.judging.answers import SURE
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
 from weft.runtime.call_context import CallContext
 from weft.text.extract.question.question_names import names_in
 from weft.text.extract.question.time_frame import is_question
-from weft.text.lexical import STOP_WORDS
+from weft.text.lexical import STOP_WORDS, stems
 
 # Parts that tie a row to another answer: it may share few words with the question.
 LINKS: Final = frozenset({"links", "bridges", "name", "walk", "superseded"})
@@ -35,7 +36,7 @@ class Relevant(Struct, frozen=True):
     note: float = 0.45
     passage: float = 0.3
     beside: float = 0.7  # of a note about a namesake
-    belongs: float = 0.3  # probability, by the answer judge
+    judged: float = 0.6  # of the best probability that a note tells it or belongs to it, by the answer judge
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
@@ -43,7 +44,9 @@ class Relevant(Struct, frozen=True):
         pool = answer.pool
         if not pool.nodes or answer.ask.min_score is not None:
             return answer
-        if answer.vector is None or not is_question(answer.query):
+        asks = is_question(answer.query)
+        best = max((max(each.tells, each.belongs) for each in answer.judged.values()), default=0.0)
+        if answer.vector is None or not (asks or best >= SURE):
             return answer
         scores = pool.scores()
         top = float(scores.max())
@@ -52,6 +55,7 @@ class Relevant(Struct, frozen=True):
             if part.name in LINKS:
                 linked |= np.asarray(part.values > 0.0)
         chain = {node for node, seen in answer.sightings.items() if any(each.view != "semantic" for each in seen)}
+        words = set(stems(answer.query))
         gone = set()
         full = [name for name in names_in(answer.query) if " " in name]
         bearers = {at for at, node in enumerate(pool.nodes) if any(name in node.text for name in full)}
@@ -61,8 +65,14 @@ class Relevant(Struct, frozen=True):
             ):
                 continue
             if (judged := answer.judged.get(node.id)) is not None:
-                if max(judged.tells, judged.belongs) < self.belongs:
+                weak = max(judged.tells, judged.belongs) < self.judged * best
+                if weak and (asks or not words <= set(stems(node.text))):
                     gone.add(at)
+                continue
+            if not asks:
+                continue
+            if best >= SURE and node.kind in VIEWS["entity"] and not node.text:
+                gone.add(at)  # a bare name
                 continue
             least = self.note if node.kind in DATED_KINDS | {"Cause"} and not linked[at] else self.passage
             another = bearers and at not in bearers

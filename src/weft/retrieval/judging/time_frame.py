@@ -146,12 +146,13 @@ def _marked_older(answer: Answer, older: Sequence[int], newest: int) -> Answer:
 
 
 def _same_thing(answer: Answer, new: int, old: int) -> bool:
-    """Whether two notes tell of one thing: what the question names in the older one stands in the newer one.
-
-    All of its names and key words do, and of the other words of a question half, or both tell the same attribute.
+    """Whether two notes tell of one thing: both tell what is asked, or what the question names in the older one stands
+    in the newer one. All of its names and key words do, and half of the other words of a question.
     """
     if not comparable(answer.pool.nodes[new], answer.pool.nodes[old]):
         return False
+    if is_question(answer.query) and len(telling_rows(answer, (new, old))) == 2:
+        return True
     new_text, old_text = answer.pool.nodes[new].text, answer.pool.nodes[old].text
     new_words, old_words = set(stems(new_text)), set(stems(old_text))
     named, shared = set(stems(answer.query)) & old_words, new_words & old_words
@@ -161,8 +162,6 @@ def _same_thing(answer: Answer, new: int, old: int) -> bool:
         name in old_text and name not in new_text for name in names_in(answer.query)
     ):
         return False
-    if len(telling_rows(answer, (new, old))) == 2:
-        return True
     return 2 * len(named & new_words) >= len(named) and len(shared) > (1 if named else 0)
 
 
@@ -230,7 +229,7 @@ def _nothing(answer: Answer, rows: Sequence[int], frame: TimeFrame, about: Seque
         note += f" What is known about it begins on {to_iso(dates[0])[:10]}."
     if answer.ask.min_score is not None or answer.vector is None:
         return answer.noted(f"{note} These are from other times.")
-    return without_rows(answer, set(rows)).noted(note)
+    return replace(without_rows(answer, set(rows)).noted(note), refused=note)
 
 
 def _span(window: TimeWindow) -> str:

@@ -66,11 +66,11 @@ _FIRST: Final = re.compile(
 )
 _LAST: Final = re.compile(r"\b(?:last time|most recent(?:ly)?|the latest|the last|(?:did|was|were) .{0,60}\blast)\b")
 _FUTURE: Final = re.compile(r"\b(?:will|going to|upcoming)\b|\w'll\b")
-_REASONS: Final = re.compile(r"\b(?:why|how come|reason|because|what (?:caused|led))\b")
+_REASONS: Final = re.compile(r"\b(?:why|how come|reason|because|what (?:caused|led|made))\b")
 
 
 _ASKS: Final = re.compile(
-    r"(?:please )?"
+    r"(?:please )?(?:(?:in|on|at|for|from|to|by|with|of|since|until|till|about|under|through)(?= (?:wh|how)) )?"
     r"(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|am|has|have|had|can|could|will|would"
     r"|should|may|might|(?:tell|show|give|remind) (?:me|us)|list)(?:'s|'re|'d|'ve|n't)?\b"
 )
