@@ -105,7 +105,8 @@ class _Trail:
             self.last, self.lost_at = after, ""
         elif stood is not None:
             self.lost_at = stage
-            self.lost_why = "; ".join([*self._named_by(after, stood), *after.notes[len(before.notes) :]])
+            refused = [after.refused] if after.refused != before.refused else []
+            self.lost_why = "; ".join([*self._named_by(after, stood), *after.notes[len(before.notes) :], *refused])
 
     def row(self, answer: Answer) -> str | None:
         """The id under which it is among the candidates."""

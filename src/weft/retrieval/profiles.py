@@ -132,6 +132,7 @@ PART_SOURCES: Final[Mapping[str, SourceName | Literal["adjusted"]]] = {
     "subscription": "keyword",
     "keyword": "keyword",
     "vector": "vector",
+    "answers": "adjusted",
     "nearest turn": "vector",
     "nearest sentence": "vector",
     "soft words": "vector",

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.core.errors import WeftError
-from weft.core.kinds import VIEWS
+from weft.core.kinds import DERIVED_FROM, VIEWS
 from weft.retrieval.pipeline import Answer, Judged
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import asked_by_id, best_rows, without_rows
@@ -86,6 +86,9 @@ class Answers(Struct, frozen=True):
             words = set(stems(answer.query.strip()[thing.end() :]))
             about = [bool(words) and words <= set(stems(pool.nodes[at].text)) for at in rows]
             best = np.maximum(best, np.where(about, ABOUT_IT, 0.0)[:, None])
+        recorded = recorded_chain(answer)
+        chain = [place for place, at in enumerate(rows) if at in recorded]
+        best[chain] = best[chain].max(axis=0, initial=0.0)
         raw = np.zeros(len(scores))
         raw[rows] = best[:, 0]
         judged = {
@@ -94,8 +97,7 @@ class Answers(Struct, frozen=True):
         }
         pool = pool.with_part(self.name, raw, self.weight, lambda at: f"tells what is asked, by {raw[at]:.2f}")
         answer = replace(answer, pool=pool, judged=judged)
-        must_be_told = asks and not answer.question.asks_advice and not _JUDGEMENT.match(answer.query.strip())
-        if not must_be_told or answer.ask.min_score is not None or float(best[:, 0].max()) >= self.least:
+        if not asks_to_be_told(answer) or answer.ask.min_score is not None or float(best[:, 0].max()) >= self.least:
             return answer
         wordless = {at for at, node in enumerate(pool.nodes) if node.kind in VIEWS["entity"] and not node.text}
         return replace(without_rows(answer, (notes | wordless) - asked_by_id(pool)), refused=NOT_TOLD)
@@ -110,7 +112,10 @@ def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[f
     import numpy as np
 
     question = answer.query
-    names = [set(tokens(name)) for name in names_in(without_times(question, answer.windows))]
+    untimed = without_times(question, answer.windows)
+    if answer.frame.frame in ("before", "after"):  # what it names there is not what is asked
+        question = untimed
+    names = [set(tokens(name)) for name in names_in(untimed)]
     first = _best_windows(judge, question, question, texts)
     first *= np.array([_named(text, names) for text in texts])[:, None]
     most = int(first[:, 0].argmax())
@@ -136,6 +141,21 @@ def _best_windows(judge: AnswerJudge, asked: str, question: str, texts: Sequence
     found = judge.judge(asked, [each for parts in read for each in parts])
     ends = np.cumsum([len(parts) for parts in read])
     return np.maximum.reduceat(found, [0, *ends[:-1]], axis=0)
+
+
+def recorded_chain(answer: Answer) -> set[int]:
+    """The rows of causes and effects that agents recorded as such: they are shown together or not at all."""
+    return {
+        at
+        for at, node in enumerate(answer.pool.nodes)
+        if DERIVED_FROM not in node.props and any(each.view == "causal" for each in answer.sightings.get(node.id, ()))
+    }
+
+
+def asks_to_be_told(answer: Answer) -> bool:
+    """Whether it is a question that a note can tell, and no task, key words, or request for advice or a judgement."""
+    asks = is_question(answer.query) and not answer.question.asks_advice
+    return asks and not _JUDGEMENT.match(answer.query.strip())
 
 
 def telling_rows(answer: Answer, rows: Collection[int]) -> list[int]:

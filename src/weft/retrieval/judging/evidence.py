@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.retrieval.pipeline import Answer
-from weft.retrieval.pool import Pool
+from weft.retrieval.pool import DATED_KINDS, Pool
+from weft.retrieval.scoring.factors import without_rows
 from weft.runtime.call_context import CallContext
 
 if TYPE_CHECKING:
@@ -62,11 +63,14 @@ def _asked_by_id(pool: Pool) -> Mask:
 
 
 class EnoughEvidence(Struct, frozen=True):
-    """Drops all candidates where not even the best has enough evidence, unless the question names one of them."""
+    """Drops all candidates where not even the best has enough evidence, unless the question names one of them.
+
+    Notes, which the answer judge will read, need less of it by themselves.
+    """
 
     name: str = "enough"
     least: float | None = None
-    judged: float = 0.5  # of the least evidence, where the answer judge has the last word
+    judged: float = 0.3  # of the least evidence, for notes that the answer judge will read
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
@@ -77,7 +81,6 @@ class EnoughEvidence(Struct, frozen=True):
         least = answer.ask.min_score if answer.ask.min_score is not None else self.least
         if least is None:
             least = least_evidence(answer.text.population if answer.text else len(pool.nodes))
-            least *= 1.0 if ctx.judge is None else self.judged
         if not answer.terms and not answer.mentions and answer.ask.min_score is None:
             return replace(answer, pool=Pool())  # nothing was asked that could be answered
         if answer.vector is None and answer.ask.min_score is None:
@@ -89,6 +92,10 @@ class EnoughEvidence(Struct, frozen=True):
         best = float(shown.max(initial=0.0))
         if best >= least:
             return answer
+        if ctx.judge is not None and answer.ask.min_score is None:
+            notes = np.array([node.kind in DATED_KINDS for node in pool.nodes])
+            if float(shown[notes].max(initial=0.0)) >= self.judged * least:
+                return without_rows(answer, np.flatnonzero(~notes).tolist())
         note = f"{NOT_NEAR} (evidence {best:.3f} of {least:.3f} needed): min_score 0 shows the closest"
         return replace(answer, pool=Pool(), refused=note)
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.core.kinds import DERIVED_FROM, VIEWS
-from weft.retrieval.judging.answers import SURE
+from weft.core.kinds import VIEWS
+from weft.retrieval.judging.answers import SURE, asks_to_be_told, recorded_chain
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
@@ -42,45 +42,37 @@ class Relevant(Struct, frozen=True):
         import numpy as np
 
         pool = answer.pool
-        if not pool.nodes or answer.ask.min_score is not None:
-            return answer
-        asks = is_question(answer.query)
+        asks, question = asks_to_be_told(answer), is_question(answer.query)
         best = max((max(each.tells, each.belongs) for each in answer.judged.values()), default=0.0)
-        if answer.vector is None or not (asks or best >= SURE):
+        if not pool.nodes or answer.ask.min_score is not None or answer.vector is None:
+            return answer
+        if not question and best < SURE:
             return answer
         scores = pool.scores()
-        top = float(scores.max())
         linked = np.zeros(len(scores), bool)
         for part in pool.parts:
             if part.name in LINKS:
                 linked |= np.asarray(part.values > 0.0)
-        chain = {node for node, seen in answer.sightings.items() if any(each.view != "semantic" for each in seen)}
-        words = set(stems(answer.query))
-        gone = set()
+        words = {stem for term, _ in answer.terms for stem in stems(term)}
         full = [name for name in names_in(answer.query) if " " in name]
         bearers = {at for at, node in enumerate(pool.nodes) if any(name in node.text for name in full)}
+        kept_together = recorded_chain(answer)
+        gone = set()
         for at, node in enumerate(pool.nodes):
-            if pool.shapes[at] != "plain" or (
-                node.kind == "Cause" and node.id in chain and DERIVED_FROM not in node.props
-            ):
+            if pool.shapes[at] != "plain" or at in kept_together:
                 continue
+            another = bool(bearers) and at not in bearers
+            namesake = another and any(_namesake(name, node.text) for name in full)
             if (judged := answer.judged.get(node.id)) is not None:
                 weak = max(judged.tells, judged.belongs) < self.judged * best
-                if weak and (asks or not words <= set(stems(node.text))):
+                if (weak or namesake) and (asks or words.isdisjoint(stems(node.text))):
                     gone.add(at)
-                continue
-            if not asks:
-                continue
-            if best >= SURE and node.kind in VIEWS["entity"] and not node.text:
-                gone.add(at)  # a bare name
-                continue
-            least = self.note if node.kind in DATED_KINDS | {"Cause"} and not linked[at] else self.passage
-            another = bearers and at not in bearers
-            if another and least == self.note:
-                least = self.beside
-            namesake = another and not linked[at] and any(_namesake(name, node.text) for name in full)
-            if namesake or scores[at] < least * top:
-                gone.add(at)
+            elif question:
+                least = self.note if node.kind in DATED_KINDS | {"Cause"} and not linked[at] else self.passage
+                least = self.beside if another and least == self.note else least
+                bare = best >= SURE and node.kind in VIEWS["entity"] and not node.text
+                if bare or (namesake and not linked[at]) or scores[at] < least * float(scores.max()):
+                    gone.add(at)
         return without_rows(answer, gone) if gone else answer
 
 

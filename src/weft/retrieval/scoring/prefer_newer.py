@@ -123,8 +123,8 @@ def _marked(ctx: CallContext, answer: Answer, same: Sequence[tuple[int, int]], s
     nodes = answer.pool.nodes
     newest: dict[int, int] = {}
     for old, new in same:
-        if not _of_a_kind(nodes[new], nodes[old]):
-            continue
+        if not _of_a_kind(nodes[new], nodes[old]) or nodes[old].interval.valid_to is not None:
+            continue  # an ended one says so itself
         if nodes[new].kind != "Fact" and not may_replace(said[new], said[old], answer.query):
             continue
         if old not in newest or nodes[new].interval.valid_from > nodes[newest[old]].interval.valid_from:
