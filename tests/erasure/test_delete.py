@@ -300,7 +300,7 @@ def test_names_in_any_script_can_be_deleted(memory: weft.Memory) -> None:
 
 def test_parts_that_the_caller_may_not_see_stay(place: Place) -> None:
     memory, agent = place.open(), place.open(agent="scout", scopes="public", role="agent")
-    shown = memory.remember("The mill is open.", scope="public")
+    shown = memory.remember("Grain comes up by the river stairs.", scope="public")
     assert agent.call("delete", target=shown.id).nodes == 1
     with pytest.raises(Forbidden):
         agent.call("clear_graph", project="ferry")

@@ -216,7 +216,7 @@ def _on_disk(place: Place, *words: bytes) -> list[str]:
 
 def test_texts_that_hold_a_part_of_the_name_are_told_of(memory: weft.Memory) -> None:
     memory.call("remember", text="Zephyrine Quillfeather bought a boat.")
-    short = memory.call("remember", text="Zephyrine's boat is the Marlin.")
+    short = memory.call("remember", text="Zephyrine's boat was seen again off the point.")
     for word in ("oak", "elm", "ash"):
         memory.call("remember", text=f"The {word} stands by the quay.")
     told = memory.call("erase", subject="Zephyrine Quillfeather", dry_run=True)

@@ -409,7 +409,7 @@ def test_what_the_actions_of_a_conversation_made(harbour: weft.Memory) -> None:
     other = opened(harbour, "Other", conversation="c2")
     made = [
         harbour.call("add_entity", name="Odile", kind="Person", produced_by_task_id=first).id,
-        harbour.call("remember", text="The wall is open.", produced_by_task_id=second).id,
+        harbour.call("remember", text="They dug all through the night.", produced_by_task_id=second).id,
     ]
     harbour.call("remember", text="Not this.", produced_by_task_id=other)
     answer = harbour.call("work_made", conversation="c1")

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ import pytest
 from tests.stand_ins import listening
 from weft.core.errors import Misconfigured, ModelError, TooLarge
 from weft.core.ports import Embedder
+from weft.models import answer_judge, embedder_from, json_post
 from weft.models import builtin as builtin_module
-from weft.models import embedder_from, json_post
 from weft.models.batches import batches
 from weft.models.builtin import BuiltinEmbedder, verify_model_files
 from weft.models.http import BATCH_TEXTS, HttpEmbedder, OllamaEmbedder
@@ -114,7 +115,7 @@ def test_odd_texts_have_a_vector(builtin: BuiltinEmbedder, text: str) -> None:
 def test_first_use_from_many_threads_loads_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def counted() -> tuple[str, ...]:
+    def counted(directory: Path) -> tuple[str, ...]:
         calls.append(1)
         return ()
 
@@ -141,15 +142,16 @@ def test_import_loads_no_heavy_module() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_shipped_files_match_their_hashes() -> None:
-    assert verify_model_files() == ()
+@pytest.mark.parametrize("module", [builtin_module, answer_judge], ids=["embedder", "answer judge"])
+def test_shipped_files_match_their_hashes(module: Any) -> None:
+    assert verify_model_files(module._DIRECTORY) == ()
 
 
 def test_damaged_or_missing_files_are_named(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  tokenizer.json\n{'0' * 64}  model.onnx\n")
     (tmp_path / "tokenizer.json").write_text("{}")
     monkeypatch.setattr(builtin_module, "_DIRECTORY", tmp_path)
-    damaged, missing = verify_model_files()
+    damaged, missing = verify_model_files(tmp_path)
     assert damaged.startswith("tokenizer.json of the built-in model is damaged")
     assert missing.startswith("model.onnx of the built-in model cannot be read")
     with pytest.raises(ModelError, match="reinstall weft"):

@@ -390,10 +390,10 @@ def test_wrong_questions_are_told_what_to_do(
 
 
 def test_records_of_wefts_own_are_never_like_anything(memory: weft.Memory, clock: ManualClock) -> None:
-    memory.remember("the tide gauge is broken")
-    record = graph.NodeAssertion(id="r1", kind="Receipt", text="the tide gauge is broken", project="ferry")
+    memory.remember("somebody broke the tide gauge")
+    record = graph.NodeAssertion(id="r1", kind="Receipt", text="somebody broke the tide gauge", project="ferry")
     memory.ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(record,)))])
     clock.step(DAY_US)
-    assert alike(memory.find_similar(text="tide gauge")) == ["the tide gauge is broken"]
+    assert alike(memory.find_similar(text="tide gauge")) == ["somebody broke the tide gauge"]
     assert [node.kind for node in memory.recent().nodes] == ["Memory"]
     assert memory.explain("tide gauge", "r1").verdict == "not asked about"

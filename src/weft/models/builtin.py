@@ -128,7 +128,7 @@ class BuiltinEmbedder:
             return list(pool.map(work, jobs))
 
 
-def verify_model_files(directory: Path = _DIRECTORY) -> tuple[str, ...]:
+def verify_model_files(directory: Path) -> tuple[str, ...]:
     """Problems of a packaged model's files against their SHA256SUMS, one line each; about 30 ms."""
     problems = []
     try:
@@ -247,7 +247,7 @@ def _load_once() -> _Loaded:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ModelError(f"the built-in embedder cannot be loaded: {error}", hint=_REINSTALL) from error
-    if problems := verify_model_files():
+    if problems := verify_model_files(_DIRECTORY):
         raise ModelError("; ".join(problems), hint=_REINSTALL)
     own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
     options = onnxruntime.SessionOptions()

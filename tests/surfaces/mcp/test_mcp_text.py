@@ -96,7 +96,7 @@ def test_approvals_show_what_would_be_written(tmp_path: Path) -> None:
 
 def test_deletions_and_erasures_say_what_went(memory: weft.Memory) -> None:
     assert told(memory, "deletion_list").startswith("No deletions found.")
-    saved = memory.remember("The old pier is closed.", name="old pier")
+    saved = memory.remember("Nobody goes to the old pier.", name="old pier")
     gone = told(memory, "delete", target=saved.id)
     assert "1 node (1 Memory)" in gone
     assert "It can be brought back until " in gone

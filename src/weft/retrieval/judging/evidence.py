@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.retrieval.judging.answers import asks_to_be_told
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS, Pool
 from weft.retrieval.scoring.factors import without_rows
@@ -92,7 +93,7 @@ class EnoughEvidence(Struct, frozen=True):
         best = float(shown.max(initial=0.0))
         if best >= least:
             return answer
-        if ctx.judge is not None and answer.ask.min_score is None:
+        if ctx.judge is not None and answer.ask.min_score is None and asks_to_be_told(answer):
             notes = np.array([node.kind in DATED_KINDS for node in pool.nodes])
             if float(shown[notes].max(initial=0.0)) >= self.judged * least:
                 return without_rows(answer, np.flatnonzero(~notes).tolist())

@@ -1,4 +1,4 @@
-"""What an operation says of its arguments in the words of the command line: `as_of` becomes `--as-of`."""
+"""Words of the command line for the arguments of operations: `as_of` becomes `--as-of`."""
 
 from __future__ import annotations
 

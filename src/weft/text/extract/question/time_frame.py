@@ -59,12 +59,12 @@ _PAST_VERB: Final = re.compile(
     r"^(?:who|what|which(?: \w+)?) (?:\w+ed|led|ran|took|made|built|wrote|won|bought|sold|said|told|found|paid|chose"
     r"|broke|caused|brought|came|went|gave|got|held|kept|left|lost|met|sent|spoke|taught|thought|wore|drove|put|cut)\b"
 )
-_BESIDE: Final = re.compile(r"\b(before|prior to|after)\b\s+(?:the\s+|it was\s+|that was\s+)?([^?.!]+)", re.IGNORECASE)
+_BESIDE: Final = re.compile(r"(?<!look )(?<!looks )(?<!looking )(?<!looked )\b(before|prior to|after)\b\s+(?:the\s+|it was\s+|that was\s+)?([^?.!]+)", re.IGNORECASE)
 _FIRST: Final = re.compile(
     r"\b(?:did .{0,60}\bfirst|first (?:time|place|job|home|house|flat|version|choice|supplier|provider|owner)"
     r"|originally|initially|at first|in the beginning|to begin with|earliest)\b"
 )
-_LAST: Final = re.compile(r"\b(?:last time|most recent(?:ly)?|the latest|the last|(?:did|was|were) .{0,60}\blast)\b")
+_LAST: Final = re.compile(r"\b(?:last time|in the end|finally|eventually|most recent(?:ly)?|the latest|the last|(?:did|was|were) .{0,60}\blast)\b")
 _FUTURE: Final = re.compile(r"\b(?:will|going to|upcoming)\b|\w'll\b")
 _REASONS: Final = re.compile(r"\b(?:why|how come|reason|because|what (?:caused|led|made))\b")
 

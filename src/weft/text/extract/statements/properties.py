@@ -1,4 +1,4 @@
-"""What holds of everyday things, people and services, as people note it: "The launch is on 15 December".
+"""Properties of everyday things, people and services, as people note them: "The launch is on 15 December".
 
 Who leads or looks after what, where something runs or is kept, what is used for what, when something takes place, what
 it costs, how many there are, what it is called. A form is a verb between a subject and a value, and both must be whole:
