@@ -131,6 +131,7 @@ def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[f
         second = _best_windows(judge, beside, question, [texts[at] for at in others])
         odds = (1.0 - SECOND_READING) * _log_odds(first[others]) + SECOND_READING * _log_odds(second)
         first[others] = 1.0 / (1.0 + np.exp(-odds))
+        first[most] = np.maximum(first[most], first[others].max(axis=0))
     return first
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.core.kinds import VIEWS
-from weft.retrieval.judging.answers import SURE, asks_to_be_told, recorded_chain
+from weft.retrieval.judging.answers import SURE, TELLING, asks_to_be_told, recorded_chain
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
@@ -43,7 +43,8 @@ class Relevant(Struct, frozen=True):
 
         pool = answer.pool
         asks, question = asks_to_be_told(answer), is_question(answer.query)
-        best = max((max(each.tells, each.belongs) for each in answer.judged.values()), default=0.0)
+        judged = [answer.judged[node.id] for node in pool.nodes if node.id in answer.judged]
+        best = max((max(each.tells, each.belongs) for each in judged), default=0.0)
         if not pool.nodes or answer.ask.min_score is not None or answer.vector is None:
             return answer
         if not question and best < SURE:
@@ -63,8 +64,8 @@ class Relevant(Struct, frozen=True):
                 continue
             another = bool(bearers) and at not in bearers
             namesake = another and any(_namesake(name, node.text) for name in full)
-            if (judged := answer.judged.get(node.id)) is not None:
-                weak = max(judged.tells, judged.belongs) < self.judged * best
+            if (found := answer.judged.get(node.id)) is not None:
+                weak = max(found.tells, found.belongs) < min(TELLING, self.judged * best)
                 if (weak or namesake) and (asks or words.isdisjoint(stems(node.text))):
                     gone.add(at)
             elif question:
