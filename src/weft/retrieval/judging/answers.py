@@ -69,7 +69,9 @@ class Answers(Struct, frozen=True):
         import numpy as np
 
         pool = answer.pool
-        if ctx.judge is None or answer.vector is None or answer.frame.frame == "listing":
+        if ctx.judge is None or answer.vector is None:
+            return answer
+        if answer.frame.frame == "listing" and not answer.frame.subject:
             return answer
         asks = is_question(answer.query)
         if not asks and not is_key_words(without_times(answer.query, answer.windows)):
@@ -165,7 +167,7 @@ def recorded_chain(answer: Answer) -> set[int]:
 
 def asks_to_be_told(answer: Answer) -> bool:
     """Whether it is a question that a note can tell, and no task, key words, or request for advice or a judgement."""
-    asks = is_question(answer.query) and not answer.question.asks_advice
+    asks = is_question(answer.query) and not answer.question.asks_advice and answer.frame.frame != "listing"
     return asks and not _JUDGEMENT.match(answer.query.strip())
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.core.clock import to_iso
-from weft.retrieval.judging.answers import telling_rows
+from weft.retrieval.judging.answers import READ_TWICE, telling_rows
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
@@ -210,11 +210,25 @@ def _falls(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
 
 
 def _list(answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
+    """What falls into the window, of a question with a subject what is about that; all of it where nothing is."""
     inside = sorted((at for at in rows if _falls(answer, at, frame.windows)), key=lambda at: _begin(answer, at))
     if not inside:
         return _nothing(answer, rows, frame, ())
+    inside = [at for at in inside if _is_about(answer, at, frame.subject)] or inside
     answer, kept = _only(answer, range(len(answer.pool.nodes)), inside)
     return _first(answer, kept, "in order of time")
+
+
+def _is_about(answer: Answer, at: int, subject: frozenset[str]) -> bool:
+    """Whether a row shares a word with the subject, or the answer judge says that it belongs to the answer."""
+    node = answer.pool.nodes[at]
+    judged = answer.judged.get(node.id)
+    belongs = judged is not None and max(judged.tells, judged.belongs) >= READ_TWICE
+    return (
+        belongs
+        or not subject.isdisjoint(tokens(node.text))
+        or not set(stems(" ".join(subject))).isdisjoint(stems(node.text))
+    )
 
 
 def _nothing(answer: Answer, rows: Sequence[int], frame: TimeFrame, about: Sequence[int]) -> Answer:

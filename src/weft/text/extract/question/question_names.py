@@ -13,7 +13,9 @@ _TITLE: Final = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St)\.? (?=[A-Z])")
 _NAME: Final = re.compile(rf"(?<!^)(?<![.?!] )\b{_WORD}(?: (?:{_PARTICLES} )*{_WORD})*")
 
 
-_VERB_BEFORE: Final = re.compile(r"\b(?:does|did|do|has|have|had|is|was|were|will|can|could|would|should) $", re.IGNORECASE)
+_VERB_BEFORE: Final = re.compile(
+    r"\b(?:does|did|do|has|have|had|is|was|were|will|can|could|would|should) $", re.IGNORECASE
+)
 
 
 def is_asked_about(question: str, name: str) -> bool:

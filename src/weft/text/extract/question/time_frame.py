@@ -46,6 +46,10 @@ _STATE: Final = re.compile(
     r"|drive|drove|drives|belong\w*|suppl(?:y|ies|ied)|prefer\w*|like[ds]?|know|knew|keep|kept|responsible|in charge)\b"
 )
 _HAPPENS: Final = re.compile(r"\b(?:happen\w*|took place|occur\w*|going on|went (?:on|wrong))\b")
+_LISTS: Final = re.compile(
+    r"what(?:'s| (?:has|have|had|is|was|all))*(?: else)? (?:happen\w*|occur\w*|took place|going on|went on|been going on)\b"
+    r"|what (?:\w+ ){0,3}?(?:did|have|has|had) .{1,60}\b(?:do|done|doing|work(?:ed)? on|get up to)\b"
+)
 _HABIT: Final = re.compile(r"\b(?:on|every) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b")
 _EVENT: Final = re.compile(
     r"\b(?:did|was|were) .{0,80}\b(?:buy|bought|do|done|go|visit\w*|meet|met|decide[d]?|book(?:ed)?|order(?:ed)?"
@@ -59,12 +63,17 @@ _PAST_VERB: Final = re.compile(
     r"^(?:who|what|which(?: \w+)?) (?:\w+ed|led|ran|took|made|built|wrote|won|bought|sold|said|told|found|paid|chose"
     r"|broke|caused|brought|came|went|gave|got|held|kept|left|lost|met|sent|spoke|taught|thought|wore|drove|put|cut)\b"
 )
-_BESIDE: Final = re.compile(r"(?<!look )(?<!looks )(?<!looking )(?<!looked )\b(before|prior to|after)\b\s+(?:the\s+|it was\s+|that was\s+)?([^?.!]+)", re.IGNORECASE)
+_BESIDE: Final = re.compile(
+    r"(?<!look )(?<!looks )(?<!looking )(?<!looked )\b(before|prior to|after)\b\s+(?:the\s+|it was\s+|that was\s+)?([^?.!]+)",
+    re.IGNORECASE,
+)
 _FIRST: Final = re.compile(
     r"\b(?:did .{0,60}\bfirst|first (?:time|place|job|home|house|flat|version|choice|supplier|provider|owner)"
     r"|originally|initially|at first|in the beginning|to begin with|earliest)\b"
 )
-_LAST: Final = re.compile(r"\b(?:last time|in the end|finally|eventually|most recent(?:ly)?|the latest|the last|(?:did|was|were) .{0,60}\blast)\b")
+_LAST: Final = re.compile(
+    r"\b(?:last time|in the end|finally|eventually|most recent(?:ly)?|the latest|the last|(?:did|was|were) .{0,60}\blast)\b"
+)
 _FUTURE: Final = re.compile(r"\b(?:will|going to|upcoming)\b|\w'll\b")
 _REASONS: Final = re.compile(r"\b(?:why|how come|reason|because|what (?:caused|led|made))\b")
 
@@ -86,11 +95,15 @@ _IN_KEY_WORDS: Final = frozenset(
 
 
 class TimeFrame(Struct, frozen=True, kw_only=True):
-    """Which states or events a question asks for. `windows` for a frame with dates, `beside` for before and after."""
+    """Which states or events a question asks for. `windows` for a frame with dates, `beside` for before and after.
+
+    `subject` are the words that say what the listed events are about: "what happened with the bees in July?"
+    """
 
     frame: Frame = "any"
     windows: tuple[TimeWindow, ...] = ()
     beside: str = ""
+    subject: frozenset[str] = frozenset()
 
 
 def read_time_frame(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
@@ -102,8 +115,9 @@ def read_time_frame(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
     rest = without_times(low, windows)
     if not is_question(question) and not is_key_words(rest):
         return TimeFrame()
-    if windows and not [word for word in tokens(rest) if word not in _FRAME_WORDS and word not in STOP_WORDS]:
-        return TimeFrame(frame="listing", windows=hard or tuple(windows))
+    subject = frozenset(tokens(rest)) - _FRAME_WORDS - STOP_WORDS
+    if windows and (not subject or _LISTS.match(rest.strip())):
+        return TimeFrame(frame="listing", windows=hard or tuple(windows), subject=subject)
     if _FUTURE.search(low):
         return TimeFrame() if windows else TimeFrame(frame="last")
     if hard:
