@@ -91,12 +91,12 @@ class EnoughEvidence(Struct, frozen=True):
             if part.name in ("name", "id", "exact"):
                 shown = np.maximum(shown, np.where(part.values > 0, 1.0, 0.0))
         best = float(shown.max(initial=0.0))
-        if best >= least:
+        notes = np.array([node.kind in DATED_KINDS for node in pool.nodes])
+        if best >= least or (notes.any() and answer.frame.frame == "listing"):  # listed by time, however near
             return answer
-        if ctx.judge is not None and answer.ask.min_score is None and asks_to_be_told(answer):
-            notes = np.array([node.kind in DATED_KINDS for node in pool.nodes])
-            if float(shown[notes].max(initial=0.0)) >= self.judged * least:
-                return without_rows(answer, np.flatnonzero(~notes).tolist())
+        by_judge = ctx.judge is not None and answer.ask.min_score is None and asks_to_be_told(answer)
+        if by_judge and float(shown[notes].max(initial=0.0)) >= self.judged * least:
+            return without_rows(answer, np.flatnonzero(~notes).tolist())
         note = f"{NOT_NEAR} (evidence {best:.3f} of {least:.3f} needed): min_score 0 shows the closest"
         return replace(answer, pool=Pool(), refused=note)
 

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.core.kinds import VIEWS
-from weft.retrieval.judging.answers import SURE, TELLING, asks_to_be_told, recorded_chain
+from weft.retrieval.judging.answers import SURE, asks_to_be_told, recorded_chain
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
@@ -65,7 +65,7 @@ class Relevant(Struct, frozen=True):
             another = bool(bearers) and at not in bearers
             namesake = another and any(_namesake(name, node.text) for name in full)
             if (found := answer.judged.get(node.id)) is not None:
-                weak = max(found.tells, found.belongs) < min(TELLING, self.judged * best)
+                weak = max(found.tells, found.belongs) < self.judged * best
                 if (weak or namesake) and (asks or words.isdisjoint(stems(node.text))):
                     gone.add(at)
             elif question:

@@ -23,6 +23,7 @@ from weft.retrieval.scoring.prefer_newer import comparable
 from weft.runtime.call_context import CallContext
 from weft.text.extract.question.question_names import names_in
 from weft.text.extract.question.time_frame import TimeFrame, is_happening, is_question, without_times
+from weft.text.extract.time.calendar import DAY_US
 from weft.text.extract.time.windows import TimeWindow, time_windows
 from weft.text.lexical import stems, tokens
 from weft.text.sentences import sentence_spans
@@ -198,7 +199,9 @@ def _falls(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
     if node.kind == "Fact":
         begin, end = node.interval.valid_from, node.interval.valid_to
         return any(begin < window.end_us and (end is None or end > window.begin_us) for window in windows)
-    if any(window.begin_us <= node.happens_at < window.end_us for window in windows):
+    begin_us = node.happens_at
+    end_us = begin_us + (DAY_US if begin_us % DAY_US == 0 else 1)  # at midnight: only the day was given
+    if any(begin_us < window.end_us and end_us > window.begin_us for window in windows):
         return True
     named = time_windows(node.text[:READ_CHARACTERS], node.interval.valid_from)
     return any(
