@@ -171,13 +171,17 @@ def asks_to_be_told(answer: Answer) -> bool:
     return asks and not _JUDGEMENT.match(answer.query.strip())
 
 
-def telling_rows(answer: Answer, rows: Collection[int]) -> list[int]:
-    """Those of the rows that, to the judge, tell what is asked; empty where none may, or none was judged."""
+def telling_rows(answer: Answer, rows: Collection[int], *, of_best: float = 0.0) -> list[int]:
+    """Those of the rows that, to the judge, tell what is asked; empty where none may, or none was judged.
+
+    `of_best` is the least share of the probability of the best of them.
+    """
     tells = {
         at: answer.judged[answer.pool.nodes[at].id].tells for at in rows if answer.pool.nodes[at].id in answer.judged
     }
     top = max((each.tells for each in answer.judged.values()), default=0.0)
-    return [at for at, share in tells.items() if share >= min(TELLING, top)] if top >= READ_TWICE else []
+    least = max(min(TELLING, top), of_best * max(tells.values(), default=0.0))
+    return [at for at, share in tells.items() if share >= least] if top >= READ_TWICE else []
 
 
 def windows(text: str, question: str) -> Sequence[str]:
