@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from weft.core.errors import WeftError
 from weft.core.kinds import DERIVED_FROM, VIEWS
+from weft.retrieval.judging.entity_texts import DESCRIBED_KINDS, MAX_ENTITIES, entity_texts
 from weft.retrieval.pipeline import Answer, Judged
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import asked_by_id, best_rows, without_rows
@@ -78,11 +79,15 @@ class Answers(Struct, frozen=True):
             return answer
         scores = pool.scores()
         notes = {at for at, node in enumerate(pool.nodes) if node.kind in JUDGED_KINDS and node.text}
-        rows = [at for at in best_rows(scores, len(scores)) if at in notes][: self.among]
-        if not rows:
-            return answer
+        order = best_rows(scores, len(scores))
+        entities = [at for at in order if pool.nodes[at].kind in DESCRIBED_KINDS][:MAX_ENTITIES]
         try:
-            best = _read(ctx.judge, answer, [pool.nodes[at].text for at in rows])
+            told = entity_texts(ctx, answer, [pool.nodes[at] for at in entities])
+            rows = [at for at in order if at in notes][: self.among]
+            rows += [at for at in entities if pool.nodes[at].id in told]
+            if not rows:
+                return answer
+            best = _read(ctx.judge, answer, [told.get(pool.nodes[at].id, pool.nodes[at].text) for at in rows])
         except WeftError as problem:
             return answer.noted(f"the answer judge failed, so its step was skipped: {problem.message}")
         if thing := _THING.match(answer.query.strip()):  # "who is Karin Hofmann?": all that is known of her

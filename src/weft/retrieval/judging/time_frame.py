@@ -19,7 +19,7 @@ from weft.retrieval.judging.answers import READ_TWICE, telling_rows
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
-from weft.retrieval.scoring.prefer_newer import comparable
+from weft.retrieval.scoring.prefer_newer import comparable, mark_older
 from weft.runtime.call_context import CallContext
 from weft.text.extract.question.question_names import names_in
 from weft.text.extract.question.time_frame import TimeFrame, is_happening, is_question, without_times
@@ -68,7 +68,7 @@ class InTimeFrame(Struct, frozen=True):
                 order = sorted(about, key=lambda at: _begin(answer, at), reverse=newest)
                 return _first(answer, order[:1], "the newest of them" if newest else "the oldest of them")
             case _:
-                return self._newest(answer, rows)
+                return self._newest(ctx, answer, rows)
 
     def _about(self, answer: Answer, rows: Collection[int], *, best: float | None = None) -> list[int]:
         """The rows that are about what is asked, whenever they were, best first."""
@@ -121,7 +121,7 @@ class InTimeFrame(Struct, frozen=True):
         answer, kept = _only(answer, rows, [*order, anchor])
         return _first(answer, kept, f"{frame.frame} it")
 
-    def _newest(self, answer: Answer, rows: Sequence[int]) -> Answer:
+    def _newest(self, ctx: CallContext, answer: Answer, rows: Sequence[int]) -> Answer:
         """Puts the newest value of what the best row tells of first."""
         about = [at for at in self._about(answer, rows) if _begin(answer, at) <= answer.asked_at]
         if not about:
@@ -133,19 +133,8 @@ class InTimeFrame(Struct, frozen=True):
         newer += _dropped(answer, rows, best, wanted)
         newest = max(newer, key=lambda at: _begin(answer, at), default=best)
         older = [at for at in {*about, best} if _begin(answer, at) < _begin(answer, newest)]
-        answer = _marked_older(answer, [at for at in older if _same_thing(answer, newest, at)], newest)
+        answer = mark_older(ctx, answer, {at: newest for at in older if _both_tell(answer, newest, at)})
         return _first(answer, [newest, best], "newer than the other values") if newer else answer
-
-
-def _marked_older(answer: Answer, older: Sequence[int], newest: int) -> Answer:
-    """With a mark on each older value that has none yet."""
-    marks = {**answer.pool.marks}
-    mark = f"a newer memory of {to_iso(_begin(answer, newest))[:10]} may replace this"
-    for at in older:
-        before = marks.get(answer.pool.nodes[at].id, ())
-        if not any(each.startswith("a newer memory") for each in before):
-            marks[answer.pool.nodes[at].id] = (*before, mark)
-    return replace(answer, pool=replace(answer.pool, marks=marks))
 
 
 def _same_thing(answer: Answer, new: int, old: int) -> bool:
@@ -154,7 +143,7 @@ def _same_thing(answer: Answer, new: int, old: int) -> bool:
     """
     if not comparable(answer.pool.nodes[new], answer.pool.nodes[old]):
         return False
-    if is_question(answer.query) and len(telling_rows(answer, (new, old))) == 2:
+    if _both_tell(answer, new, old):
         return True
     new_text, old_text = answer.pool.nodes[new].text, answer.pool.nodes[old].text
     new_words, old_words = set(stems(new_text)), set(stems(old_text))
@@ -166,6 +155,12 @@ def _same_thing(answer: Answer, new: int, old: int) -> bool:
     ):
         return False
     return 2 * len(named & new_words) >= len(named) and len(shared) > (1 if named else 0)
+
+
+def _both_tell(answer: Answer, new: int, old: int) -> bool:
+    """Whether, to the answer judge, both tell what is asked, as notes of two values do."""
+    comparably = comparable(answer.pool.nodes[new], answer.pool.nodes[old])
+    return comparably and is_question(answer.query) and len(telling_rows(answer, (new, old))) == 2
 
 
 def _dropped(answer: Answer, rows: Sequence[int], best: int, wanted: frozenset[str]) -> list[int]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Vectors = Mapping[int, NDArray[np.float32]]
 
+NEWER: Final = "a newer memory"
 STEP = 1e-6  # by how much the newer one is put above the older
 _SEVERAL = re.compile(
     r"\bhow (?:long|many (?:days|weeks|months|years)|much (?:more|less|older|younger|earlier|later|longer|time))\b"
@@ -129,16 +130,27 @@ def _marked(ctx: CallContext, answer: Answer, same: Sequence[tuple[int, int]], s
             continue
         if old not in newest or nodes[new].interval.valid_from > nodes[newest[old]].interval.valid_from:
             newest[old] = new
+    return mark_older(ctx, answer, newest)
+
+
+def mark_older(ctx: CallContext, answer: Answer, newest: Mapping[int, int]) -> Answer:
+    """With a mark on each row of `newest` that the row beside it may replace, unless it has one."""
+    nodes = answer.pool.nodes
+    newest = {old: new for old, new in newest.items() if not _is_marked(answer, old)}
     if not newest:
         return answer
     citations = cited(ctx, [nodes[at] for at in set(newest.values())], followed=answer.followed)
     marks, named = {**answer.pool.marks}, {**answer.pool.named}
     for old, new in newest.items():
         when = to_iso(nodes[new].interval.valid_from)[:10]
-        mark = f"a newer memory of {when} may replace this: {citations.get(nodes[new].event, nodes[new].id)}"
+        mark = f"{NEWER} of {when} may replace this: {citations.get(nodes[new].event, nodes[new].id)}"
         marks[nodes[old].id] = (*marks.get(nodes[old].id, ()), mark)
         named[mark] = (*named.get(mark, ()), nodes[new].id)
     return replace(answer, pool=replace(answer.pool, marks=marks, named=named))
+
+
+def _is_marked(answer: Answer, at: int) -> bool:
+    return any(mark.startswith(NEWER) for mark in answer.pool.marks.get(answer.pool.nodes[at].id, ()))
 
 
 def _of_a_kind(new: NodeVersion, old: NodeVersion) -> bool:
