@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 import weft
+from weft.text.markup.plain_lines import plain_lines
 from weft.text.one_line import flat
 
 Cite = Callable[[str], str]  # a citation to all the words that it points at
@@ -28,13 +29,13 @@ class Untraceable(AssertionError):
 
 
 def reader_of(memory: weft.Memory) -> Cite:
-    """Resolves citations through the `cite` operation, each once."""
+    """Resolves citations through the `cite` operation, each once: as written, and as documents are shown."""
     told: dict[str, str] = {}
 
     def cite(citation: str) -> str:
         if citation not in told:
             found = memory.cite(citation)
-            words: list[str] = [*found.lines]
+            words: list[str] = [*found.lines, *plain_lines("\n".join(found.lines), "markdown")]
             for node in found.nodes:
                 words += [node.name, node.summary, node.text]
             told[citation] = flat(" ".join(words))

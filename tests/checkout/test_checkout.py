@@ -86,7 +86,8 @@ def test_a_checkout_says_everything_about_its_prompt(night: weft.Memory) -> None
         each.number for each in answer.evidence
     }
     assert all(origin.session and origin.agent == "operator" and origin.recorded_at for origin in origins.values())
-    assert "Lantern renewed by the robot" in [fact.text for fact in answer.current_facts]
+    renewed = checkout(night, "who renews Lantern?", purpose="release")
+    assert "Lantern renewed by the robot" in [fact.text for fact in renewed.current_facts]
     assert [task.name for task in answer.working_set.tasks][:1] == ["Test the spare certificate of Lantern"]
     assert answer.quality.evidence == "strong"
     assert answer.quality.coverage == 1.0
@@ -148,7 +149,7 @@ def test_a_budget_for_no_line_is_an_error_that_says_how_much_it_takes(night: wef
 def test_a_small_budget_is_for_what_answers(night: weft.Memory) -> None:
     small, large = checkout(night, WHY, max_tokens=300), checkout(night, WHY, max_tokens=1_200)
     assert "What led to what" in small.prompt
-    assert kinds(small, "core").count("Cause") == 5, "the whole chain"
+    assert kinds(small, "core").count("Cause") == 6, "the whole chain"
     assert not kinds(small, "episodes")
     assert kinds(large, "episodes")
     assert suppressed(small)["beside the question"] > 0

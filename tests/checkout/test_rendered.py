@@ -62,6 +62,6 @@ def test_why_is_told_along_causes_when_in_time_and_who_by_entity(night: weft.Mem
     when = rendered(night, "checkout-when-1200").partition("Without a date")[0]
     days = re.findall(r"· (?:since )?(\d{4}-\d\d-\d\d)", when)
     assert days == sorted(days)
-    assert len(days) >= 3
+    assert len(days) >= 2
     who = rendered(night, "checkout-who-1200")
-    assert who.index('"Lantern" (Service)') < who.index("[Fact]") < who.index('"Ines Calder" (Person)')
+    assert who.index('"Ines Calder" (Person)') < who.index('"Lantern" (Service)') < who.index("[Fact]")

@@ -1,8 +1,9 @@
 """Ask the answer judge which of the best notes tell what is asked: those first, and no note where none does.
 
 Likeness cannot say this. "Does Priya have a dog?" is near every note about Priya, and "where do I live now?" is not
-near "Braga it is!". Notes are judged, that is what people and agents wrote down: memories, facts, decisions. Turns,
-sessions, passages of documents and source code keep their own order.
+near "Braga it is!". Notes are judged, that is what people and agents wrote down (memories, facts, decisions), entities by
+what is known of them, and turns of conversations where there are notes. Sessions, passages of documents and source code
+keep their own order, as do turns by themselves.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ MAY_TELL: Final = 0.05  # the least probability of a note that is read twice
 BESIDE_CHARACTERS: Final = 200
 ABOUT_IT: Final = 0.5  # probability of a note about the thing, where all is asked that is known of it
 WINDOW_CHARACTERS: Final = 400  # of a note that the judge reads at once
+MAX_TURNS: Final = 8  # of conversations, read beside notes
 MAX_WINDOWS: Final = 3  # of a long note: those that share most words with the question
 _THING: Final = re.compile(
     r"(?:(?:who|what)(?:'s| is| are| was| were)|(?:tell me|what do (?:i|we|you) know|is anything known) about)\b",
@@ -77,17 +79,13 @@ class Answers(Struct, frozen=True):
         asks = is_question(answer.query)
         if not asks and not is_key_words(without_times(answer.query, answer.windows)):
             return answer
-        scores = pool.scores()
         notes = {at for at, node in enumerate(pool.nodes) if node.kind in JUDGED_KINDS and node.text}
-        order = best_rows(scores, len(scores))
-        entities = [at for at in order if pool.nodes[at].kind in DESCRIBED_KINDS][:MAX_ENTITIES]
         try:
-            told = entity_texts(ctx, answer, [pool.nodes[at] for at in entities])
-            rows = [at for at in order if at in notes][: self.among]
-            rows += [at for at in entities if pool.nodes[at].id in told]
-            if not rows:
+            texts = _texts_to_read(ctx, answer, notes, self.among)
+            if not texts:
                 return answer
-            best = _read(ctx.judge, answer, [told.get(pool.nodes[at].id, pool.nodes[at].text) for at in rows])
+            rows = list(texts)
+            best = _read(ctx.judge, answer, list(texts.values()))
         except WeftError as problem:
             return answer.noted(f"the answer judge failed, so its step was skipped: {problem.message}")
         if thing := _THING.match(answer.query.strip()):  # "who is Karin Hofmann?": all that is known of her
@@ -97,7 +95,7 @@ class Answers(Struct, frozen=True):
         recorded = recorded_chain(answer)
         chain = [place for place, at in enumerate(rows) if at in recorded]
         best[chain] = best[chain].max(axis=0, initial=0.0)
-        raw = np.zeros(len(scores))
+        raw = np.zeros(len(pool.nodes))
         raw[rows] = best[:, 0]
         judged = {
             pool.nodes[at].id: Judged(tells=float(tells), belongs=float(belongs))
@@ -109,6 +107,20 @@ class Answers(Struct, frozen=True):
             return answer
         wordless = {at for at, node in enumerate(pool.nodes) if node.kind in VIEWS["entity"] and not node.text}
         return replace(without_rows(answer, (notes | wordless) - asked_by_id(pool)), refused=NOT_TOLD)
+
+
+def _texts_to_read(ctx: CallContext, answer: Answer, notes: Collection[int], among: int) -> dict[int, str]:
+    """What is read of each row, by row: the best notes, what is known of the best entities, and, beside those, turns."""
+    pool = answer.pool
+    order = best_rows(pool.scores(), len(pool.nodes))
+    entities = [at for at in order if pool.nodes[at].kind in DESCRIBED_KINDS][:MAX_ENTITIES]
+    known = entity_texts(ctx, answer, [pool.nodes[at] for at in entities])
+    texts = {at: pool.nodes[at].text for at in [at for at in order if at in notes][:among]}
+    texts |= {at: known[pool.nodes[at].id] for at in entities if pool.nodes[at].id in known}
+    if texts:
+        turns = [at for at in order if pool.shapes[at] == "turn" and at not in texts][:MAX_TURNS]
+        texts |= {at: pool.nodes[at].text for at in turns}
+    return texts
 
 
 def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[float32]:

@@ -29,7 +29,8 @@ class Relevant(Struct, frozen=True):
     """The least share of the best score, by what the row is.
 
     Measured: the passages that answer with the help of another score at least .3 of the best, notes that answer by
-    themselves at least .5. Turns, sessions and source code are close together by nature and are only cut by `rank`.
+    themselves at least .5. Sessions and source code are close together by nature and are only cut by `rank`, as are
+    turns, except beside a note that tells what is asked.
     """
 
     name: str = "relevant"
@@ -60,6 +61,10 @@ class Relevant(Struct, frozen=True):
         kept_together = recorded_chain(answer)
         gone = set()
         for at, node in enumerate(pool.nodes):
+            if pool.shapes[at] == "turn" and best >= SURE and asks:
+                found = answer.judged.get(node.id)  # told by a note, or by a turn beside notes
+                if found is None or max(found.tells, found.belongs) < self.judged * best:
+                    gone.add(at)
             if pool.shapes[at] != "plain" or at in kept_together:
                 continue
             another = bool(bearers) and at not in bearers

@@ -124,8 +124,6 @@ def _marked(ctx: CallContext, answer: Answer, same: Sequence[tuple[int, int]], s
     nodes = answer.pool.nodes
     newest: dict[int, int] = {}
     for old, new in same:
-        if not _of_a_kind(nodes[new], nodes[old]) or nodes[old].interval.valid_to is not None:
-            continue  # an ended one says so itself
         if nodes[new].kind != "Fact" and not may_replace(said[new], said[old], answer.query):
             continue
         if old not in newest or nodes[new].interval.valid_from > nodes[newest[old]].interval.valid_from:
@@ -134,9 +132,13 @@ def _marked(ctx: CallContext, answer: Answer, same: Sequence[tuple[int, int]], s
 
 
 def mark_older(ctx: CallContext, answer: Answer, newest: Mapping[int, int]) -> Answer:
-    """With a mark on each row of `newest` that the row beside it may replace, unless it has one."""
+    """With a mark on each row of `newest` that the row beside it may replace, unless it has one or says that it ended."""
     nodes = answer.pool.nodes
-    newest = {old: new for old, new in newest.items() if not _is_marked(answer, old)}
+    newest = {
+        old: new
+        for old, new in newest.items()
+        if not _is_marked(answer, old) and _of_a_kind(nodes[new], nodes[old]) and nodes[old].interval.valid_to is None
+    }
     if not newest:
         return answer
     citations = cited(ctx, [nodes[at] for at in set(newest.values())], followed=answer.followed)

@@ -47,7 +47,7 @@ _STATE: Final = re.compile(
 )
 _HAPPENS: Final = re.compile(r"\b(?:happen\w*|took place|occur\w*|going on|went (?:on|wrong))\b")
 _LISTS: Final = re.compile(
-    r"what(?:'s| (?:has|have|had|is|was|all))*(?: else)? (?:happen\w*|occur\w*|took place|going on|went on|been going on)\b"
+    r"what(?:'s| (?:has|have|had|is|was|all))*(?: else)? (?:happen\w*|occur\w*|took place|(?:been )?going on|went on)\b"
     r"|what (?:\w+ ){0,3}?(?:did|have|has|had) .{1,60}\b(?:do|done|doing|work(?:ed)? on|get up to)\b"
 )
 _HABIT: Final = re.compile(r"\b(?:on|every) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b")
@@ -64,7 +64,8 @@ _PAST_VERB: Final = re.compile(
     r"|broke|caused|brought|came|went|gave|got|held|kept|left|lost|met|sent|spoke|taught|thought|wore|drove|put|cut)\b"
 )
 _BESIDE: Final = re.compile(
-    r"(?<!look )(?<!looks )(?<!looking )(?<!looked )\b(before|prior to|after)\b\s+(?:the\s+|it was\s+|that was\s+)?([^?.!]+)",
+    r"(?<!look )(?<!looks )(?<!looking )(?<!looked )\b(before|prior to|after)\b\s+"
+    r"(?:the\s+|it was\s+|that was\s+)?([^?.!]+)",
     re.IGNORECASE,
 )
 _FIRST: Final = re.compile(
@@ -72,7 +73,8 @@ _FIRST: Final = re.compile(
     r"|originally|initially|at first|in the beginning|to begin with|earliest)\b"
 )
 _LAST: Final = re.compile(
-    r"\b(?:last time|in the end|finally|eventually|most recent(?:ly)?|the latest|the last|(?:did|was|were) .{0,60}\blast)\b"
+    r"\b(?:last time|in the end|finally|eventually|most recent(?:ly)?|the latest|the last"
+    r"|(?:did|was|were) .{0,60}\blast)\b"
 )
 _FUTURE: Final = re.compile(r"\b(?:will|going to|upcoming)\b|\w'll\b")
 _REASONS: Final = re.compile(r"\b(?:why|how come|reason|because|what (?:caused|led|made))\b")
