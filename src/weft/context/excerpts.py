@@ -186,9 +186,11 @@ class Excerpts:
             part = kept[order[last]]  # only the last of a run may be cut
             end = self._pieces[order[last]].start if part else self._pieces[order[last]].end
             run = flat(self._text[self._pieces[order[at]].start : end])
+            if run.startswith("```"):  # the marks of an empty block would open a fence below the line
+                run = run.lstrip("` ")
             before = "" if runs or self._follows(order, at) else "… "
             behind = "" if part or self._leads(order, last) else " …"
-            runs.append(f"{before}{run} {part}".strip() + behind)
+            runs += [f"{before}{run} {part}".strip() + behind] if run or part else []
             at = last + 1
         blocks += [_with_dots(runs)] if runs else []
         if not blocks or blocks[0].startswith("```"):

@@ -1,9 +1,9 @@
 """Ask the answer judge which of the best notes tell what is asked: those first, and no note where none does.
 
 Likeness cannot say this. "Does Priya have a dog?" is near every note about Priya, and "where do I live now?" is not
-near "Braga it is!". Notes are judged, that is what people and agents wrote down (memories, facts, decisions), entities by
-what is known of them, and turns of conversations where there are notes. Sessions, passages of documents and source code
-keep their own order, as do turns by themselves.
+near "Braga it is!". Notes are judged, that is what people and agents wrote down (memories, facts, decisions), entities
+by what is known of them, and turns of conversations where there are notes. Sessions, passages of documents and source
+code keep their own order, as do turns by themselves.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Answers(Struct, frozen=True):
 
 
 def _texts_to_read(ctx: CallContext, answer: Answer, notes: Collection[int], among: int) -> dict[int, str]:
-    """What is read of each row, by row: the best notes, what is known of the best entities, and, beside those, turns."""
+    """What is read, by row: the best notes, what is known of the best entities, and, beside those, turns."""
     pool = answer.pool
     order = best_rows(pool.scores(), len(pool.nodes))
     entities = [at for at in order if pool.nodes[at].kind in DESCRIBED_KINDS][:MAX_ENTITIES]

@@ -17,7 +17,7 @@ DESCRIBED_KINDS: Final = VIEWS["entity"] - {MENTION}
 
 
 def entity_texts(ctx: CallContext, answer: Answer, entities: Sequence[NodeVersion]) -> Mapping[str, str]:
-    """By id: "Ines Calder: An engineer. Ines Calder maintains Lantern." Entities of which nothing is known are left out.
+    """By id: "Ines Calder: An engineer. Ines Calder maintains Lantern." Entities of which nothing is known have none.
 
     One guarded read for all of them: a relation that the viewer may not see, or that does not hold then, is not told.
     """

@@ -132,7 +132,7 @@ def _marked(ctx: CallContext, answer: Answer, same: Sequence[tuple[int, int]], s
 
 
 def mark_older(ctx: CallContext, answer: Answer, newest: Mapping[int, int]) -> Answer:
-    """With a mark on each row of `newest` that the row beside it may replace, unless it has one or says that it ended."""
+    """With a mark on each row of `newest` that the row beside it may replace, unless it has one or has ended."""
     nodes = answer.pool.nodes
     newest = {
         old: new
