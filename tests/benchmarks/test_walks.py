@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# How often each way goes back into a package that it left. A limit is raised only for what a call does more than before.
+# How often each way goes back into a package that it left. A limit is raised only where a call does more.
 MAX_RETURNS = {"remember": 36, "recall": 50, "context_pack": 45}
 
 

@@ -91,6 +91,36 @@ def test_the_first_line_answers(memory: weft.Memory, notes: Notes, question: str
     assert ask(memory, question)[0] == first
 
 
+BEES: Notes = (
+    ("2026-07-02", "Split hive 2, the new queen is marked blue."),
+    ("2026-07-03", "Dentist at nine, no holes."),
+    ("2026-07-20", "Took 12 kg of honey from the bees at the orchard."),
+    ("2026-08-09", "The bees get sugar syrup now."),
+)
+
+
+@pytest.mark.parametrize("question", ["what did I do with the bees in July?", "what happened with the bees in July?"])
+def test_what_happened_with_something_in_a_time_is_listed_in_order(memory: weft.Memory, question: str) -> None:
+    keep(memory, BEES)
+    assert ask(memory, question) == [BEES[0][1].rstrip("."), BEES[2][1].rstrip(".")]
+
+
+def test_a_night_holds_what_is_dated_by_its_day(memory: weft.Memory) -> None:
+    keep(memory, [*TEAM, ("2026-11-17", "The pager went off, disk full on db-2.")])
+    assert ask(memory, "what happened last night?") == ["The pager went off, disk full on db-2"]
+
+
+def test_a_person_answers_by_what_is_recorded_of_them(memory: weft.Memory) -> None:
+    for name, kind, text in (
+        ("Ines", "Person", "Engineer on the payments team."),
+        ("Noor", "Person", "Leads the harbour office."),
+        ("Lantern", "Service", "The payment gateway."),
+    ):
+        memory.add_entity(name, kind=kind, description=text)
+    memory.link_entities("Ines", "MAINTAINS", "Lantern")
+    assert memory.recall("who looks after Lantern?").hits[0].node.name == "Ines"
+
+
 @pytest.mark.parametrize(
     ("notes", "question", "answer"),
     [

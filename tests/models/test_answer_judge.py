@@ -1,0 +1,66 @@
+"""The built-in answer judge: which of the notes tells what is asked, whatever else is read beside them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft.core.errors import ModelError
+from weft.models import answer_judge
+from weft.models.answer_judge import BuiltinJudge
+
+NOTES = ("Signed for the flat in Braga, keys on Friday.", "Looked at flats in Porto, too dear.", "Harm serviced the boiler.")
+
+
+def test_the_note_that_tells_it_is_told_apart_from_those_on_its_subject() -> None:
+    tells = BuiltinJudge().judge("where are we going to live?", NOTES)[:, 0]
+    assert tells.argmax() == 0
+    none = BuiltinJudge().judge("does Harm have a dog?", NOTES)[:, 0]
+    assert none.max() < 0.25
+
+
+def test_a_note_is_judged_alike_whatever_stands_beside_it() -> None:
+    judge = BuiltinJudge()
+    together = judge.judge("where do we live?", NOTES)
+    alone = np.concatenate([judge.judge("where do we live?", [note]) for note in NOTES])
+    assert np.array_equal(together, alone)
+    assert together.shape == (3, 2)
+    assert ((together >= 0.0) & (together <= 1.0)).all()
+
+
+@pytest.mark.parametrize("question", ["", "?", "why " * 5_000, "\ud800 where?", "où est-ce ?", "\x00"])
+def test_any_text_is_read(question: str) -> None:
+    found = BuiltinJudge().judge(question, ["", "word " * 5_000, "\udfff", "🙂"])
+    assert found.shape == (4, 2)
+    assert np.isfinite(found).all()
+
+
+def test_no_notes_are_no_work() -> None:
+    assert BuiltinJudge().judge("where?", []).shape == (0, 2)
+
+
+def test_a_damaged_model_is_an_error_that_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  model.onnx\n")
+    (tmp_path / "model.onnx").write_text("")
+    monkeypatch.setattr(answer_judge, "_DIRECTORY", tmp_path)
+    answer_judge._load_once.cache_clear()
+    try:
+        with pytest.raises(ModelError, match="damaged") as caught:
+            BuiltinJudge().judge("where?", NOTES)
+        assert "answer_judge" in caught.value.hint
+    finally:
+        answer_judge._load_once.cache_clear()
+
+
+def test_import_loads_no_heavy_module() -> None:
+    code = (
+        "import sys, weft.models.answer_judge as judge; judge.BuiltinJudge();"
+        "heavy = {'onnxruntime', 'tokenizers', 'numpy'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
