@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 JUDGED_KINDS: Final = DATED_KINDS | {"Cause"}
 SURE: Final = 0.5
 TELLING: Final = 0.44  # the least probability of another note than the best that tells what is asked
+OF_BEST: Final = 0.6  # and the least share of the best one's
 READ_TWICE: Final = 0.3  # the least probability of a note that others are read beside
 SECOND_READING: Final = 0.8  # of the log odds, against .2 of the first: measured
 OF_ANOTHER: Final = 0.5  # a text without any of the names in the question may tell the same of another
@@ -188,16 +189,13 @@ def asks_to_be_told(answer: Answer) -> bool:
     return asks and not _JUDGEMENT.match(answer.query.strip())
 
 
-def telling_rows(answer: Answer, rows: Collection[int], *, of_best: float = 0.0) -> list[int]:
-    """Those of the rows that, to the judge, tell what is asked; empty where none may, or none was judged.
-
-    `of_best` is the least share of the probability of the best of them.
-    """
+def telling_rows(answer: Answer, rows: Collection[int]) -> list[int]:
+    """Those of the rows that, to the judge, tell what is asked; empty where none may, or none was judged."""
     tells = {
         at: answer.judged[answer.pool.nodes[at].id].tells for at in rows if answer.pool.nodes[at].id in answer.judged
     }
     top = max((each.tells for each in answer.judged.values()), default=0.0)
-    least = max(min(TELLING, top), of_best * max(tells.values(), default=0.0))
+    least = max(min(TELLING, top), OF_BEST * max(tells.values(), default=0.0))
     return [at for at, share in tells.items() if share >= least] if top >= READ_TWICE else []
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlinks"})  # they do not say what it is about
 RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
-OF_BEST: Final = 0.6  # of the best probability
 STEP: Final = 1e-4
 READ_CHARACTERS: Final = 2_000
 _GIVEN_UP: Final = re.compile(
@@ -73,8 +72,7 @@ class InTimeFrame(Struct, frozen=True):
     def _about(self, answer: Answer, rows: Collection[int], *, best: float | None = None) -> list[int]:
         """The rows that are about what is asked, whenever they were, best first."""
         scores = _timeless(answer)
-        of_best = 0.0 if answer.frame.frame == "now" else OF_BEST
-        if telling := telling_rows(answer, rows, of_best=of_best):
+        if telling := telling_rows(answer, rows):
             return sorted(telling, key=lambda at: -scores[at])
         top = max(float(scores.max()), 0.0) if best is None else best
         about = [at for at in rows if scores[at] > 0.0 and scores[at] >= self.relevant * top]
