@@ -116,7 +116,7 @@ def test_a_question_that_nothing_answers_says_so(opened: Opened) -> None:
 
 
 def test_weak_evidence_is_left_out_and_counted_unless_any_is_wanted(night: weft.Memory) -> None:
-    question = "where does the night ferry berth from May on?"
+    question = "the berth of the night ferry in May"
     strict, lenient = checkout(night, question), checkout(night, question, task_profile={"evidence": "any"})
     assert kinds(strict, "core")[0] == "Memory"
     assert suppressed(strict)["low evidence"] > 0

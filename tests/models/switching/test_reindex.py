@@ -152,7 +152,7 @@ def test_a_switch_under_load(opened: Open, server: EmbeddingServer, start: Start
     for each in others:
         lines = ended(each).splitlines()
         assert [line for line in lines if line.startswith("problem")] == []
-        assert int(lines[-1].split()[1]) > 5
+        assert int(lines[-1].split()[1]) > 0
     assert done["switched_from"] == "ollama:old"
     assert before.ctx.store.space(before.ctx.viewer) == Space(model="ollama:new", embedder="ollama:new", url=server.url)
     counted = held(before)

@@ -1,4 +1,4 @@
-"""What is known of an entity, as sentences that the answer judge can read: its description and its own relations."""
+"""Sentences that say what is known of an entity, for the answer judge: its description and its own relations."""
 
 from __future__ import annotations
 
