@@ -35,6 +35,7 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `python -m benchmarks.latency.mcp_start` | MCP start and memory, beside a bare SDK server |
 | `weft bench retrieval` | one corpus, one file of questions: ranks, speed, memory ([how](measuring.md)) |
 | `make bench-quality` | answer quality on outside data, what each stage is worth, misspelt questions |
+| `python -m benchmarks.everyday.run` | everyday questions to small histories ([how](recall.md#everyday-questions)) |
 | `python -m benchmarks.quality.hnsw_recall` | HNSW against exact search on real embeddings |
 | `python -m benchmarks.code.indexing` | indexing source code, beside parsing alone |
 | `python -m benchmarks.code.context_pack`, `.pack_latency` | packs: right files, tokens, time |

@@ -1,6 +1,6 @@
 """Everyday questions to small histories: is the first line right, is the rest on the subject, is nothing made up?
 
-    python -m benchmarks.everyday.run [--only NAME] [--misses] [--histories DIR]
+    python -m benchmarks.everyday.run [--only NAME] [--misses] [--histories DIR] [--save]
 
 A history is a TOML file: dated notes, kept with `remember`, and questions, asked with `recall` at `asked_at`. A
 question names the notes that may come first and those that may also appear; all others must not. `kind` is one of now,
@@ -19,6 +19,7 @@ from pathlib import Path
 from msgspec import Struct, convert
 
 import weft
+from benchmarks.latency.measure import save
 from weft.recall.show_values import NodeShown
 
 HISTORIES = Path(__file__).parent / "histories"
@@ -96,18 +97,26 @@ def _line(node: NodeShown, named: Mapping[str, str]) -> str:
     return next(iter(shown or ()), f"{node.kind}:{node.name or node.text}")
 
 
-def show(outcomes: Sequence[Outcome]) -> None:
+def figures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
+    """By kind of question: how many, the share of right first lines, and lines beside the subject a question."""
     rows = defaultdict(list)
     for each in outcomes:
         rows[each.question.kind].append(each)
     asked = [each for each in outcomes if each.question.kind != "none"]
-    print(f"{'kind':10} {'n':>4} {'first line right':>17} {'padding a question':>19}")
+    found = {}
     for kind, group in (*sorted(rows.items()), ("answerable", asked)):
         right = 100 * sum(each.right for each in group) / len(group)
         padding = sum(each.padding for each in group) / len(group)
-        print(f"{kind:10} {len(group):4} {right:16.1f}% {padding:19.2f}")
-    refused = sum(not each.lines for each in asked)
-    print(f"wrongly refused: {100 * refused / max(len(asked), 1):.1f}% of {len(asked)}")
+        found[kind] = {"n": len(group), "first line right": round(right, 1), "padding": round(padding, 2)}
+    found["answerable"]["refused"] = round(100 * sum(not each.lines for each in asked) / max(len(asked), 1), 1)
+    return found
+
+
+def show(found: Mapping[str, Mapping[str, float]]) -> None:
+    print(f"{'kind':10} {'n':>4} {'first line right':>17} {'padding a question':>19}")
+    for kind, row in found.items():
+        print(f"{kind:10} {row['n']:4} {row['first line right']:16.1f}% {row['padding']:19.2f}")
+    print(f"wrongly refused: {found['answerable']['refused']}% of {found['answerable']['n']}")
 
 
 def main() -> None:
@@ -115,6 +124,7 @@ def main() -> None:
     parser.add_argument("--only", help="histories whose name holds this")
     parser.add_argument("--histories", default=str(HISTORIES), help="the directory of the histories")
     parser.add_argument("--misses", action="store_true", help="print every question whose answer is not as wanted")
+    parser.add_argument("--save", action="store_true", help="save the figures as a dated result")
     chosen = parser.parse_args()
     outcomes: list[Outcome] = []
     for name, history in histories(Path(chosen.histories), chosen.only):
@@ -123,7 +133,10 @@ def main() -> None:
         if not each.right or each.padding:
             wanted = "nothing" if each.question.kind == "none" else "/".join(each.question.first)
             print(f"{each.history}: {each.question.q!r} wanted {wanted}, got {' '.join(each.lines) or 'nothing'}")
-    show(outcomes)
+    found = figures(outcomes)
+    show(found)
+    if chosen.save:
+        print(f"saved {save(f'everyday-{Path(chosen.histories).name}', found).name}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from weft.core.errors import ModelError
 from weft.models import answer_judge
 from weft.models.answer_judge import BuiltinJudge
 
-NOTES = ("Signed for the flat in Braga, keys on Friday.", "Looked at flats in Porto, too dear.", "Harm serviced the boiler.")
+NOTES = ("Signed for the flat in Braga, keys on Friday.", "Flats in Porto: too dear.", "Harm serviced the boiler.")
 
 
 def test_the_note_that_tells_it_is_told_apart_from_those_on_its_subject() -> None:

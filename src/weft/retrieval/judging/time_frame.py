@@ -35,6 +35,7 @@ TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlink
 RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
 STEP: Final = 1e-4
 READ_CHARACTERS: Final = 2_000
+_WHEN: Final = re.compile(r"(?:when|what day|(?:on )?(?:what|which) da(?:y|te)) (?:did|was|were)\b", re.IGNORECASE)
 _GIVEN_UP: Final = re.compile(
     r"\b(?:over|instead of|rather than|away from|replac\w+|dropp?\w*|left|leaving|sold|ditch\w*|cancel\w*|stopped using"
     r"|(?:switch\w*|mov\w+|migrat\w+|chang\w+|hand\w*|transfer\w*|pass\w*)(?: \w+)? from|no longer (?:use )?"
@@ -52,7 +53,7 @@ class InTimeFrame(Struct, frozen=True):
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         frame, pool = answer.frame, answer.pool
         rows = [at for at, node in enumerate(pool.nodes) if node.kind in DATED_KINDS]
-        if frame.frame in ("any", "past") or not rows:
+        if frame.frame == "any" or not rows:
             return answer
         match frame.frame:
             case "listing":
@@ -61,6 +62,10 @@ class InTimeFrame(Struct, frozen=True):
                 return self._in_window(answer, rows, frame)
             case "before" | "after":
                 return self._beside(answer, rows, frame)
+            case "past":
+                told = telling_rows(answer, rows) if _WHEN.match(answer.query.strip()) else []
+                order = sorted(told, key=lambda at: _begin(answer, at), reverse=True)
+                return _first(answer, order[:1], "the newest that tells when")
             case "first" | "last":
                 newest = frame.frame == "last"
                 about = self._about(answer, rows)
