@@ -26,9 +26,13 @@ def test_four_writers_get_equal_shares(tmp_path: Path) -> None:
 
 
 def test_the_write_ahead_log_stays_short_while_others_read(tmp_path: Path) -> None:
-    report = run_fleet(tmp_path / "store", writers=2, readers=4, seconds=6, options=("small-log",))
-    check_fleet(tmp_path / "store", report)
-    written_bytes = sum(told["written"] for told in report.writers.values()) * PAGES_PER_WRITE * 4096
+    for seconds in (6, 15, 40):  # until enough was written to fill the bound, however busy the machine
+        store = tmp_path / f"store-{seconds}"
+        report = run_fleet(store, writers=2, readers=4, seconds=seconds, options=("small-log",))
+        check_fleet(store, report)
+        written_bytes = sum(told["written"] for told in report.writers.values()) * PAGES_PER_WRITE * 4096
+        if written_bytes > SMALL_BOUND_BYTES:
+            break
     assert written_bytes > SMALL_BOUND_BYTES, "too slow to tell"
     # Twice: on a busy machine a reader may hold its view over one more turn of the writers.
     assert report.wal_peak_bytes <= 2 * SMALL_BOUND_BYTES

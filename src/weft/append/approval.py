@@ -94,7 +94,7 @@ class ApprovalUse:
             return
         stands = [row for row in view.live_versions(self.id) if row.event == self._approval.event]
         if self._spent or not stands:
-            raise NeedsApproval(f"the governance token was used already{NOTHING}", hint="request another approval")
+            raise NeedsApproval(f"the governance token was already used{NOTHING}", hint="request another approval")
         if now_us > self._until:
             raise expired(self._until)
 

@@ -76,7 +76,7 @@ class Relevant(Struct, frozen=True):
             elif question:
                 least = self.note if node.kind in DATED_KINDS | {"Cause"} and not linked[at] else self.passage
                 least = self.beside if another and least == self.note else least
-                bare = best >= SURE and node.kind in VIEWS["entity"] and not node.text
+                bare = not node.text and (node.kind == "Import" or (best >= SURE and node.kind in VIEWS["entity"]))
                 if bare or (namesake and not linked[at]) or scores[at] < least * float(scores.max()):
                     gone.add(at)
         return without_rows(answer, gone) if gone else answer
