@@ -81,6 +81,8 @@ MODULES: Final = (
     "checkout.compaction.compact",
     "checkout.compaction.compaction_show",
     "checkout.agent_file",
+    "fleet.claiming",
+    "fleet.overview",
     "fleet.tasks",
     "fleet.work_products",
     "upkeep.log",

@@ -37,6 +37,8 @@ import weft.conversations.screen
 import weft.erasure.carry_out
 import weft.erasure.delete
 import weft.fleet.alerts
+import weft.fleet.claiming
+import weft.fleet.overview
 import weft.fleet.projects
 import weft.fleet.publish
 import weft.fleet.reports
@@ -383,6 +385,18 @@ class OperationMethods:
 
     def agent_knowledge(self, slug: str | None = None, *, out: str | None = None) -> weft.checkout.agent_file.AgentKnowledge:
         """Print an agent's knowledge file, and whether it is up to date."""
+
+    def agent_claim(self, target: str, intent: str, *, type: Literal['task', 'feature', 'file', 'function', 'document', 'other'] | None = None, task: str | None = None, lease_minutes: int | None = None, resume: bool = False, request_id: str | None = None) -> weft.fleet.claiming.Claimed:
+        """Claim a file, a symbol or a task before changing it, so that no two agents do the same."""
+
+    def agent_release(self, target: str, outcome: Literal['success', 'failure', 'partial'] | None = None, *, note: str = '', request_id: str | None = None) -> weft.fleet.claiming.Released:
+        """End a claim, and record how the work went."""
+
+    def coordination_overview(self, *, project: str | None = None, everywhere: bool = False, limit: int = 50) -> weft.fleet.overview.Overview:
+        """Who works on what, since when, and which claims are stale or contested."""
+
+    def agent_status(self, agent: str | None = None, *, limit: int = 10) -> weft.fleet.overview.AgentStatus:
+        """What an agent holds, its task, and what it did last."""
 
     def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Open a task of a workflow, to which its products are joined."""

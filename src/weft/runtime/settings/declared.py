@@ -302,6 +302,29 @@ class Settings(Struct, frozen=True, kw_only=True):
     watch_debounce_ms: Annotated[
         int, Setting(values.whole(20, 10_000), "how long no file may change before a watcher indexes the changed ones")
     ] = 200
+    claim_lease_minutes: Annotated[
+        int,
+        Setting(
+            values.whole(0, 10_080),
+            "how long a claim lasts unless it is repeated, for agents that crash; 0: until it is released, its task is "
+            "completed or its target changes",
+        ),
+    ] = 0
+    silent_minutes: Annotated[
+        int,
+        Setting(
+            values.whole(0, 10_080),
+            "how long an agent must have written nothing before another may take over its task with handoff",
+        ),
+    ] = 15
+    reflect_minutes: Annotated[
+        int,
+        Setting(
+            values.whole(0, 10_080),
+            "how often an agent's episodes are looked through for patterns as it adds one; 0: only when asked and when "
+            "a task is completed",
+        ),
+    ] = 0
     root: Path
     origins: Mapping[str, Effective]
 

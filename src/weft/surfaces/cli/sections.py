@@ -127,6 +127,12 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "community-list",
         "diff-since",
     ),
+    "Agents at work": (
+        "agent-claim",
+        "agent-release",
+        "agent-status",
+        "coordination-overview",
+    ),
     "Projects, tasks and reports": (
         "project-create",
         "project-list",

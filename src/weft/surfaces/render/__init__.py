@@ -38,6 +38,10 @@ def renderer(output: str) -> Callable[[TextPage, Any], None]:
 
 
 RENDERERS: Final[dict[str, str]] = {
+    "AgentStatus": "fleet.status",
+    "Claimed": "fleet.claimed",
+    "Overview": "fleet.overview",
+    "Released": "fleet.released",
     "AgentKnowledge": "contexts.knowledge",
     "AlertsListed": "work.alerts",
     "AnalysisRouted": "work.routed",

@@ -1,0 +1,1 @@
+"""Agents at work: claims under contention, recall of episodes."""
