@@ -83,6 +83,8 @@ MODULES: Final = (
     "checkout.agent_file",
     "fleet.claiming",
     "fleet.overview",
+    "fleet.episodes.adding",
+    "fleet.episodes.recall",
     "fleet.tasks",
     "fleet.work_products",
     "upkeep.log",

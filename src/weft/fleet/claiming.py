@@ -38,7 +38,12 @@ MAX_LEASE_MINUTES: Final = 7 * 24 * 60
 PAST: Final = 200  # versions of a claim that tell how it ended
 
 TargetName = Annotated[
-    NodeName, Meta(description="what to work on: a file's path, path::symbol, the id or title of a task, or any id")
+    str,
+    Meta(
+        min_length=1,
+        max_length=1024,
+        description="what to work on: a file's path, path::symbol, the id or title of a task, or any id",
+    ),
 ]
 Intent = Annotated[str, Meta(min_length=1, max_length=2_000, description="what you are going to do with it")]
 Outcome = Annotated[
@@ -249,7 +254,7 @@ def _claim_written(payload: object) -> str | None:
 class AgentRelease(Struct, frozen=True, kw_only=True):
     """Input of `agent_release`."""
 
-    target: Annotated[NodeName, Meta(description="what you claimed, or the id of the claim")]
+    target: Annotated[str, Meta(min_length=1, max_length=1024, description="what you claimed, or the claim's id")]
     outcome: Outcome = None
     note: Annotated[str, Meta(max_length=10_000, description="what came of it, in words")] = ""
     request_id: RequestId = None

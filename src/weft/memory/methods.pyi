@@ -38,6 +38,8 @@ import weft.erasure.carry_out
 import weft.erasure.delete
 import weft.fleet.alerts
 import weft.fleet.claiming
+import weft.fleet.episodes.adding
+import weft.fleet.episodes.recall
 import weft.fleet.overview
 import weft.fleet.projects
 import weft.fleet.publish
@@ -397,6 +399,15 @@ class OperationMethods:
 
     def agent_status(self, agent: str | None = None, *, limit: int = 10) -> weft.fleet.overview.AgentStatus:
         """What an agent holds, its task, and what it did last."""
+
+    def episode_add(self, type: Literal['OBSERVATION', 'DECISION', 'EDIT', 'TEST_RESULT', 'ERROR', 'REFLECTION', 'LEARNING'], content: str, *, entities: Sequence[str] = ..., task_id: str | None = None, outcome: Literal['success', 'failure', 'partial'] | None = None, metadata: dict[str, Any] = ..., sensitive: bool = False, request_id: str | None = None) -> weft.fleet.episodes.adding.EpisodeAdded:
+        """Record what you saw, decided, edited, tested, or an error you met."""
+
+    def episode_recall(self, query: str, *, agent: str | None = None, task_id: str | None = None, types: Sequence[Literal['OBSERVATION', 'DECISION', 'EDIT', 'TEST_RESULT', 'ERROR', 'REFLECTION', 'LEARNING']] = ..., entities: Sequence[str] = ..., since: str | None = None, limit: int = 5, project: str | None = None, everywhere: bool = False) -> weft.fleet.episodes.recall.EpisodesRecalled:
+        """Recall what agents saw, decided, edited, tested and learnt, with the reason for each."""
+
+    def decision_query(self, query: str, *, affected_files: Sequence[str] = ..., limit: int = 5, project: str | None = None, everywhere: bool = False) -> weft.fleet.episodes.recall.EpisodesRecalled:
+        """Find decisions that touch some code, and why they were taken."""
 
     def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Open a task of a workflow, to which its products are joined."""

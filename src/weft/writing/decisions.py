@@ -175,7 +175,7 @@ def _write_new(ctx: CallContext, given: WriteOptions, piece: _Piece) -> WriteRes
         return before
 
     def decide(pos: int) -> WriteDecision[WriteResult]:
-        older = () if piece.supersedes is None else (_existing_decision(ctx, piece.supersedes),)
+        older = () if piece.supersedes is None else (existing_decision(ctx, piece.supersedes),)
         verdict = judge_entry(ctx, entry, by_title=piece.by_title)
         if verdict.outcome == "duplicate" and not (piece.settled and verdict.newer is not None):
             return WriteDecision(answer=_duplicate(ctx, verdict))
@@ -279,7 +279,8 @@ def _to_review(verdict: DedupVerdict) -> WriteResult:
     return WriteResult(status="manual_review", candidates=verdict.alike, notes=(note,))
 
 
-def _existing_decision(ctx: CallContext, node_id: str) -> str:
+def existing_decision(ctx: CallContext, node_id: str) -> str:
+    """The id of a decision that holds. Raises NotFound, or Invalid for a node of another kind."""
     found = ctx.store.nodes(ctx.viewer, NOW, [node_id])
     if not found:
         raise NotFound(

@@ -39,7 +39,9 @@ REQUIRED: Final[Mapping[EpisodeType, Mapping[str, _Check]]] = {
     "TEST_RESULT": {"passed": _COUNT, "failed": _COUNT, "test_files": _TEXTS},
     "ERROR": {"error_type": _TEXT, "stack_summary": _TEXT},
 }
+_NEW: Final[_Check] = (lambda value: value == "new", "new, which says that it is no other one")
 OPTIONAL: Final[Mapping[EpisodeType, Mapping[str, _Check]]] = {
+    "DECISION": {"supersedes": _TEXT, "decision": _NEW},
     "TEST_RESULT": {"coverage_delta": _NUMBER},
     "ERROR": {"recovery_action": _TEXT},
     "OBSERVATION": {"confidence": _SHARE, "query_used": _TEXT},

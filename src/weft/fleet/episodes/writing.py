@@ -39,6 +39,7 @@ class Telling(Struct, frozen=True, kw_only=True):
     content: str
     guard: Guard
     name: str = ""
+    summary: str = ""
     kind: str = EPISODE
     id: str | None = None
     props: dict[str, Any] = field(default_factory=dict)
@@ -91,6 +92,7 @@ def plan_episode(ctx: CallContext, telling: Telling, *, before: str | None = Non
         id=node_id,
         node_kind=telling.kind,
         name=telling.name[:TITLE_CHARACTERS] if telling.kind == EPISODE else telling.name,
+        summary=telling.summary,
         text=telling.content,
         props={
             "type": telling.type,

@@ -132,6 +132,9 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "agent-release",
         "agent-status",
         "coordination-overview",
+        "episode-add",
+        "episode-recall",
+        "decision-query",
     ),
     "Projects, tasks and reports": (
         "project-create",

@@ -39,6 +39,8 @@ def renderer(output: str) -> Callable[[TextPage, Any], None]:
 
 RENDERERS: Final[dict[str, str]] = {
     "AgentStatus": "fleet.status",
+    "EpisodeAdded": "fleet.episode_added",
+    "EpisodesRecalled": "fleet.episodes",
     "Claimed": "fleet.claimed",
     "Overview": "fleet.overview",
     "Released": "fleet.released",

@@ -9,6 +9,8 @@ from weft.text.one_line import flat
 
 if TYPE_CHECKING:
     from weft.fleet.claiming import Claimed, HeldBy, Released
+    from weft.fleet.episodes.adding import EpisodeAdded
+    from weft.fleet.episodes.recall import EpisodesRecalled
     from weft.fleet.overview import AgentStatus, ClaimShown, EpisodeLine, Overview
 
 
@@ -121,3 +123,45 @@ def episode_line(p: TextPage, each: EpisodeLine) -> str:
     return facts(
         p.paint(each.type, "cyan"), each.outcome, p.words(each.text, 160), minute(each.at), p.dim(flat(each.citation))
     )
+
+
+def episode_added(p: TextPage, answer: EpisodeAdded) -> None:
+    """What was recorded, and what it did to claims."""
+    if answer.status == "manual_review":
+        p.say("Nothing was written: there are similar decisions.")
+        p.section("similar", (facts(p.name(each.id), p.words(each.title)) for each in answer.candidates))
+        return
+    if answer.status == "duplicate_skip":
+        p.say(f"Nothing was written: {p.name(answer.id)} says it already.")
+    else:
+        replaced = f", in place of {', '.join(map(p.name, answer.supersedes))}" if answer.supersedes else ""
+        joined = f", joined to {counted(len(answer.linked), 'thing')}" if answer.linked else ""
+        p.say(f"{answer.type} recorded{replaced}{joined}.")
+    for each in answer.claims:
+        p.block(p.remark(each))
+    p.block(p.dim(facts(f"id {p.name(answer.id)}", flat(answer.citation))))
+
+
+def episodes(p: TextPage, answer: EpisodesRecalled) -> None:
+    """Episodes, best first, each with the parts of its score."""
+    if not answer.episodes:
+        p.empty("episodes")
+        return
+    p.say(f"{counted(len(answer.episodes), 'episode')}; score = {answer.formula}.")
+    for each in answer.episodes:
+        who = facts(each.outcome, f"by {p.name(each.agent)}" if each.agent else "", minute(each.at))
+        sure = f"confidence {each.confidence:.2f}" if each.confidence is not None else ""
+        title = p.bold(p.words(each.title)) if each.title and not each.text.startswith(each.title) else ""
+        p.block(
+            facts(
+                f"{p.paint(each.type, 'cyan')} {title}".rstrip(),
+                who,
+                sure,
+                p.dim(flat(each.citation)),
+                p.flag(each.flags),
+            )
+        )
+        p.quote(each.text, short=True)
+        why = each.why
+        fresh = f"recency {why['recency']:.2f} ({why['days']:.0f} days)"
+        p.lines(p.dim(f"  {each.score:.3f}: meaning {why['meaning']:.2f}, {fresh}, nearness {why['nearness']:.2f}"))

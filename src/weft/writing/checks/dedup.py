@@ -171,14 +171,14 @@ def _copies(ctx: CallContext, entry: NewEntry) -> tuple[NodeVersion, ...]:
 
 
 def listed(heading: str, lines: Sequence[str]) -> str:
-    """Alternatives or examples as they are appended to the text of a decision or pattern."""
+    """Alternatives, tradeoffs or examples as they are appended to the text of a decision or pattern."""
     return "\n".join((f"{heading}:", *(f"- {line}" for line in lines))) if lines else ""
 
 
 def _hashes(node: NodeVersion) -> tuple[str, ...]:
     """The hashes of a node's current title and words, which may have been edited since its own hash was stored."""
     words = node.text
-    for heading, prop in (("Alternatives", "alternatives"), ("Examples", "examples")):
+    for heading, prop in (("Alternatives", "alternatives"), ("Examples", "examples"), ("Tradeoffs", "tradeoffs")):
         words = words.removesuffix(listed(heading, [str(each) for each in node.props.get(prop) or ()]))
     # Without a rationale the text equals the title at the time of writing.
     bare = words == node.name or node.props.get(HASH) == _hash(words, "")
