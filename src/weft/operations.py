@@ -85,6 +85,7 @@ MODULES: Final = (
     "fleet.overview",
     "fleet.episodes.adding",
     "fleet.episodes.recall",
+    "fleet.reflecting.reflect",
     "fleet.tasks",
     "fleet.work_products",
     "upkeep.log",

@@ -43,6 +43,7 @@ import weft.fleet.episodes.recall
 import weft.fleet.overview
 import weft.fleet.projects
 import weft.fleet.publish
+import weft.fleet.reflecting.reflect
 import weft.fleet.reports
 import weft.fleet.work_products
 import weft.ingest.ingest
@@ -408,6 +409,9 @@ class OperationMethods:
 
     def decision_query(self, query: str, *, affected_files: Sequence[str] = ..., limit: int = 5, project: str | None = None, everywhere: bool = False) -> weft.fleet.episodes.recall.EpisodesRecalled:
         """Find decisions that touch some code, and why they were taken."""
+
+    def reflect(self, *, task_id: str | None = None, agent: str | None = None, limit: int = 20) -> weft.fleet.reflecting.reflect.Reflected:
+        """Look through episodes for what repeats itself, and keep what is learnt."""
 
     def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Open a task of a workflow, to which its products are joined."""

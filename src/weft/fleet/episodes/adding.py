@@ -12,6 +12,7 @@ from weft.fleet.episodes.edited import after_edit
 from weft.fleet.episodes.involved import involved
 from weft.fleet.episodes.writing import Telling, own_guard, plan_episode
 from weft.fleet.fences import every
+from weft.fleet.reflecting.reflect import reflect_if_due
 from weft.log.kinds.memory import Remembered
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import Name, NodeName, RequestId
@@ -201,7 +202,10 @@ def _wrote(payload: Any, given: EpisodeAdd) -> str | None:
 
 def _reflected(ctx: CallContext, answer: EpisodeAdded) -> EpisodeAdded:
     """With learnings, where the setting `reflect_minutes` has it that the agent's episodes are due to be read."""
-    return answer
+    made = reflect_if_due(ctx) if ctx.settings.reflect_minutes else None
+    if made is None:
+        return answer
+    return replace(answer, learnings=tuple(each.id for each in made.learnings), notes=(*answer.notes, *made.notes))
 
 
 OPERATIONS = (

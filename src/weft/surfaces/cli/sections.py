@@ -135,6 +135,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "episode-add",
         "episode-recall",
         "decision-query",
+        "reflect",
     ),
     "Projects, tasks and reports": (
         "project-create",

@@ -43,6 +43,7 @@ RENDERERS: Final[dict[str, str]] = {
     "EpisodesRecalled": "fleet.episodes",
     "Claimed": "fleet.claimed",
     "Overview": "fleet.overview",
+    "Reflected": "fleet.reflected",
     "Released": "fleet.released",
     "AgentKnowledge": "contexts.knowledge",
     "AlertsListed": "work.alerts",

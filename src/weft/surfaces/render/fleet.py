@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from weft.fleet.episodes.adding import EpisodeAdded
     from weft.fleet.episodes.recall import EpisodesRecalled
     from weft.fleet.overview import AgentStatus, ClaimShown, EpisodeLine, Overview
+    from weft.fleet.reflecting.reflect import Reflected
 
 
 def claimed(p: TextPage, answer: Claimed) -> None:
@@ -165,3 +166,24 @@ def episodes(p: TextPage, answer: EpisodesRecalled) -> None:
         why = each.why
         fresh = f"recency {why['recency']:.2f} ({why['days']:.0f} days)"
         p.lines(p.dim(f"  {each.score:.3f}: meaning {why['meaning']:.2f}, {fresh}, nearness {why['nearness']:.2f}"))
+
+
+def reflected(p: TextPage, answer: Reflected) -> None:
+    """What the episodes show, and what was learnt."""
+    p.say(p.words(answer.insight, 2_000) if p.for_model else answer.insight)
+    for each in answer.patterns:
+        p.block(facts(p.paint(each.kind, "cyan"), p.bold(p.words(each.title)), f"confidence {each.confidence:.2f}"))
+        p.quote(each.text)
+    p.section(
+        "learnings",
+        (
+            facts(
+                p.paint(each.change, "yellow" if each.change in ("weakened", "retired") else "green"),
+                p.words(each.title),
+                f"confidence {each.confidence:.2f}" + (f", was {each.was:.2f}" if each.was is not None else ""),
+            )
+            for each in answer.learnings
+        ),
+    )
+    if answer.reflection:
+        p.block(p.dim(facts(f"reflection {p.name(answer.reflection)}", flat(answer.citation))))

@@ -1,0 +1,1 @@
+"""What repeats itself in episodes, and what is learnt from it."""
