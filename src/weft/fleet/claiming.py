@@ -148,6 +148,7 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
     over = [each for each in held if each.stale and each is not own]
     is_new = own is None or bool(own.stale)
     since = ctx.clock.now_us() if own is None or own.stale else own.claim.since
+    slots = {target.slot, taking.task or target.slot}  # a task that ends meanwhile takes no claims
     inside = [each for each in over if each.claim.target != target.id]  # the claim on the target itself is replaced
     why = "; ".join(_why_ended(each) for each in over if each not in inside)
     drafts = (
@@ -167,7 +168,7 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
         ),
         notes=(f"your earlier claim had ended: {own.stale}",) if own is not None and own.stale else (),
     )
-    return WriteDecision(answer=answer, drafts=drafts, fence=claims_fence((target.id,), pos, slots=(target.slot,)))
+    return WriteDecision(answer=answer, drafts=drafts, fence=claims_fence((target.id,), pos, slots=slots))
 
 
 def _task_of(ctx: CallContext, given: AgentClaim, target: NodeVersion) -> str | None:
@@ -275,7 +276,7 @@ class Released(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def agent_release(ctx: CallContext, given: AgentRelease) -> Released:
     """Ends your claim, so that others may work on it, and records how it went as an episode.
 
-    Only the holder releases a claim; handoff passes work on, and the operator may release any.
+    Only the holder releases a claim; `weft handoff` passes work on, and the operator may release any.
     """
     if before := earlier_result(ctx, given.request_id, _release_written):
         return Released(status="duplicate_skip", id=before.id, citation=before.citation, notes=before.notes)
@@ -289,7 +290,7 @@ def _decide_release(ctx: CallContext, given: AgentRelease, pos: int) -> WriteDec
     if claim.holder.agent != ctx.writer.actor.agent and ctx.writer.actor.role != "operator":
         raise Forbidden(
             f"{claim.target[:120]!r} is held by {claim.holder.agent} since {to_iso(claim.since)[:19]}Z, not by you",
-            hint="only the holder releases it; handoff takes over the task of an agent that is gone",
+            hint="only the holder releases it; `weft handoff` takes over the task of an agent that is gone",
         )
     episode = released_episode(ctx, claim, outcome=given.outcome, note=given.note.strip())
     reason = f"released by {ctx.writer.actor.agent}{f': {given.outcome}' if given.outcome else ''}"

@@ -107,7 +107,7 @@ def coordination_overview(ctx: CallContext, given: CoordinationOverview) -> Over
     held = held_in(ctx, projects)
     active = [each for each in held if not each.stale]
     stale = [each for each in held if each.stale]
-    refusals = _refusals(ctx, projects, {each.claim.id: each.claim for each in held})
+    refusals = refusals_of(ctx, projects, held)
     notes = [f"only {MAX_CLAIMS:,} claims were read"] if len(held) == MAX_CLAIMS else []
     for what, found in (("claims", active), ("stale claims", stale), ("refused attempts", refusals)):
         if len(found) > given.limit:
@@ -196,10 +196,9 @@ def _show(held: Held, citation: str, tasks: dict[str, NodeVersion]) -> ClaimShow
     )
 
 
-def _refusals(
-    ctx: CallContext, projects: tuple[str | None, ...] | None, claims: dict[str, Claim]
-) -> list[RefusedShown]:
+def refusals_of(ctx: CallContext, projects: tuple[str | None, ...] | None, held: Sequence[Held]) -> list[RefusedShown]:
     """Refused attempts, latest first: of claims that are held still, and of the last day."""
+    claims = {each.claim.id: each.claim for each in held}
     find = Find(id_prefix="refused:", projects=projects)
     since = ctx.clock.now_us() - DAY_US
     nodes = [

@@ -15,8 +15,11 @@ import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, replace
 
+from weft.append.append import Fence
 from weft.core.errors import Conflict, Invalid, NotFound
 from weft.core.types import NOW, Guard, NodeVersion
+from weft.fleet.fences import every
+from weft.fleet.work.completion import Completion, completion
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
 from weft.runtime.call_context import CallContext
@@ -169,9 +172,9 @@ def work_update(ctx: CallContext, given: WorkUpdate) -> WriteResult:
 
     def props(task: NodeVersion) -> dict[str, Any]:
         told = {"note": given.note.strip()} if given.note.strip() else {}
-        return {**told, "status": given.status or status_of(task), **_outputs(task, given.outputs)}
+        return {**told, "status": given.status or status_of(task), **with_outputs(task, given.outputs)}
 
-    return _changed(ctx, given.id, given.request_id, props, cannot="be updated")
+    return changed_task(ctx, given.id, given.request_id, props, cannot="be updated").told
 
 
 class WorkComplete(Struct, frozen=True, kw_only=True):
@@ -187,33 +190,45 @@ class WorkComplete(Struct, frozen=True, kw_only=True):
 def work_complete(ctx: CallContext, given: WorkComplete) -> WriteResult:
     """Completes a task as succeeded, failed or cancelled, with its result, by which it can be found.
 
-    This is final: a completed task is not completed again, accepts no updates and no more products.
+    This is final: a completed task is not completed again, accepts no updates and no more products. Claims for it end,
+    its outcome is kept as a decision and its episodes are reflected on, all at once.
     """
     _check_size(given.outputs, "outputs")
 
     def props(task: NodeVersion) -> dict[str, Any]:
         told = {"result": given.result.strip()} if given.result.strip() else {}
-        return {**told, "status": given.status, **_outputs(task, given.outputs)}
+        return {**told, "status": given.status, **with_outputs(task, given.outputs)}
 
-    return _changed(ctx, given.id, given.request_id, props, cannot="be completed again")
+    return changed_task(ctx, given.id, given.request_id, props, cannot="be completed again").told
 
 
-def _changed(
+class Transition(Struct, frozen=True, kw_only=True):
+    """A change of a task's state, and what ended with it."""
+
+    told: WriteResult
+    end: Completion = Completion()
+
+
+def changed_task(
     ctx: CallContext,
     written: str,
     request_id: str | None,
     props: Callable[[NodeVersion], dict[str, Any]],
     *,
     cannot: str,
-) -> WriteResult:
-    """Writes a new state of a task. Of concurrent changes each sees the one before."""
+    edges: tuple[EdgeAssertion, ...] = (),
+    fences: Callable[[int], tuple[Fence, ...]] = lambda pos: (),
+) -> Transition:
+    """Writes a new state of a task; the last one together with what ends with it. Of concurrent changes each sees the
+    one before.
+    """
     task_id = task_named(ctx, written).id
 
     def is_it(payload: Any) -> str | None:
         nodes = payload.nodes if isinstance(payload, Asserted) else ()
         return next((node.id for node in nodes if node.id == task_id), None)
 
-    def choose(pos: int) -> WriteDecision[WriteResult]:
+    def choose(pos: int) -> WriteDecision[Transition]:
         task = task_named(ctx, task_id)
         if status_of(task) in DONE:
             raise task_closed(task, cannot=cannot)
@@ -222,22 +237,37 @@ def _changed(
             told = WriteResult(
                 status="duplicate_skip", id=task.id, notes=("nothing was written: its state is the same already",)
             )
-            return WriteDecision(answer=told)
-        told = WriteResult(status="saved", id=task.id)
-        return WriteDecision(answer=told, drafts=(_version(ctx, task, after),), fence=node_fence(task, pos))
+            return WriteDecision(answer=Transition(told=told))
+        end = Completion()
+        if after["status"] in DONE:
+            end = completion(ctx, task, status=after["status"], result=str(after.get("result", "")), pos=pos)
+        told = WriteResult(status="saved", id=task.id, notes=_ended_with(end))
+        drafts = (task_version(ctx, task, after, edges), *end.drafts)
+        fence = every(node_fence(task, pos), end.fence, *fences(pos))
+        return WriteDecision(answer=Transition(told=told, end=end), drafts=drafts, fence=fence)
 
     if before := earlier_result(ctx, request_id, is_it):
-        return before
+        return Transition(told=before)
     try:
-        return result_of(*decide_and_commit(ctx, choose, request_id=request_id))
+        done, made = decide_and_commit(ctx, choose, request_id=request_id)
+        return replace(done, told=result_of(done.told, made))
     except Conflict:
         if before := earlier_result(ctx, request_id, is_it):  # by a concurrent call with the same request id
-            return before
+            return Transition(told=before)
         raise
 
 
-def _version(ctx: CallContext, task: NodeVersion, props: dict[str, Any]) -> Draft:
-    """The task from now on; joined to its conversation if that has been recorded since."""
+def _ended_with(end: Completion) -> tuple[str, ...]:
+    """What ended with a task, and what was learnt, in words."""
+    claims = f"claims released: {', '.join(claim.target for claim in end.released)}" if end.released else ""
+    learnt = "; ".join(f"{each.change} learning: {each.title}" for each in end.reflection.learnt)
+    return tuple(filter(None, (claims, learnt)))
+
+
+def task_version(
+    ctx: CallContext, task: NodeVersion, props: dict[str, Any], more: tuple[EdgeAssertion, ...] = ()
+) -> Draft:
+    """The task from now on, with more relations; joined to its conversation if that has been recorded since."""
     summary = str(props.get("result") or task.summary)
     again = replace(assertion_of(task), props=props, summary=summary, valid_from=None, valid_to=None)
     cited = ctx.store.citations(ctx.viewer, [task.event]).get(task.event)
@@ -246,12 +276,12 @@ def _version(ctx: CallContext, task: NodeVersion, props: dict[str, Any]) -> Draf
     if isinstance(key, str) and (node := conversation_named(ctx, key)) is not None:
         joined = ctx.store.edges(ctx.viewer, NOW, task.id, rel=RAISED_DURING, direction="out", before=None, limit=1)
         edges = () if joined else (_raised_edge(task.id, node.id, task.guard),)
-    payload = Asserted(nodes=(again,), edges=edges)
+    payload = Asserted(nodes=(again,), edges=(*edges, *more))
     return Draft(kind="graph.asserted", payload=payload, caused_by=() if cited is None else (cited,))
 
 
-def _outputs(task: NodeVersion, more: dict[str, Any]) -> dict[str, Any]:
-    """All outputs, within their size limit."""
+def with_outputs(task: NodeVersion, more: dict[str, Any]) -> dict[str, Any]:
+    """A task's outputs with more of them, within their size limit."""
     before = task.props.get("outputs")
     after = {**(before if isinstance(before, dict) else {}), **more}
     _check_size(after, "outputs")

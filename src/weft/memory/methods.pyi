@@ -45,6 +45,11 @@ import weft.fleet.projects
 import weft.fleet.publish
 import weft.fleet.reflecting.reflect
 import weft.fleet.reports
+import weft.fleet.work.blocking
+import weft.fleet.work.creating
+import weft.fleet.work.handoff
+import weft.fleet.work.progress
+import weft.fleet.work.updating
 import weft.fleet.work_products
 import weft.ingest.ingest
 import weft.log.verify
@@ -412,6 +417,30 @@ class OperationMethods:
 
     def reflect(self, *, task_id: str | None = None, agent: str | None = None, limit: int = 20) -> weft.fleet.reflecting.reflect.Reflected:
         """Look through episodes for what repeats itself, and keep what is learnt."""
+
+    def feature_create(self, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '') -> weft.writing.write_contract.WriteResult:
+        """Create a feature, which tasks are part of."""
+
+    def task_create(self, title: str, description: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, feature: str | None = None, depends_on: Sequence[str] = ..., priority: Literal['critical', 'high', 'medium', 'low'] | None = None, assignee: str | None = None) -> weft.writing.write_contract.WriteResult:
+        """Create a task, with what it waits for."""
+
+    def plan_save(self, title: str, steps: Sequence[dict[str, Any]], *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', feature: str | None = None) -> weft.fleet.work.creating.PlanSaved:
+        """Keep a plan: an ordered list of tasks."""
+
+    def task_update(self, task: str, status: Literal['open', 'running', 'blocked', 'succeeded', 'failed', 'cancelled', 'pending', 'in_progress', 'completed'] | None = None, *, note: str = '', outputs: dict[str, Any] = ..., assignee: str | None = None, priority: Literal['critical', 'high', 'medium', 'low'] | None = None, depends_on: Sequence[str] = ..., request_id: str | None = None) -> weft.fleet.work.updating.TaskUpdated:
+        """Move a task on; at its end claims end, the outcome is kept and something is learnt."""
+
+    def progress_query(self, *, status: Literal['open', 'running', 'blocked', 'succeeded', 'failed', 'cancelled'] | None = None, feature: str | None = None, assignee: str | None = None, open_only: bool = False, limit: int = 20, offset: int = 0, project: str | None = None, everywhere: bool = False) -> weft.fleet.work.progress.Progress:
+        """Tasks with their state, who holds them and what they wait for."""
+
+    def feature_status(self, feature: str) -> weft.fleet.work.progress.FeatureShown:
+        """How far a feature is: tasks, changed code, tests that reach it."""
+
+    def blocking_issues(self, task: str | None = None, *, limit: int = 20, project: str | None = None, everywhere: bool = False) -> weft.fleet.work.blocking.Issues:
+        """What stands in the way of work: blocked tasks, conflicts, stale claims, failures."""
+
+    def handoff(self, task: str, *, to: str | None = None, take_over: bool = False, note: str = '') -> weft.fleet.work.handoff.HandedOff:
+        """All that another agent needs to carry on a task; passes it on or takes it over."""
 
     def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Open a task of a workflow, to which its products are joined."""

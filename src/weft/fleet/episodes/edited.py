@@ -1,4 +1,4 @@
-"""What an agent's recorded edit of a file does to claims on it."""
+"""The effect of a recorded edit on claims of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an episode is about: code by path or symbol, other nodes by id, entities by name."""
+"""The subjects of an episode: code by path or symbol, other nodes by id, entities by name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What repeats itself in episodes, and what is learnt from it."""
+"""Reflection: patterns that repeat themselves in episodes, and learnings from them."""

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from weft.append.append import Fence
 from weft.core.types import NOW, Find, Guard, NodeVersion
 from weft.fleet.episodes.contracts import LEARNING
-from weft.fleet.reflecting.mine import LEAST_TO_LEARN, Pattern, Step, contradicts
+from weft.fleet.reflecting.mine import LEAST_TO_LEARN, FoundPattern, Step, contradicts
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, Ended, NodeAssertion
 from weft.retrieval.citations.file_ids import file_id
@@ -61,7 +61,7 @@ def learning_id(key: str, guard: Guard) -> str:
 
 def plan_learnings(
     ctx: CallContext,
-    found: Sequence[Pattern],
+    found: Sequence[FoundPattern],
     steps: Sequence[Step],
     guard: Guard,
     *,
@@ -93,7 +93,7 @@ def plan_learnings(
 def _learn(
     ctx: CallContext,
     node_id: str,
-    pattern: Pattern,
+    pattern: FoundPattern,
     before: NodeVersion | None,
     guard: Guard,
     *,

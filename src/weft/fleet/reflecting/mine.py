@@ -46,7 +46,7 @@ class Step(Struct, frozen=True, kw_only=True):
         return self.type == "TEST_RESULT" and self.failed == 0 and self.passed > 0
 
 
-class Pattern(Struct, frozen=True, kw_only=True):
+class FoundPattern(Struct, frozen=True, kw_only=True):
     """Something that repeats itself. `key` names it, so that it is learnt once; `evidence` are ids of episodes."""
 
     kind: PatternKind
@@ -59,7 +59,7 @@ class Pattern(Struct, frozen=True, kw_only=True):
     tests: tuple[str, ...] = ()
 
 
-def patterns(steps: Sequence[Step]) -> tuple[Pattern, ...]:
+def patterns(steps: Sequence[Step]) -> tuple[FoundPattern, ...]:
     """Every pattern, the surest first."""
     ordered = sorted(steps, key=lambda step: step.at)
     found = [*_hotspots(ordered), *_decisions(ordered), *_rereads(ordered), *_fixes(ordered)]
@@ -85,11 +85,11 @@ def contradicts(
     return []
 
 
-def _hotspots(steps: Sequence[Step]) -> Iterable[Pattern]:
+def _hotspots(steps: Sequence[Step]) -> Iterable[FoundPattern]:
     edits = _by_place(step for step in steps if step.type == "EDIT")
     for place, found in edits.items():
         if len(found) >= LEAST_EDITS:
-            yield Pattern(
+            yield FoundPattern(
                 kind="hotspot",
                 key=f"hotspot {place}",
                 title=f"{place} is edited again and again",
@@ -101,7 +101,7 @@ def _hotspots(steps: Sequence[Step]) -> Iterable[Pattern]:
             )
 
 
-def _decisions(steps: Sequence[Step]) -> Iterable[Pattern]:
+def _decisions(steps: Sequence[Step]) -> Iterable[FoundPattern]:
     for at, decision in enumerate(steps):
         if decision.type != "DECISION" or not decision.places:
             continue
@@ -119,7 +119,7 @@ def _decisions(steps: Sequence[Step]) -> Iterable[Pattern]:
             f" {'It passed in the end' if mended else 'It did not pass since'}: check this code when the decision is"
             " applied again."
         )
-        yield Pattern(
+        yield FoundPattern(
             kind="decision_error",
             key=f"decision_error {decision.id}",
             title=f"“{decision.title}” led to errors",
@@ -130,7 +130,7 @@ def _decisions(steps: Sequence[Step]) -> Iterable[Pattern]:
         )
 
 
-def _rereads(steps: Sequence[Step]) -> Iterable[Pattern]:
+def _rereads(steps: Sequence[Step]) -> Iterable[FoundPattern]:
     runs: dict[str, list[Step]] = defaultdict(list)
     best: dict[str, list[Step]] = {}
     for step in steps:
@@ -143,7 +143,7 @@ def _rereads(steps: Sequence[Step]) -> Iterable[Pattern]:
                     best[place] = list(runs[place])
     for place, found in best.items():
         if len(found) >= LEAST_READS:
-            yield Pattern(
+            yield FoundPattern(
                 kind="reread",
                 key=f"reread {place}",
                 title=f"{place} is read again and again",
@@ -154,7 +154,7 @@ def _rereads(steps: Sequence[Step]) -> Iterable[Pattern]:
             )
 
 
-def _fixes(steps: Sequence[Step]) -> Iterable[Pattern]:
+def _fixes(steps: Sequence[Step]) -> Iterable[FoundPattern]:
     for at, passed in enumerate(steps):
         if not passed.went_well:
             continue
@@ -166,7 +166,7 @@ def _fixes(steps: Sequence[Step]) -> Iterable[Pattern]:
         if not edits or len(files) > MOST_FIXED:
             continue
         tests = tuple(sorted(set(steps[begun].tests) & set(passed.tests)))
-        yield Pattern(
+        yield FoundPattern(
             kind="fix",
             key=f"fix {' '.join(sorted(files))} {' '.join(tests)}",
             title=f"Editing {', '.join(files[:NAMED])} made {', '.join(tests[:NAMED])} pass",

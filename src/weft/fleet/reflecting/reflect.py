@@ -17,7 +17,7 @@ from weft.fleet.episodes.writing import INVOLVES, Telling, own_guard, plan_episo
 from weft.fleet.fences import every
 from weft.fleet.overview import episodes_of
 from weft.fleet.reflecting.learnings import Learnt, plan_learnings
-from weft.fleet.reflecting.mine import Pattern, Step, patterns
+from weft.fleet.reflecting.mine import FoundPattern, Step, patterns
 from weft.log.draft import Draft
 from weft.retrieval.citations.file_ids import file_id
 from weft.runtime.call_context import CallContext
@@ -78,7 +78,7 @@ class ReflectionPlan(Struct, frozen=True, kw_only=True):
 
     id: str = ""
     drafts: tuple[Draft, ...] = ()
-    found: tuple[Pattern, ...] = ()
+    found: tuple[FoundPattern, ...] = ()
     learnt: tuple[Learnt, ...] = ()
     insight: str = ""
     read: int = 0
@@ -203,7 +203,7 @@ def _count(held: object) -> int:
     return held if isinstance(held, int) and not isinstance(held, bool) else 0
 
 
-def _insight(found: Sequence[Pattern], learnt: Sequence[Learnt], read: int, known: int) -> str:
+def _insight(found: Sequence[FoundPattern], learnt: Sequence[Learnt], read: int, known: int) -> str:
     if not read:
         return "There are no episodes to reflect on."
     if not found and not learnt:
