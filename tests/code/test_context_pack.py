@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 import weft
 from tests.code.ferry import FILES, PROJECT, TASK, ferry, many_tests, of_files, reopened
@@ -17,6 +18,7 @@ from weft.code.ask.lookup import MOST_NAMED
 from weft.code.index.index import index_workspace
 from weft.context.tokens import count_tokens
 from weft.core.errors import Invalid
+from weft.core.types import Actor
 from weft.surfaces.mcp.answer import success
 
 SNAPSHOTS = Path(__file__).parent / "packs"
@@ -121,10 +123,32 @@ def test_the_name_of_a_file_is_not_looked_for_among_symbols(
     assert "py" not in asked  # which every file's name ends with
 
 
-def test_a_claim_is_accepted_and_said_to_be_none(memory: weft.Memory) -> None:
+def test_a_pack_claims_nothing_by_itself_and_says_how(memory: weft.Memory) -> None:
     pack = memory.call("context_pack", task=TASK, claim=True)
     assert pack.active_blockers == ()
-    assert any("claims are not implemented yet" in note for note in pack.notes)
+    assert any("weft agent-claim" in note for note in pack.notes)
+    assert not memory.call("coordination_overview").active
+
+
+def test_a_pack_tells_what_others_hold_and_what_was_learnt_there(place: Path) -> None:
+    with reopened(place) as memory:
+        pack = memory.call("context_pack", task=TASK)
+        file = pack.core_symbols[0].file
+        ctx = memory.ctx
+        other = weft.Memory(replace(ctx, writer=replace(ctx.writer, session="ben-1", actor=Actor(agent="ben"))))
+        other.call("agent_claim", target=file, intent="rename the desk")
+        metadata = {"file": file, "diff_summary": "x", "lines_before": 1, "lines_after": 2, "reason": "y"}
+        for number in range(3):
+            other.call("episode_add", type="EDIT", content=f"edit {number}", metadata=metadata)
+        other.call("reflect")
+        told = memory.call("context_pack", task=TASK)
+        assert any("ben holds" in line and "rename the desk" in line for line in told.active_blockers)
+        assert "edited again and again" in told.learnings[0].title
+        assert told.core_symbols[0].learnings == (told.learnings[0].id,)
+        assert "Held by others" in told.text
+        assert "Learnt here" in told.text
+        other.call("agent_release", target=file)
+        assert memory.call("context_pack", task=TASK).active_blockers == ()
 
 
 def test_a_plan_is_told_with_its_task(place: Path) -> None:

@@ -1,6 +1,6 @@
 """`memory_checkout`: one question, one prompt of cited lines, and the data that the prompt rests on.
 
-Claims on work and hand-overs between agents are planned: `claims` is their field, and empty.
+Beside what is known it tells who works on what: an agent begins nothing that another is at.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from weft.checkout.beside import beside_hits
 from weft.checkout.briefings import left_by
 from weft.checkout.choose_lines import briefing_lines, choose_lines, sections_of
+from weft.checkout.crew import crew_of
 from weft.checkout.report import (
     CheckoutDiagnostics,
     CurrentFact,
@@ -50,7 +51,8 @@ class Checkout(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A checkout: `prompt` is ready for a model, the rest is what it is made of.
 
     `evidence` are its lines with their slots, `provenance` who recorded their sources, `retention` what age changed,
-    `quality` how far to trust it. `claims` is for work that other agents hold: none yet.
+    `quality` how far to trust it. `claims` are work that other agents hold, `conflicts` attempts at what another held
+    and claims of the caller gone stale, `learnings` what agents learnt about the code of these lines.
     """
 
     query: str
@@ -71,6 +73,8 @@ class Checkout(Struct, frozen=True, kw_only=True, omit_defaults=True):
     counts: dict[str, int] = field(default_factory=dict)
     token_use: TokenUse = TokenUse()
     claims: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
     degraded: str = ""
     notes: tuple[str, ...] = ()
 
@@ -102,14 +106,15 @@ def memory_checkout(ctx: CallContext, given: MemoryCheckout) -> Checkout:
     chosen = choose_lines(reader, found)
     ties, untied = ties_among(reader, answer, chosen.ranked)
     sections = sections_of(found, chosen, ties)
+    crew = crew_of(reader, answer, [line.node for line in chosen.lines.values()])
     frame = ContextFrame(
         head=_head(ctx, given, policy.purpose),
-        warnings=warnings_of(reader, found, chosen),
+        warnings=(*crew.warnings, *warnings_of(reader, found, chosen)),
         guidance=guidance_of(policy, profile) if chosen.count or briefing else (),
     )
     prompt = assemble(sections, ties, frame, given.max_tokens)
     for _ in range(WARNED):
-        warnings = warnings_of(reader, found, chosen, prompt)
+        warnings = (*crew.warnings, *warnings_of(reader, found, chosen, prompt))
         if warnings == frame.warnings:
             break
         frame = replace(frame, warnings=warnings)
@@ -127,8 +132,11 @@ def memory_checkout(ctx: CallContext, given: MemoryCheckout) -> Checkout:
         purpose=policy.purpose,
         warnings=tuple(frame.warnings),
         guidance=tuple(frame.guidance),
+        claims=crew.claims,
+        conflicts=crew.conflicts,
+        learnings=crew.learnings,
         degraded=answer.degraded,
-        notes=tuple(dict.fromkeys((*notes, *lost, *unread))),
+        notes=tuple(dict.fromkeys((*notes, *lost, *unread, *crew.notes))),
         **report,
     )
     return bounded(_only(made, given.fields), "evidence", beside={"origins": ("provenance",)})

@@ -27,6 +27,9 @@ FieldName = Literal[
     "diagnostics",
     "counts",
     "token_use",
+    "claims",
+    "conflicts",
+    "learnings",
 ]
 FIELDS: Final[tuple[str, ...]] = get_args(FieldName)
 

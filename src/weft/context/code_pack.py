@@ -92,8 +92,8 @@ class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ContextPack(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One briefing: where to start, the important symbols, their relations, decisions about them.
 
-    `learnings` and `active_blockers` are planned and empty. A budget is of `text`; `token_estimate` is the cost of the
-    whole as text or as data, whichever is more.
+    `learnings` are what agents learnt about these files, `active_blockers` what others hold of them. A budget is of
+    `text`; `token_estimate` is the cost of the whole as text or as data, whichever is more.
     """
 
     summary: str
@@ -149,7 +149,8 @@ def pack_text(pack: ContextPack) -> str:
     blocks = ["\n".join(rows)] if rows else []
     sections = {
         "Joined to them": [dependency_line(each) for each in pack.dependencies],
-        "Decisions": [known_line(each) for each in (*pack.decisions, *pack.learnings)],
+        "Decisions": [known_line(each) for each in pack.decisions],
+        "Learnt here": [known_line(each) for each in pack.learnings],
         "Plan": [known_line(pack.plan)] if pack.plan is not None else [],
         "Episodes": [known_line(each) for each in pack.episodes],
         "Held by others": [quoted(each) for each in pack.active_blockers],

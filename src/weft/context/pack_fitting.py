@@ -37,13 +37,17 @@ FIRST_ROWS: Final = 3  # symbols that come before the first body, which is one o
 FIRST_BODY_SHARE: Final = 0.25  # of the budget for the first body before other symbols
 SHORT_REFS: Final = 1  # callers and tests of the first symbol that a short pack names
 SHORT_DECISIONS: Final = 2
+SHORT_LEARNINGS: Final = 1
+SHORT_BLOCKERS: Final = 2
 LEAST_TOLD: Final = 2  # words of a summary beyond those of the name, for a short pack to show it
 MOST_ROUNDS: Final = 8
 ROOM_FOR_COUNT: Final = 99_999  # a placeholder until the count is known
 BESIDE: Final = ("callers", "callees", "tests")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
 
-Piece = tuple[Literal["row", "body", "callers", "callees", "tests", "dependency", "decision", "plan", "episode"], int]
+Piece = tuple[
+    Literal["row", "body", "callers", "callees", "tests", "dependency", "decision", "learning", "plan", "episode"], int
+]
 
 
 def fitted(whole: ContextPack, budget_tokens: int) -> ContextPack:
@@ -81,6 +85,7 @@ def _with(told: ContextPack, budget_tokens: int, *, roomy: bool) -> ContextPack:
         core_symbols=tuple(rows),
         dependencies=tuple(each for at, each in enumerate(told.dependencies) if ("dependency", at) in taken),
         decisions=tuple(each for at, each in enumerate(told.decisions) if ("decision", at) in taken),
+        learnings=tuple(each for at, each in enumerate(told.learnings) if ("learning", at) in taken),
         plan=told.plan if ("plan", 0) in taken else None,
         episodes=tuple(each for at, each in enumerate(told.episodes) if ("episode", at) in taken),
     )
@@ -117,7 +122,11 @@ def _pieces(pack: ContextPack, costs: Mapping[Piece, int], room_tokens: int) -> 
     return {
         "core": core,
         "dependencies": beside,
-        "decisions": [("decision", at) for at in range(len(pack.decisions))],
+        "decisions": [
+            *(("learning", at) for at in range(len(pack.learnings[:1]))),  # the surest one first
+            *(("decision", at) for at in range(len(pack.decisions))),
+            *(("learning", at) for at in range(1, len(pack.learnings))),
+        ],
         "plan": [("plan", 0)] if pack.plan is not None else [],
         "episodes": [("episode", at) for at in range(len(pack.episodes))],
     }
@@ -139,8 +148,9 @@ def _cost(pack: ContextPack, piece: Piece, first: Mapping[str, int], *, roomy: b
             text = dependency_line(pack.dependencies[at])
         case "plan":
             text = known_line(pack.plan) if pack.plan is not None else ""
-        case "decision" | "episode":
-            text = known_line((pack.decisions if sort == "decision" else pack.episodes)[at])
+        case "decision" | "learning" | "episode":
+            known = {"decision": pack.decisions, "learning": pack.learnings, "episode": pack.episodes}
+            text = known_line(known[sort][at])
     return count_tokens(f"{text}\n")
 
 
@@ -167,6 +177,8 @@ def _short(whole: ContextPack) -> ContextPack:
         core_symbols=tuple(_first(each) if at == 0 else _named(each) for at, each in enumerate(whole.core_symbols)),
         dependencies=(),
         decisions=whole.decisions[:SHORT_DECISIONS],
+        learnings=whole.learnings[:SHORT_LEARNINGS],
+        active_blockers=whole.active_blockers[:SHORT_BLOCKERS],
         episodes=(),
     )
 

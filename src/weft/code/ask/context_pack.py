@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from weft.code.ask.at_work import AtWork, at_work_on
 from weft.code.ask.known import DECISION_KINDS, known_of
 from weft.code.ask.lookup import (
     MOST_OF_ONE,
@@ -55,7 +56,6 @@ DEFAULT_TOKENS: Final = 1_200
 AROUND: Final = ("CALLS", "EXTENDS", "IMPLEMENTS", "TESTS", "INVOLVES", MENTIONS_CODE)
 EPISODE_KINDS: Final = ("Episode",)
 NO_MATCH: Final = "No code of this workspace matches the task."
-NO_CLAIMS: Final = "claims are not implemented yet: nothing is claimed, and active_blockers is empty"
 
 
 class ContextPackAsked(Struct, frozen=True, kw_only=True):
@@ -69,8 +69,8 @@ class ContextPackAsked(Struct, frozen=True, kw_only=True):
     budget: Annotated[int, Meta(ge=50, le=DEBUG_TOKENS, description="the most tokens of the answer")] = DEFAULT_TOKENS
     include_decisions: Annotated[bool, Meta(description="include decisions about it")] = True
     include_episodes: Annotated[bool, Meta(description="include episodes around it")] = True
-    include_learnings: Annotated[bool, Meta(description="include learnings about it; not implemented yet")] = True
-    claim: Annotated[bool, Meta(description="claim the work for the caller; not implemented yet")] = False
+    include_learnings: Annotated[bool, Meta(description="include learnings about it")] = True
+    claim: Annotated[bool, Meta(description="say how to claim the place to start")] = False
 
 
 def context_pack(ctx: CallContext, given: ContextPackAsked) -> ContextPack:
@@ -92,7 +92,8 @@ def context_pack(ctx: CallContext, given: ContextPackAsked) -> ContextPack:
     slices = Slices(ctx, when)
     shown = _shown_whole(core, given)
     slices.know([node for node in core if node.id in shown])
-    rows = tuple(_slice(slices, node, steps, seeds, with_code=node.id in shown) for node in core)
+    at_work = at_work_on(ctx, when, core, with_learnings=given.include_learnings)
+    rows = tuple(_slice(slices, node, steps, seeds, at_work, with_code=node.id in shown) for node in core)
     decisions, episodes, untold = _known(ctx, when, given, core, steps, seeds)
     plan, unplanned = _plan(ctx, when, given)
     stale = tuple(dict.fromkeys((*slices.stale, *not_indexed(ctx, map(path_of, core)))))
@@ -105,7 +106,8 @@ def context_pack(ctx: CallContext, given: ContextPackAsked) -> ContextPack:
         *untold,
         *unplanned,
         *seeds.notes,
-        NO_CLAIMS if given.claim else "",
+        *at_work.notes,
+        _how_to_claim(core[0]) if given.claim else "",
     )
     whole = ContextPack(
         summary=_summary(core, given.budget),
@@ -113,6 +115,8 @@ def context_pack(ctx: CallContext, given: ContextPackAsked) -> ContextPack:
         core_symbols=rows,
         dependencies=_dependencies(core, steps, seeds),
         decisions=decisions,
+        learnings=at_work.learnings,
+        active_blockers=at_work.blockers,
         plan=plan,
         episodes=episodes,
         notes=tuple(dict.fromkeys(filter(None, notes))),
@@ -155,8 +159,12 @@ def _nothing(ctx: CallContext, when: When, given: ContextPackAsked, seeds: TaskS
     if not degraded and not is_indexed(ctx, when):
         raise NotFound("no code of this workspace is indexed", hint=NOT_READ)
     said = "The graph of this workspace's code cannot be read." if degraded else NO_MATCH
-    notes = (*seeds.notes, *([NO_CLAIMS] if given.claim else []))
-    return fitted(ContextPack(summary=said, notes=notes), given.budget)
+    return fitted(ContextPack(summary=said, notes=tuple(seeds.notes)), given.budget)
+
+
+def _how_to_claim(start: NodeVersion) -> str:
+    """A pack only reads: a claim says what the caller is going to do, which a pack cannot know."""
+    return f"nothing is claimed by a pack; `weft agent-claim {start.id} INTENT` claims the place to start"
 
 
 # Symbols
@@ -203,7 +211,13 @@ def _names(task: str, node: NodeVersion) -> bool:
 
 
 def _slice(
-    slices: Slices, node: NodeVersion, steps: tuple[Steps, Steps], seeds: TaskSeeds, *, with_code: bool
+    slices: Slices,
+    node: NodeVersion,
+    steps: tuple[Steps, Steps],
+    seeds: TaskSeeds,
+    at_work: AtWork,
+    *,
+    with_code: bool,
 ) -> CodeSlice:
     out, into = (each.get(node.id, ()) for each in steps)
     callers = [step for step in into if step.edge.rel == "CALLS" and not is_test(step.node)]
@@ -226,6 +240,7 @@ def _slice(
         more_callees=max(len(callees) - NEIGHBOURS, 0),
         more_tests=max(len(tests) - NEIGHBOURS, 0),
         decisions=tuple(step.node.id for step in into if step.node.kind in DECISION_KINDS),
+        learnings=at_work.of(node),
         ppr_score=round(seeds.walked.get(node.id, 0.0), 4),
         valid_from=to_iso(node.interval.valid_from),
         id=node.id,
@@ -375,6 +390,8 @@ OPERATIONS = (
             "dependencies": "low",
             "episodes": "low",
             "decisions": "high",
+            "learnings": "high",
+            "active_blockers": "high",
             "token_estimate": "low",
         },
     ),

@@ -1,6 +1,6 @@
 """`impact_analyze`: direct and transitive dependants of a change, and the tests that reach it.
 
-`claims` is reserved for claims of other agents on affected code, and empty.
+`claims` are those of other agents on the changed code and its direct dependants.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from weft.code.ask.at_work import claims_of_others
 from weft.code.ask.diff import MORE_THAN_LIMIT, DiffSince, diff_since
 from weft.code.ask.lookup import (
     MOST_OF_ONE,
@@ -62,7 +63,7 @@ class BlastRadius(Struct, frozen=True, kw_only=True):
 class ImpactAnalyzed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Dependants of a change. `direct` ones are one step away, `transitive` ones further; tests are listed separately.
 
-    `changed` are the changed symbols and files. `claims` is reserved for claims of other agents, and empty.
+    `changed` are the changed symbols and files. `claims` are those of other agents in the way.
     """
 
     summary: str
@@ -106,6 +107,7 @@ def impact_analyze(ctx: CallContext, given: ImpactAnalyze) -> ImpactAnalyzed:
         transitive=tuple(each.told for each in code if each.told.distance > 1),
         files=tuple(files),
         changed=tuple(ref_to(node) for node in starts[:MAX_GIVEN]),
+        claims=claims_of_others(ctx, when, [*(node.id for node in starts[:MAX_GIVEN]), *_nearest(found)]),
         notes=tuple(dict.fromkeys(filter(None, (stale, *notes, *found.notes, *_cut(found))))),
     )
     return bounded_lists(analyzed, GO_FIRST)
@@ -118,6 +120,11 @@ def _summary(starts: Sequence[NodeVersion], radius: BlastRadius, found: Reach) -
     files = f"{'at least ' if found.more_code or found.more_tests else ''}{radius.files:,}"
     tests = in_words(radius.tests, more=found.more_tests)
     return f"{what}{others}: {symbols} dependants in {files} files and {tests} tests may be affected."
+
+
+def _nearest(found: Reach) -> list[str]:
+    """The nodes one step away, of which claims are told."""
+    return [each.node.id for each in found.steps if each.told.distance == 1][:MAX_GIVEN]
 
 
 def _cut(found: Reach) -> list[str]:

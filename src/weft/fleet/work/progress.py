@@ -64,7 +64,7 @@ class ProgressQuery(Struct, frozen=True, kw_only=True):
     everywhere: Anywhere = False
 
 
-class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TaskProgress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Tasks of a page, the most urgent first, and counts by status of all that fit."""
 
     tasks: tuple[TaskRow, ...]
@@ -74,7 +74,7 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
 
 
-def progress_query(ctx: CallContext, given: ProgressQuery) -> Progress:
+def progress_query(ctx: CallContext, given: ProgressQuery) -> TaskProgress:
     """Lists tasks with their state, who holds them and what they wait for; the most urgent first, page by page."""
     if given.feature is not None:
         tasks = tasks_of(ctx, _group(ctx, given.feature))
@@ -93,7 +93,7 @@ def progress_query(ctx: CallContext, given: ProgressQuery) -> Progress:
     kept.sort(key=lambda task: (status_of(task) in DONE, *by_priority(task)))
     page = kept[given.offset : given.offset + given.limit]
     further = given.offset + len(page)
-    made = Progress(
+    made = TaskProgress(
         tasks=task_rows(ctx, page),
         total=len(kept),
         counts=dict(Counter(map(status_of, kept))),
@@ -286,7 +286,7 @@ OPERATIONS = (
         name="progress_query",
         summary="tasks with their state, who holds them and what they wait for",
         input=ProgressQuery,
-        output=Progress,
+        output=TaskProgress,
         effect="read",
         toolset="fleet",
         run=progress_query,

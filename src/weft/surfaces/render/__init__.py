@@ -48,7 +48,7 @@ RENDERERS: Final[dict[str, str]] = {
     "HandedOff": "tasks.handed_off",
     "Issues": "tasks.issues",
     "PlanSaved": "tasks.plan",
-    "Progress": "tasks.progress",
+    "TaskProgress": "tasks.progress",
     "TaskUpdated": "tasks.updated",
     "Released": "fleet.released",
     "AgentKnowledge": "contexts.knowledge",

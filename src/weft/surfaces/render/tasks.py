@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft.fleet.work.creating import PlanSaved
     from weft.fleet.work.handoff import HandedOff
     from weft.fleet.work.handoff_pack import PackLine
-    from weft.fleet.work.progress import FeatureShown, Progress, TaskRow
+    from weft.fleet.work.progress import FeatureShown, TaskProgress, TaskRow
     from weft.fleet.work.updating import TaskUpdated
 
 
@@ -39,7 +39,7 @@ def updated(p: TextPage, answer: TaskUpdated) -> None:
     p.block(p.dim(facts(f"id {p.name(answer.id)}", flat(answer.citation))))
 
 
-def progress(p: TextPage, answer: Progress) -> None:
+def progress(p: TextPage, answer: TaskProgress) -> None:
     """Tasks, the most urgent first."""
     if not answer.tasks:
         p.empty("tasks")
