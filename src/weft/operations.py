@@ -91,6 +91,7 @@ MODULES: Final = (
     "fleet.work.progress",
     "fleet.work.blocking",
     "fleet.work.handoff",
+    "fleet.findings",
     "fleet.tasks",
     "fleet.work_products",
     "upkeep.log",

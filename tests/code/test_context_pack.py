@@ -130,8 +130,8 @@ def test_a_pack_claims_nothing_by_itself_and_says_how(memory: weft.Memory) -> No
     assert not memory.call("coordination_overview").active
 
 
-def test_a_pack_tells_what_others_hold_and_what_was_learnt_there(place: Path) -> None:
-    with reopened(place) as memory:
+def test_a_pack_tells_what_others_hold_and_what_was_learnt_there(tmp_path: Path) -> None:
+    with ferry(tmp_path, WEFT_EMBEDDER="none") as memory:
         pack = memory.call("context_pack", task=TASK)
         file = pack.core_symbols[0].file
         ctx = memory.ctx

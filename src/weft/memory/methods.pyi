@@ -40,6 +40,7 @@ import weft.fleet.alerts
 import weft.fleet.claiming
 import weft.fleet.episodes.adding
 import weft.fleet.episodes.recall
+import weft.fleet.findings
 import weft.fleet.overview
 import weft.fleet.projects
 import weft.fleet.publish
@@ -441,6 +442,18 @@ class OperationMethods:
 
     def handoff(self, task: str, *, to: str | None = None, take_over: bool = False, note: str = '') -> weft.fleet.work.handoff.HandedOff:
         """All that another agent needs to carry on a task; passes it on or takes it over."""
+
+    def finding_report(self, text: str, evidence: Sequence[str], *, entities: Sequence[str] = ..., task_id: str | None = None, request_id: str | None = None) -> weft.writing.write_contract.WriteResult:
+        """Report what you found, for a coordinator to review."""
+
+    def finding_review(self, id: str, verdict: Literal['accept', 'reject'], reason: str) -> weft.writing.write_contract.WriteResult:
+        """Accept or reject what another agent found."""
+
+    def finding_promote(self, id: str) -> weft.writing.write_contract.WriteResult:
+        """Make an accepted finding part of the shared state, with its proof."""
+
+    def finding_list(self, *, status: Literal['pending', 'accepted', 'rejected', 'promoted'] | None = None, limit: int = 20) -> weft.fleet.findings.FindingsListed:
+        """List what workers found, with state and proof."""
 
     def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Open a task of a workflow, to which its products are joined."""

@@ -144,6 +144,10 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "feature-status",
         "blocking-issues",
         "handoff",
+        "finding-report",
+        "finding-review",
+        "finding-promote",
+        "finding-list",
     ),
     "Projects, tasks and reports": (
         "project-create",

@@ -50,6 +50,7 @@ RENDERERS: Final[dict[str, str]] = {
     "PlanSaved": "tasks.plan",
     "TaskProgress": "tasks.progress",
     "TaskUpdated": "tasks.updated",
+    "FindingsListed": "tasks.findings",
     "Released": "fleet.released",
     "AgentKnowledge": "contexts.knowledge",
     "AlertsListed": "work.alerts",

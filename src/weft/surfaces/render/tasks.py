@@ -11,6 +11,7 @@ from weft.surfaces.render.work import STATUSES
 from weft.text.one_line import flat
 
 if TYPE_CHECKING:
+    from weft.fleet.findings import FindingsListed
     from weft.fleet.work.blocking import Issues
     from weft.fleet.work.creating import PlanSaved
     from weft.fleet.work.handoff import HandedOff
@@ -132,3 +133,17 @@ def _part(p: TextPage, title: str, lines: Sequence[PackLine]) -> None:
             for each in lines
         ),
     )
+
+
+def findings(p: TextPage, answer: FindingsListed) -> None:
+    """What workers found, with its state and proof."""
+    if not answer.findings:
+        p.empty("findings")
+        return
+    p.say(f"{counted(answer.total, 'finding')}, latest first.")
+    for each in answer.findings:
+        state = p.paint(each.status, "green" if each.status in ("accepted", "promoted") else "yellow")
+        p.block(facts(state, f"by {flat(each.by)}", minute(each.at), p.dim(flat(each.citation))))
+        p.quote(each.text)
+        p.lines(f"  reviewed by {flat(each.reviewer)}: {p.words(each.review, 300)}" if each.reviewer else "")
+        p.lines(p.dim(f"  rests on {', '.join(map(flat, each.evidence))}"), p.dim(f"  id {p.name(each.id)}"))
