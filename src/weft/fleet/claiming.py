@@ -21,7 +21,7 @@ from weft.writing.build.commit import WriteDecision, decide_and_commit
 from weft.writing.build.planned_write import earlier_result
 from weft.writing.checks.provenance import DONE, status_of, task_closed, task_named
 from weft.writing.claims.claim import Claim, ClaimType, claim_id, claim_of, type_of, version_of
-from weft.writing.claims.held import Held, held_around, judged
+from weft.writing.claims.held import Held, held_around, judged, name_beside
 from weft.writing.claims.writing import (
     Taking,
     claims_fence,
@@ -101,6 +101,7 @@ class Claimed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     status: Literal["ok", "refreshed", "conflict", "duplicate_skip"]
     id: str
     target: str = ""
+    name: str = ""
     type: str = ""
     target_version: str = ""
     since: str = ""
@@ -159,6 +160,7 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
         status="ok" if is_new else "refreshed",
         id=claim_id(target.id),
         target=target.id,
+        name=name_beside(target),
         type=taking.type,
         target_version=version_of(target),
         since=to_iso(since),
@@ -200,12 +202,13 @@ def _turned_away(ctx: CallContext, taking: Taking, held: Sequence[Held]) -> Clai
         "it is held under your own name in another session: if that session is over, repeat with resume; if it is"
         " another running agent, give each its own name (WEFT_AGENT)"
         if same_name
-        else "choose other work, or wait: `weft coordination-overview` tells who works on what"
+        else "choose other work, or wait: `weft fleet overview` tells who works on what"
     )
     return Claimed(
         status="conflict",
         id="",
         target=taking.target.id,
+        name=name_beside(taking.target),
         type=taking.type,
         target_version=version_of(taking.target),
         conflicts=held_by(ctx, held),
@@ -318,7 +321,7 @@ def _held_claim(ctx: CallContext, written: str) -> Held:
         nodes = list(ctx.store.nodes(ctx.viewer, NOW, [claim_id(target.id)]))
     found = judged(ctx, nodes)
     if not found:
-        raise NotFound(f"nobody holds {name[:120]!r}", hint="`weft agent-status` lists what you hold")
+        raise NotFound(f"nobody holds {name[:120]!r}", hint="`weft fleet agent` lists what you hold")
     return found[0]
 
 

@@ -20,7 +20,7 @@ from weft.runtime.operation import Operation
 from weft.text.one_line import flat
 from weft.writing.checks.provenance import status_of
 from weft.writing.claims.claim import Claim
-from weft.writing.claims.held import MAX_CLAIMS, Held, held_in
+from weft.writing.claims.held import MAX_CLAIMS, Held, held_in, name_beside
 
 DAY_US: Final = 86_400_000_000
 RECENT: Final = 10  # episodes of an agent's status
@@ -177,11 +177,10 @@ def show_claims(ctx: CallContext, held: Sequence[Held]) -> tuple[ClaimShown, ...
 def _show(held: Held, citation: str, tasks: dict[str, NodeVersion]) -> ClaimShown:
     claim: Claim = held.claim
     task = tasks.get(claim.task or "")
-    name = "" if held.target is None else flat(held.target.name or held.target.text)[:LEAD_CHARACTERS]
     return ClaimShown(
         id=claim.id,
         target=claim.target,
-        name="" if name and claim.target.endswith(name) else name,
+        name="" if held.target is None else name_beside(held.target),
         agent=claim.holder.agent,
         session=claim.holder.session,
         intent=claim.intent,
@@ -204,7 +203,7 @@ def refusals_of(ctx: CallContext, projects: tuple[str | None, ...] | None, held:
     nodes = [
         node
         for node in ctx.store.find(ctx.viewer, NOW, find, limit=MAX_REFUSALS).nodes
-        if node.kind == CLAIM_REFUSAL and (node.recorded_at >= since or f":{_event(claims, node)}:" in node.id)
+        if node.kind == CLAIM_REFUSAL and (node.recorded_at >= since or f":{_since(claims, node)}:" in node.id)
     ]
     cited = ctx.store.citations(ctx.viewer, [node.event for node in nodes])
     return [
@@ -220,9 +219,9 @@ def refusals_of(ctx: CallContext, projects: tuple[str | None, ...] | None, held:
     ]
 
 
-def _event(claims: dict[str, Claim], refusal: NodeVersion) -> int:
+def _since(claims: dict[str, Claim], refusal: NodeVersion) -> int:
     claim = claims.get(str(refusal.props.get("claim", "")))
-    return -1 if claim is None else claim.node.event
+    return -1 if claim is None else claim.since
 
 
 def _agents(ctx: CallContext, projects: tuple[str | None, ...] | None, held: Sequence[Held]) -> tuple[AgentShown, ...]:

@@ -242,7 +242,8 @@ def changed_task(
         if after["status"] in DONE:
             end = completion(ctx, task, status=after["status"], result=str(after.get("result", "")), pos=pos)
         told = WriteResult(status="saved", id=task.id, notes=_ended_with(end))
-        drafts = (task_version(ctx, task, after, edges), *end.drafts)
+        reason = f"the task {after['status']}; {'; '.join(_ended_with(end))}" if end.decision else ""
+        drafts = (task_version(ctx, task, after, edges, reason=reason), *end.drafts)
         fence = every(node_fence(task, pos), end.fence, *fences(pos))
         return WriteDecision(answer=Transition(told=told, end=end), drafts=drafts, fence=fence)
 
@@ -265,7 +266,12 @@ def _ended_with(end: Completion) -> tuple[str, ...]:
 
 
 def task_version(
-    ctx: CallContext, task: NodeVersion, props: dict[str, Any], more: tuple[EdgeAssertion, ...] = ()
+    ctx: CallContext,
+    task: NodeVersion,
+    props: dict[str, Any],
+    more: tuple[EdgeAssertion, ...] = (),
+    *,
+    reason: str = "",
 ) -> Draft:
     """The task from now on, with more relations; joined to its conversation if that has been recorded since."""
     summary = str(props.get("result") or task.summary)
@@ -276,7 +282,7 @@ def task_version(
     if isinstance(key, str) and (node := conversation_named(ctx, key)) is not None:
         joined = ctx.store.edges(ctx.viewer, NOW, task.id, rel=RAISED_DURING, direction="out", before=None, limit=1)
         edges = () if joined else (_raised_edge(task.id, node.id, task.guard),)
-    payload = Asserted(nodes=(again,), edges=(*edges, *more))
+    payload = Asserted(nodes=(again,), edges=(*edges, *more), reason=reason)
     return Draft(kind="graph.asserted", payload=payload, caused_by=() if cited is None else (cited,))
 
 

@@ -14,7 +14,15 @@ INDEX: Final = Path(__file__).with_name("operation_index.json")
 # Names that begin with one of these are commands of a group: `log_show` is `weft log show`.
 FAMILIES: Final = ("log", "bench", "report", "hygiene", "token", "graph")
 # Commands whose name differs from the operation.
-RENAMED: Final = {"run_hygiene": ("hygiene", "run"), "memory_checkout": ("checkout",)}
+RENAMED: Final = {
+    "run_hygiene": ("hygiene", "run"),
+    "memory_checkout": ("checkout",),
+    "coordination_overview": ("fleet", "overview"),
+    "agent_status": ("fleet", "agent"),
+    "progress_query": ("fleet", "progress"),
+    "feature_status": ("fleet", "feature"),
+    "blocking_issues": ("fleet", "blocked"),
+}
 
 
 class Listed(NamedTuple):

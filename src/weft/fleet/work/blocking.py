@@ -110,7 +110,7 @@ def _waiting(ctx: CallContext, tasks: list[NodeVersion]) -> list[Issue]:
         if behind:
             named = ", ".join(f"{flat(each.name)} ({status_of(each)})" for each in behind[:5])
             ended = [each for each in behind if status_of(each) in ("failed", "cancelled")]
-            step = f"weft progress-query shows who is at {flat(behind[0].name)!r}"
+            step = f"weft fleet progress shows who is at {flat(behind[0].name)!r}"
             if ended:
                 step = f"{flat(ended[0].name)!r} ended as {status_of(ended[0])}: plan this task anew"
             found.append(

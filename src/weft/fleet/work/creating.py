@@ -48,7 +48,7 @@ class FeatureCreate(WriteOptions, frozen=True, kw_only=True):
 
 
 def feature_create(ctx: CallContext, given: FeatureCreate) -> WriteResult:
-    """Creates a feature: tasks and plans can be part of it, and `weft feature-status` tells how far it is."""
+    """Creates a feature: tasks and plans can be part of it, and `weft fleet feature` tells how far it is."""
     check_text_field(given.title, field="title")
     if before := earlier_result(ctx, given.request_id, lambda payload: asserts(payload, FEATURE, given.title)):
         return before
@@ -141,7 +141,7 @@ def feature_named(ctx: CallContext, written: str) -> NodeVersion:
     if found is None:
         raise NotFound(
             f"there is no feature {written[:80]!r} that you may see here",
-            hint="`weft feature-create` creates one; `weft progress-query` lists tasks and their features",
+            hint="`weft feature-create` creates one; `weft fleet progress` lists tasks and their features",
         )
     return found
 
@@ -188,7 +188,7 @@ class PlanSaved(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def plan_save(ctx: CallContext, given: PlanSave) -> PlanSaved:
     """Keeps a plan: an ordered list of tasks, each waiting for the one before it unless it says otherwise.
 
-    All tasks are created at once; `weft progress-query` lists them, `weft task-update` moves them on.
+    All tasks are created at once; `weft fleet progress` lists them, `weft task-update` moves them on.
     """
     check_text_field(given.title, field="title")
     if before := earlier_result(ctx, given.request_id, lambda payload: asserts(payload, PLAN, given.title)):

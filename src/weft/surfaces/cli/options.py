@@ -150,9 +150,13 @@ def _json(name: str, written: str) -> Any:
 
 
 def _pairs(name: str, written: tuple[str, ...]) -> dict[str, Any]:
-    """KEY=VALUE pairs; a value that is JSON (a number, true, null) is taken as such."""
+    """KEY=VALUE pairs, a value that is JSON (a number, true, null) taken as such; or all of them as one JSON object."""
     found: dict[str, Any] = {}
     for pair in written:
+        if pair.lstrip().startswith("{"):
+            whole = _json(name, pair)
+            found |= whole if isinstance(whole, dict) else {}
+            continue
         key, separator, value = pair.partition("=")
         if not separator or not key:
             raise Invalid(f"--{name} {pair!r} is not {KEY_VALUE}", hint=f"write --{name} colour=blue")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weft.writing.checks.approvals import ApprovalShown
 
 ONE_A_LINE: Final = "graph_edges"  # may be very many: printed as they are read
-REFUSED: Final = ("failed", "blocked_scope")  # an answer that says that nothing was done
+REFUSED: Final = ("failed", "blocked_scope", "conflict")  # an answer that says that nothing was done
 MOST_REQUESTS: Final = 100
 MAX_INPUT_BYTES: Final = 8 << 20
 

@@ -128,10 +128,9 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "diff-since",
     ),
     "Agents at work": (
+        "fleet",
         "agent-claim",
         "agent-release",
-        "agent-status",
-        "coordination-overview",
         "episode-add",
         "episode-recall",
         "decision-query",
@@ -140,9 +139,6 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "task-create",
         "plan-save",
         "task-update",
-        "progress-query",
-        "feature-status",
-        "blocking-issues",
         "handoff",
         "finding-report",
         "finding-review",
@@ -200,8 +196,9 @@ GROUPS: Final = {
     "bench": "measurements, each in a store of its own; for work on weft itself",
     "report": "reports of workflows: write, read-latest, list",
     "graph": "the graph of this workspace's code",
+    "fleet": "who works on what, since when, and what is blocked: overview, agent, progress, feature, blocked",
     "hygiene": "find what should be mended in a project, and mend it: run, apply",
     "token": "tokens of callers over the network: create, list, revoke",
 }
 # The command of a group that is run where none is named: `weft hygiene` is `weft hygiene run`.
-DEFAULTS: Final = {"hygiene": "run"}
+DEFAULTS: Final = {"hygiene": "run", "fleet": "overview"}

@@ -47,6 +47,17 @@ IMPACT: Final = (
     " edit, and remember what was changed and why."
 )
 
+CLAIM_FIRST: Final = (
+    "Claim what you are going to change before you change it (`agent_claim`), with the task; on a conflict take other "
+    "work. Record decisions, edits, test results and errors as you go (`episode_add`), and end with `task_update`, "
+    "which releases the claims. Tools that are not listed are called through `find_tool`."
+)
+CARRY_ON: Final = (
+    "Carry on with this task. Read what was decided and what is open first, and check it against the current files "
+    "(`cite` shows a source). Take the task over (`handoff` with take_over) before you change anything; that is refused "
+    "while its agent is at work. " + CLAIM_FIRST
+)
+
 
 class _Written(Struct, frozen=True, kw_only=True):
     prompt: Prompt
@@ -109,6 +120,24 @@ class PromptHandlers:
         known = await self._part(context, "recall", {"query": about}, needed=True)
         head = f"I am about to change {quoted(target)}."
         return _joined(head, f"It in memory:\n\n{joined}", f"What is known about it:\n\n{known}", IMPACT)
+
+    async def fleet_board(self, context: Context, given: dict[str, str]) -> str:
+        """Who works on what, what is in the way, and which tasks are open."""
+        del given
+        parts = [
+            ("Who works on what:", "coordination_overview", {"limit": 20}),
+            ("What stands in the way:", "blocking_issues", {"limit": 20}),
+            ("Open tasks:", "progress_query", {"open_only": True, "limit": 20}),
+        ]
+        told = [f"{head}\n\n{await self._part(context, name, arguments)}" for head, name, arguments in parts]
+        return _joined("Other agents work here too. Choose work that is free.", *told, CLAIM_FIRST)
+
+    async def carry_on(self, context: Context, given: dict[str, str]) -> str:
+        """A task as another agent left it."""
+        from weft.context.wording import quoted
+
+        pack = await self._part(context, "handoff", {"task": given["task"]}, needed=True)
+        return _joined(f"The task {quoted(given['task'])} as it was left:", pack, CARRY_ON)
 
     async def _part(self, context: Context, name: str, given: dict[str, Any], *, needed: bool = False) -> str:
         """The answer of an operation for this caller, within PART_CHARACTERS; a placeholder where there is none."""
@@ -183,6 +212,23 @@ PROMPTS: Final = {
                 ],
             ),
             write=PromptHandlers.impact_before_edit,
+        ),
+        _Written(
+            prompt=Prompt(
+                name="fleet_board",
+                title="Who works on what",
+                description="Claims, what is in the way, and open tasks, to choose work that nobody is at",
+            ),
+            write=PromptHandlers.fleet_board,
+        ),
+        _Written(
+            prompt=Prompt(
+                name="carry_on",
+                title="Carry on a task",
+                description="All that is needed to carry on a task that another agent began",
+                arguments=[PromptArgument(name="task", description="the task's id or title", required=True)],
+            ),
+            write=PromptHandlers.carry_on,
         ),
     )
 }

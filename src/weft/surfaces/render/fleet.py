@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 def claimed(p: TextPage, answer: Claimed) -> None:
     """What was claimed, or who holds it."""
     if answer.status == "conflict":
-        p.say(f"{p.paint('CONFLICT', 'red')}: {p.name(answer.target)} is held by {_names(answer.conflicts)}.")
+        p.say(f"{p.paint('CONFLICT', 'red')}: {_called(p, answer)} is held by {_names(answer.conflicts)}.")
         for each in answer.conflicts:
             _held_by(p, each)
         return
     done = {"ok": "Claimed", "refreshed": "You hold it; the claim is refreshed", "duplicate_skip": "Claimed before"}
     until = f", until {minute(answer.lease_until)}" if answer.lease_until else ""
-    p.say(f"{done[answer.status]}: {p.name(answer.target or answer.id)}{until}.")
+    p.say(f"{done[answer.status]}: {_called(p, answer)}{until}.")
     about = (f"version {answer.target_version}" if answer.target_version else "", p.dim(flat(answer.citation)))
     p.block(facts(p.kind(answer.type) if answer.type else "", *about))
     p.section(
         "ended with it",
         (f"{p.name(each.agent)}'s claim on {p.name(each.target)}: {each.reason}" for each in answer.ended),
     )
+
+
+def _called(p: TextPage, answer: Claimed) -> str:
+    return p.words(answer.name) if answer.name else p.name(answer.target or answer.id)
 
 
 def _names(conflicts: tuple[HeldBy, ...]) -> str:
@@ -97,15 +101,16 @@ def claim(p: TextPage, each: ClaimShown, *, indent: str = "") -> None:
     """One claim: who, on what, since when, why."""
     if not indent:
         p.block()
-    name = f" {p.words(each.name)}" if each.name else ""
+    what = p.words(each.name) if each.name else p.name(each.target)
+    target = f"of {p.name(each.target)}" if each.name else ""
     lease = f"until {minute(each.lease_until)}" if each.lease_until else ""
-    who = f"{p.bold(flat(each.agent))} on {p.name(each.target)}{name}"
+    who = f"{p.bold(flat(each.agent))} on {what}"
     p.lines(f"{indent}{facts(who, f'since {minute(each.since)}', lease)}")
     p.lines(f"{indent}  {p.words(each.intent, 500)}")
     task = f"task {p.words(each.task_title)}" if each.task_title else ""
     p.lines(
         f"{indent}  {p.remark(each.stale)}" if each.stale else "",
-        p.dim(f"{indent}  {facts(task, flat(each.citation))}"),
+        p.dim(f"{indent}  {facts(task, target, flat(each.citation))}"),
     )
 
 

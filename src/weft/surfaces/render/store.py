@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from weft.surfaces.render.nodes import erased
 from weft.surfaces.render.page import (
@@ -58,10 +58,26 @@ def events(p: TextPage, answer: Events) -> None:
         about = (one_line(event.kind), f"by {one_line(event.agent)}", minute(event.recorded_at))
         p.block(facts(p.bold(flat(event.citation)), *about))
         p.lines(p.dim(erased(event.erased_at, event.erased_by)) if event.erased else "")
+        told = _told(event.payload)
+        p.lines(f"  {p.words(told, 300)}" if told and not p.for_model else "")
         if event.payload and p.for_model:
             p.quote(as_json(event.payload))
         elif event.payload:
             p.lines(p.dim(f"> {one_line(as_json(event.payload), 200)}"))
+
+
+def _told(payload: Any) -> str:
+    """An event in a sentence: the reason that it gives, else the title and words of the first node in it."""
+    if not isinstance(payload, dict):
+        return ""
+    nodes = payload.get("nodes")
+    first = nodes[0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], dict) else payload
+    if isinstance(payload.get("reason"), str) and payload["reason"]:
+        return ": ".join(filter(None, (str(payload["reason"]), str(first.get("text") or ""))))
+    kind, props = first.get("kind") or first.get("node_kind"), first.get("props")
+    said = [str(first.get(part)) for part in ("name", "text") if isinstance(first.get(part), str) and first.get(part)]
+    state = props.get("type") or props.get("status") if isinstance(props, dict) else ""
+    return f"{facts(str(kind or ''), str(state or ''))} {': '.join(dict.fromkeys(said))}".strip() if said else ""
 
 
 def verified(p: TextPage, answer: VerifyResult) -> None:

@@ -16,6 +16,7 @@ from weft.core.types import MAX_IDS_PER_READ, MAX_LIMIT, NOW, Find, NodeVersion,
 from weft.log.citation import EventCitation, parse_citation
 from weft.retrieval.citations.resolve import event_of
 from weft.runtime.call_context import CallContext
+from weft.text.one_line import flat
 from weft.writing.checks.provenance import DONE, status_of
 from weft.writing.claims.claim import INSIDE, PREFIX, Claim, around, claim_id, claim_of, version_of
 
@@ -71,6 +72,12 @@ def judged(ctx: CallContext, nodes: Iterable[NodeVersion], when: When = NOW) -> 
         for each in sorted(claims, key=lambda claim: (claim.since, claim.id))
     ]
     return tuple(held)
+
+
+def name_beside(target: NodeVersion) -> str:
+    """What a target is called, where its id does not say so."""
+    name = flat(target.name or target.text)[:120]
+    return "" if target.id.endswith(name) or "::" in target.id else name
 
 
 def _stale(ctx: CallContext, claim: Claim, known: dict[str, NodeVersion], now: int) -> str:

@@ -118,8 +118,8 @@ def ended(claims: Iterable[Claim], *, reason: str) -> Draft:
 
 
 def refusal_id(claim: Claim, holder: ClaimHolder) -> str:
-    """One per claim and refused agent: the claim's own id changes hands, so the event that made it is named too."""
-    return f"refused:{claim.id}:{claim.node.event}:{holder.agent}"
+    """One per claim and refused agent: the claim's own id changes hands, so since when it is held is named too."""
+    return f"refused:{claim.id}:{claim.since}:{holder.agent}"
 
 
 def refused(ctx: CallContext, claim: Claim, *, intent: str) -> Draft:
@@ -133,7 +133,10 @@ def refused(ctx: CallContext, claim: Claim, *, intent: str) -> Draft:
         props={"claim": claim.id, "target": claim.target, "agent": holder.agent, "holder": claim.holder.agent},
         **asdict(replace(claim.node.guard)),
     )
-    return Draft(kind="graph.asserted", payload=Asserted(nodes=(node,), reason="the target is claimed already"))
+    return Draft(
+        kind="graph.asserted",
+        payload=Asserted(nodes=(node,), reason=f"{holder.agent} was refused what {claim.holder.agent} holds"),
+    )
 
 
 def claims_fence(targets: Iterable[str], pos: int, *, slots: Iterable[str] = ()) -> Fence:

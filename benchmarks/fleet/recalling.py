@@ -1,0 +1,104 @@
+"""Recall over many episodes, and claims on a large store: `python -m benchmarks.fleet.recalling --episodes 100000`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from pathlib import Path
+from typing import Any
+
+import weft
+from benchmarks.latency.measure import percentiles
+from benchmarks.program import options, run
+from weft.core.clock import to_iso
+from weft.fleet.episodes.writing import agent_record_id, own_guard
+from weft.log.draft import Draft
+from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
+
+PROJECT = "fleet"
+AT_ONCE = 2_000
+AGENTS = tuple(f"agent-{n}" for n in range(20))
+ENTITIES = 500
+DAY_US = 86_400_000_000
+WORDS = ["session", "cookie", "login", "cache", "retry", "queue", "index", "vector", "schema", "migration", "token", "deploy", "test", "flaky", "timeout", "parser", "lock", "budget", "render", "stream", "socket", "worker", "header", "payload", "commit", "merge", "branch", "upload", "search", "ranking", "filter", "graph"]
+TYPES = ("OBSERVATION", "EDIT", "TEST_RESULT", "ERROR")
+
+
+def opened(place: Path) -> weft.Memory:
+    environment = {"HOME": str(place), "WEFT_PROJECT": PROJECT, "WEFT_AUDIT": "off", "WEFT_SENSITIVE": "on"}
+    return weft.open(f"sqlite://{place}/store", directory=place, environment=environment)
+
+
+def fill(memory: weft.Memory, episodes: int, chance: random.Random) -> None:
+    """Writes episodes as `episode_add` does, many in a commit, over a year."""
+    guard = own_guard(memory.ctx)
+    now = memory.ctx.clock.now_us()
+    records = {agent: agent_record_id(agent, guard) for agent in AGENTS}
+    things = [f"thing-{n}" for n in range(ENTITIES)]
+    nodes = [
+        NodeAssertion(id=record, kind="AgentRecord", name=agent, project=PROJECT) for agent, record in records.items()
+    ]
+    nodes += [NodeAssertion(id=thing, kind="Entity", name=f"Thing {thing}", project=PROJECT) for thing in things]
+    memory.ctx.append([Draft(kind="graph.asserted", payload=Asserted(nodes=tuple(nodes)))])
+    for start in range(0, episodes, AT_ONCE):
+        made, edges = [], []
+        for number in range(start, min(start + AT_ONCE, episodes)):
+            agent, kind = chance.choice(AGENTS), chance.choice(TYPES)
+            node_id = f"episode-{number}"
+            text = f"{' '.join(chance.choices(WORDS, k=12))} {number}"
+            made.append(
+                NodeAssertion(
+                    id=node_id,
+                    kind="Episode",
+                    name=text[:60],
+                    text=text,
+                    props={"type": kind, "agent": agent, "session": f"{agent}-1"},
+                    project=PROJECT,
+                    valid_from=to_iso(now - int((episodes - number) / episodes * 365 * DAY_US)),
+                )
+            )
+            edges.append(EdgeAssertion(src=node_id, rel="BY", dst=records[agent], project=PROJECT))
+            for thing in chance.sample(things, 2):
+                edges.append(EdgeAssertion(src=node_id, rel="INVOLVES", dst=thing, project=PROJECT))
+        memory.ctx.append([Draft(kind="graph.asserted", payload=Asserted(nodes=tuple(made), edges=tuple(edges)))])
+
+
+def measure(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    chance = random.Random(0)
+    with opened(scratch) as memory:
+        fill(memory, given.episodes, chance)
+        memory.call("reindex")
+
+        def asked() -> str:
+            return " ".join(chance.choices(WORDS, k=4)) + f" {chance.randrange(10_000)}"
+
+        def recall(**more: Any) -> Any:
+            return lambda: memory.call("episode_recall", query=asked(), **more)
+
+        for _ in range(5):
+            recall()()
+        tasks = [memory.call("task_create", title=f"task {n}").id for n in range(given.calls)]
+        return {
+            "episodes": given.episodes,
+            "recall": percentiles(recall() for _ in range(given.calls)),
+            "recall_with_entities": percentiles(
+                recall(entities=[f"thing-{chance.randrange(ENTITIES)}"]) for _ in range(given.calls)
+            ),
+            "recall_of_an_agent": percentiles(recall(agent=chance.choice(AGENTS)) for _ in range(given.calls)),
+            "recall_since_a_month": percentiles(recall(since="a month ago") for _ in range(given.calls)),
+            "claim": percentiles(
+                (lambda task=task: memory.call("agent_claim", target=task, intent="work")) for task in tasks
+            ),
+            "overview": percentiles((lambda: memory.call("coordination_overview")) for _ in range(10)),
+            "episode_add": percentiles(
+                (lambda: memory.call("episode_add", type="OBSERVATION", content=asked())) for _ in range(given.calls)
+            ),
+        }
+
+
+def main() -> None:
+    run(options(__doc__ or "", episodes=100_000, calls=200), "fleet-recall-{episodes}", measure)
+
+
+if __name__ == "__main__":
+    main()
