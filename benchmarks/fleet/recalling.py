@@ -16,11 +16,14 @@ from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
 
 PROJECT = "fleet"
-AT_ONCE = 2_000
+AT_ONCE = 1_000
 AGENTS = tuple(f"agent-{n}" for n in range(20))
 ENTITIES = 500
 DAY_US = 86_400_000_000
-WORDS = ["session", "cookie", "login", "cache", "retry", "queue", "index", "vector", "schema", "migration", "token", "deploy", "test", "flaky", "timeout", "parser", "lock", "budget", "render", "stream", "socket", "worker", "header", "payload", "commit", "merge", "branch", "upload", "search", "ranking", "filter", "graph"]
+WORDS = tuple(
+    "session cookie login cache retry queue index vector schema migration token deploy test flaky timeout parser lock "  # noqa: SIM905
+    "budget render stream socket worker header payload commit merge branch upload search ranking filter graph".split()
+)
 TYPES = ("OBSERVATION", "EDIT", "TEST_RESULT", "ERROR")
 
 

@@ -16,6 +16,8 @@ from weft.text.lexical import query_terms
 from weft.writing.checks.provenance import PRODUCED
 
 NEAREST: Final = 150
+MANY_NEAREST: Final = 2_000  # where filters leave fewer than ENOUGH
+ENOUGH: Final = 20
 NEWEST: Final = 60
 JOINED: Final = 150  # of one thing, agent or task
 ABOUT: Final = (INVOLVES, "APPLIES_TO")
@@ -46,38 +48,46 @@ class Found(Struct, frozen=True, kw_only=True):
 def candidates(ctx: CallContext, when: When, wanted: Wanted) -> Found:
     """The episodes to be scored: a bounded number from each source, so that the best of each part are among them."""
     kinds = kinds_of(wanted.types)
+    newest = ctx.store.find(ctx.viewer, when, Find(kinds=kinds, projects=wanted.projects), limit=NEWEST).nodes
+    nodes = {node.id: node for node in (*newest, *_read(ctx, when, _joined(ctx, when, wanted)))}
+    nodes = {node_id: node for node_id, node in nodes.items() if _fits(node, wanted)}
     data, problem = ctx.embedding.query(wanted.query)
     model = ctx.embedding.model
-    query = None
-    notes: list[str] = []
-    ids: list[str] = []
-    words: dict[str, float] = {}
-    if data is not None and model is not None:
-        begins = None if wanted.since is None else (wanted.since, max(wanted.since + 1, when.valid_at or 0) + 1)
-        query = VectorQuery(model=model, data=data, projects=wanted.projects, kinds=kinds, begins=begins)
-        near = ctx.store.search_vector(ctx.viewer, when, query, limit=NEAREST)
-        ids += [hit.node.id for hit in near.hits]
-        notes += near.notes
-    else:
-        notes.append(f"meaning is the share of common words: {problem}")
+    if data is None or model is None:
         words = _by_words(ctx, when, wanted, kinds)
-        ids += words
-    ids += _joined(ctx, when, wanted)
-    nodes = {
-        node.id: node for some in _some(list(dict.fromkeys(ids))) for node in ctx.store.nodes(ctx.viewer, when, some)
-    }
-    newest = ctx.store.find(ctx.viewer, when, Find(kinds=kinds, projects=wanted.projects), limit=NEWEST).nodes
-    nodes |= {node.id: node for node in newest}
-    nodes = {node_id: node for node_id, node in nodes.items() if _fits(node, wanted)}
-    if query is not None:
-        hashes = tuple({node.content_hash for node in nodes.values()})
-        cosines = ctx.store.near(ctx.viewer, query, hashes)
-        words = {
+        nodes |= {node.id: node for node in _read(ctx, when, list(words)) if _fits(node, wanted)}
+        notes: tuple[str, ...] = (f"meaning is the share of common words: {problem}",)
+    else:
+        query = VectorQuery(model=model, data=data, projects=wanted.projects, kinds=kinds)
+        near, words, notes = _by_meaning(ctx, when, wanted, query)
+        nodes |= near
+        hashes = tuple({node.content_hash for node in nodes.values() if node.id not in words})
+        cosines = ctx.store.near(ctx.viewer, query, hashes) if hashes else {}
+        words |= {
             node.id: max(0.0, cosines[node.content_hash].cosine)
             for node in nodes.values()
-            if node.content_hash in cosines
+            if node.id not in words and node.content_hash in cosines
         }
-    return Found(nodes=nodes, meaning=words, about=involved_by(ctx, when, list(nodes)), notes=tuple(notes))
+    about = involved_by(ctx, when, list(nodes)) if wanted.about else {}
+    return Found(nodes=nodes, meaning=words, about=about, notes=notes)
+
+
+def _by_meaning(
+    ctx: CallContext, when: When, wanted: Wanted, query: VectorQuery
+) -> tuple[dict[str, NodeVersion], dict[str, float], tuple[str, ...]]:
+    """The nearest that fit, with their cosines. Filters that leave few are given more to choose from."""
+    found: dict[str, NodeVersion] = {}
+    for most in (NEAREST, MANY_NEAREST):
+        matches = ctx.store.search_vector(ctx.viewer, when, query, limit=most)
+        cosines = {hit.node.id: max(0.0, hit.cosine) for hit in matches.hits}
+        found = {node.id: node for node in _read(ctx, when, list(cosines)) if _fits(node, wanted)}
+        if len(found) >= ENOUGH or len(matches.hits) < most:
+            break
+    return found, {node_id: cosines[node_id] for node_id in found}, matches.notes
+
+
+def _read(ctx: CallContext, when: When, ids: Sequence[str]) -> list[NodeVersion]:
+    return [node for some in _some(list(dict.fromkeys(ids))) for node in ctx.store.nodes(ctx.viewer, when, some)]
 
 
 def _fits(node: NodeVersion, wanted: Wanted) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from weft.core.clock import parse_instant, to_iso
 from weft.core.errors import NotFound
 from weft.core.types import MAX_LIMIT, NOW, NodeVersion
-from weft.fleet.episodes.candidates import Found, Wanted, around_code, candidates
+from weft.fleet.episodes.candidates import Found, Wanted, around_code, candidates, involved_by
 from weft.fleet.episodes.contracts import EPISODE_TYPES, EpisodeType, type_of_episode
 from weft.fleet.episodes.involved import resolved
 from weft.fleet.episodes.scoring import DECISIONS, EPISODES, ScoreParts, Weights, jaccard, recency, steps_away
@@ -137,7 +137,10 @@ def _answered(
     scored.sort(key=lambda each: (-each[0].total(weights), -each[1].row))
     best = scored[:limit]
     cited = ctx.store.citations(ctx.viewer, [node.event for _, node in best])
-    shown = tuple(_shown(node, parts, weights, found, cited.get(node.event, "")) for parts, node in best)
+    about = found.about or involved_by(ctx, when, [node.id for _, node in best])
+    shown = tuple(
+        _shown(node, parts, weights, about.get(node.id, ()), cited.get(node.event, "")) for parts, node in best
+    )
     notes = (f"nothing is known of {', '.join(each[:80] for each in unknown)}",) if unknown else ()
     remarks = remark((each.id, each.flags) for each in shown)
     made = EpisodesRecalled(
@@ -160,7 +163,9 @@ def _parts(
     return ScoreParts(meaning=found.meaning.get(node.id, 0.0), recency=fresh, nearness=near, days=days)
 
 
-def _shown(node: NodeVersion, parts: ScoreParts, weights: Weights, found: Found, citation: str) -> EpisodeShown:
+def _shown(
+    node: NodeVersion, parts: ScoreParts, weights: Weights, involves: tuple[str, ...], citation: str
+) -> EpisodeShown:
     props = node.props
     said = props.get("confidence")
     metadata = {name: value for name, value in props.items() if name not in ALWAYS_SHOWN}
@@ -178,7 +183,7 @@ def _shown(node: NodeVersion, parts: ScoreParts, weights: Weights, found: Found,
         status=str(props.get("status", "")),
         confidence=float(said) if isinstance(said, int | float) else None,
         metadata=metadata,
-        involves=found.about.get(node.id, ()),
+        involves=involves,
         why={
             "meaning": round(parts.meaning, 4),
             "recency": round(parts.recency, 4),

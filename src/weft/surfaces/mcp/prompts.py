@@ -54,8 +54,8 @@ CLAIM_FIRST: Final = (
 )
 CARRY_ON: Final = (
     "Carry on with this task. Read what was decided and what is open first, and check it against the current files "
-    "(`cite` shows a source). Take the task over (`handoff` with take_over) before you change anything; that is refused "
-    "while its agent is at work. " + CLAIM_FIRST
+    "(`cite` shows a source). Take the task over (`handoff` with take_over) before you change anything; that is "
+    "refused while its agent is at work. " + CLAIM_FIRST
 )
 
 
