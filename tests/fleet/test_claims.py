@@ -150,6 +150,25 @@ def test_bad_claims_are_errors_that_say_what_to_do(crew: Crew) -> None:
         ana.call("agent_claim", target=done, intent="a")
 
 
+def test_a_claim_is_not_forgotten_deleted_or_written_by_hand(crew: Crew) -> None:
+    task = crew.task()
+    crew.agent("ana").call("agent_claim", target=task, intent="a")
+    ben = crew.agent("ben")
+    for name, given in (("forget", {"id": f"claim:{task}"}), ("delete", {"target": f"claim:{task}"})):
+        with pytest.raises(Invalid, match="Claim records itself"):
+            ben.call(name, **given)
+    with pytest.raises(Invalid, match="Claim records itself"):
+        ben.call("memory_write", kind="Claim", text="mine")
+    assert [each.agent for each in ben.call("coordination_overview").active] == ["ana"]
+
+
+def test_other_systems_names_of_arguments_are_understood(crew: Crew) -> None:
+    task = crew.task()
+    told = crew.agent("ana").call("agent_claim", targetId=task, claimType="task", intent="a", taskId=task)
+    assert told.status == "ok"
+    assert crew.agent("ana").call("episode_recall", query="x", taskId=task).episodes == ()
+
+
 def test_claims_are_not_found_as_memories_and_survive_a_rebuild(crew: Crew) -> None:
     crew.index("app.py", "one")
     ana = crew.agent("ana")

@@ -94,7 +94,7 @@ def test_a_decision_is_one_thing_whichever_way_it_was_kept(crew: Crew) -> None:
     assert (told.status, told.id) == ("duplicate_skip", new.id)
     near = ana.call("decision_query", query="which ports?", affected_files=["app.py"])
     assert [each.id for each in near.episodes][:1] == [new.id]
-    assert near.episodes[0].why["nearness"] == 1.0
+    assert near.episodes[0].why.nearness == 1.0
     assert file in near.episodes[0].involves
 
 
@@ -108,9 +108,9 @@ def test_the_score_is_the_stated_sum_and_each_part_is_shown(crew: Crew) -> None:
     ana.call("episode_add", type="OBSERVATION", content="nothing about that")
     told = ana.call("episode_recall", query="brass bell", entities=["app.py::login"])
     hit = next(each for each in told.episodes if each.id == old.id)
-    assert hit.why["recency"] == pytest.approx(math.exp(-1.0), abs=1e-3)
-    assert hit.why["nearness"] == 0.5  # one of two
-    assert hit.why["meaning"] == 1.0  # by words, where there are no vectors
+    assert hit.why.recency == pytest.approx(math.exp(-1.0), abs=1e-3)
+    assert hit.why.nearness == 0.5  # one of two
+    assert hit.why.meaning == 1.0  # by words, where there are no vectors
     assert hit.score == pytest.approx(0.5 + 0.3 * math.exp(-1.0) + 0.1, abs=1e-3)
     assert told.episodes[0].id == old.id
 

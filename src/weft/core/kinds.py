@@ -13,7 +13,7 @@ STRUCTURAL_KINDS: Final[frozenset[str]] = frozenset(
 # Records about weft's own working: never in adjacency, never in default recall.
 RECORD_KINDS: Final[frozenset[str]] = frozenset(
     {"Tx", "ToolCall", "Feedback", "Receipt", "Proposal", "Approval", "ApprovalText", "Key", "Projection"}
-    | {"ClaimRefusal", "AgentRecord"}
+    | {"Claim", "ClaimRefusal", "AgentRecord"}
 )
 
 # Prefix of the random ids that replace erased ones; their nodes are never visible again.
@@ -37,19 +37,19 @@ COMPILED_PROPS: Final[frozenset[str]] = frozenset({COMPILED_TRUTH, "compiled_fro
 MENTION: Final = "Mention"
 # Files of a project that work together; searched by default, its summary would displace the files themselves.
 COMMUNITY: Final = "Community"
-# What an agent works on, and an attempt at what another holds: read by who asks for claims, not a memory.
+# The work of an agent on a target, and an attempt at what another holds: read by who asks for claims, not memories.
 CLAIM: Final = "Claim"
 CLAIM_REFUSAL: Final = "ClaimRefusal"
 # An agent that recorded episodes, to which they are joined by BY.
 AGENT_RECORD: Final = "AgentRecord"
 # Kinds that word and vector search return only when asked for, and that document frequencies do not count.
-UNSEARCHED_KINDS: Final[frozenset[str]] = RECORD_KINDS | {MENTION, COMMUNITY, CLAIM}
+UNSEARCHED_KINDS: Final[frozenset[str]] = RECORD_KINDS | {MENTION, COMMUNITY}
 
 # Relations that place a node or replace it, and do not mention another: not counted as backlinks.
 # Provenance: the task or conversation that produced a node, and the one in which a task was raised.
 PROVENANCE_RELATIONS: Final[frozenset[str]] = frozenset({"PRODUCED", "RAISED_DURING"})
 UNCOUNTED_RELATIONS: Final[frozenset[str]] = (
-    frozenset({"CONTAINS", "NEXT", "NEXT_EPISODE", "SUPERSEDES", "TARGETS"}) | PROVENANCE_RELATIONS
+    frozenset({"CONTAINS", "NEXT", "NEXT_EPISODE", "SUPERSEDES"}) | PROVENANCE_RELATIONS
 )
 
 # Kinds that need provenance by default: see the settings `provenance` and `gated_kinds`.

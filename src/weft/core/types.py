@@ -43,9 +43,6 @@ RELATION_WEIGHTS: Final[Mapping[str, float]] = {
     # Provenance says nothing about the subject of a node: walks do not follow it.
     "PRODUCED": 0.0,
     "RAISED_DURING": 0.0,
-    # Nor does who works on it.
-    "TARGETS": 0.0,
-    "BY": 0.0,
 }
 DEFAULT_RELATION_WEIGHT: Final = 0.5
 DAMPING: Final = 0.85  # the probability that a walk goes on

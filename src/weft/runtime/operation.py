@@ -28,7 +28,15 @@ TOKEN = "governance_token"  # noqa: S105 - the name of an argument
 PRODUCED_BY = "produced_by_task_id"
 MOST_NAMED = 5  # unknown arguments listed in an error
 COMPACT_TOOLSETS = frozenset({"code", "fleet"})  # called often during work: their answers are short
-ALIASES = {"producedByTaskId": PRODUCED_BY}  # spelling of other systems
+# Spellings of other systems, and what they may be called here: the first that the operation takes.
+ALIASES = {
+    "producedByTaskId": (PRODUCED_BY,),
+    "targetId": ("target",),
+    "claimId": ("target",),
+    "claimType": ("type",),
+    "taskId": ("task_id", "task", "id"),
+    "featureId": ("feature",),
+}
 Input = TypeVar("Input", bound=Struct)
 
 
@@ -81,9 +89,10 @@ class Operation(Struct, frozen=True, kw_only=True):
 def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     """Validates a caller's arguments. Raises Invalid, naming the argument, for anything that does not fit."""
     known = operation.input.__struct_fields__
-    if twice := [name for alias, name in ALIASES.items() if alias in given and name in given]:
+    meant = {name: _meant(name, known) for name in given}
+    if twice := [name for alias, name in meant.items() if alias != name and name in given]:
         raise Invalid(f"{operation.name}: {twice[0]} is given twice", hint=f"send {twice[0]} once")
-    given = {ALIASES.get(name, name): value for name, value in given.items()}
+    given = {meant[name]: value for name, value in given.items()}
     unknown = [name for name in given if name not in known]
     if unknown:
         raise Invalid(
@@ -102,6 +111,11 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
         hint = choices(operation.input, str(problem)) or f"see `{operation.command} --help`"
         raise Invalid(f"{operation.name}: {in_words(str(problem))}", hint=hint) from problem
     return made
+
+
+def _meant(written: str, known: tuple[str, ...]) -> str:
+    """The argument that a caller means by a name."""
+    return next((name for name in ALIASES.get(written, ()) if name in known), written)
 
 
 def _few(names: list[str]) -> str:

@@ -31,6 +31,15 @@ About = Annotated[
 ]
 
 
+class WhyScored(Struct, frozen=True, kw_only=True):
+    """The parts of a score before their weights, each from 0 to 1, and the age in days."""
+
+    meaning: float
+    recency: float
+    nearness: float
+    days: float
+
+
 class EpisodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An episode with its score. `why` holds each part before its weight; `superseded` that a newer one replaced it."""
 
@@ -48,7 +57,7 @@ class EpisodeShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: float | None = None
     metadata: dict[str, Any] = {}
     involves: tuple[str, ...] = ()
-    why: dict[str, float] = {}
+    why: WhyScored | None = None
     flags: tuple[str, ...] = ()
 
 
@@ -184,12 +193,12 @@ def _shown(
         confidence=float(said) if isinstance(said, int | float) else None,
         metadata=metadata,
         involves=involves,
-        why={
-            "meaning": round(parts.meaning, 4),
-            "recency": round(parts.recency, 4),
-            "nearness": round(parts.nearness, 4),
-            "days": round(parts.days, 2),
-        },
+        why=WhyScored(
+            meaning=round(parts.meaning, 4),
+            recency=round(parts.recency, 4),
+            nearness=round(parts.nearness, 4),
+            days=round(parts.days, 2),
+        ),
         flags=flags_of(node.name, node.text, props=metadata),
     )
 

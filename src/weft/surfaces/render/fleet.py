@@ -168,9 +168,10 @@ def episodes(p: TextPage, answer: EpisodesRecalled) -> None:
             )
         )
         p.quote(each.text, short=True)
-        why = each.why
-        fresh = f"recency {why['recency']:.2f} ({why['days']:.0f} days)"
-        p.lines(p.dim(f"  {each.score:.3f}: meaning {why['meaning']:.2f}, {fresh}, nearness {why['nearness']:.2f}"))
+        if (why := each.why) is not None:
+            fresh = f"recency {why.recency:.2f} ({why.days:.0f} days)"
+            parts = f"meaning {why.meaning:.2f}, {fresh}, nearness {why.nearness:.2f}"
+            p.lines(p.dim(f"  {each.score:.3f}: {parts}"))
 
 
 def reflected(p: TextPage, answer: Reflected) -> None:

@@ -1,7 +1,7 @@
 """Claims that are held, and whether they still count.
 
 A claim is current until it is released, its task is completed, its lease runs out or its target changes by another's
-hand. The last three make it stale at once, for every reader; the next claim or index run records its end.
+hand. The last two make it stale at once, for every reader; the next claim of what it is on records its end.
 """
 
 from __future__ import annotations
