@@ -173,7 +173,6 @@ OPERATIONS = (
         toolset="fleet",
         run=handoff,
         arguments=("task",),
-        profile="balanced",
         priorities={
             "pack": "required",
             "pack.task": "required",
