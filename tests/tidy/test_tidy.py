@@ -115,7 +115,7 @@ def used(file: Path) -> Iterator[str]:
             {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"},
             "core/clock.py",
         ),
-        ({"os.environ", "os.getenv", "os.environb"}, "runtime/settings/load.py"),
+        ({"os.environ", "os.getenv", "os.environb"}, "runtime/settings/surroundings.py"),
     ],
     ids=["clock", "environment"],
 )

@@ -43,6 +43,11 @@ class Callers:
         self._store: Memory | None = None
         self._known: OrderedDict[tuple[Token | None, str], Memory] = OrderedDict()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the store was opened by a call."""
+        return self._store is not None
+
     def operator(self) -> Memory:
         """The memory of the server's own environment, for health checks and metrics."""
         with self._lock:

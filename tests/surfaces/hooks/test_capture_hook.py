@@ -14,7 +14,7 @@ import pytest
 
 from tests.surfaces.hooks.conftest import WEFT, Machine, claude, lines
 from weft.core.types import Find, When
-from weft.surfaces.cli.hooks import empty_answer
+from weft.surfaces.hooks.hook import empty_answer
 
 SAID = [
     claude("user", "The deploy key is kept by Mira.", 1),

@@ -16,7 +16,7 @@ import pytest
 
 from tests.surfaces.hooks.conftest import WEFT, Machine
 from weft.conversations.formats.client_markup import CLOSING, OPENING, without_markup
-from weft.surfaces.cli.hooks import empty_answer
+from weft.surfaces.hooks.hook import empty_answer
 
 ASKED = "why did we choose Redis for sessions?"
 KEPT = "We chose Redis for sessions because Postgres locks were slow."

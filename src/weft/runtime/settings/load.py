@@ -1,4 +1,4 @@
-"""Loading of settings from `weft.toml` and `WEFT_*`. The only reader of the environment.
+"""Loading of settings from `weft.toml` and `WEFT_*`.
 
 Later sources win: default, the user's `~/.config/weft/weft.toml`, the nearest `weft.toml` above the working directory,
 the environment. A project's file comes with a repository from anyone, so it may set only harmless things: never who is
@@ -7,12 +7,10 @@ asking, where memories live or where texts are sent.
 
 from __future__ import annotations
 
-import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from weft.core.errors import Invalid, Misconfigured
 from weft.runtime.settings.agent_profile import AgentProfile, find_profile, narrowed, widening
@@ -25,21 +23,28 @@ from weft.runtime.settings.declared import (
     Setting,
     Settings,
 )
+from weft.runtime.settings.surroundings import (
+    DATA,
+    TOML_NAME,
+    anchored,
+    default_store,
+    read_toml,
+    surroundings,
+    user_directory,
+    user_toml,
+)
 
-__all__ = ["Conversations", "Effective", "RetentionPolicy", "Settings", "load_settings"]
-
-TOML_NAME: Final = "weft.toml"
-MAX_TOML_BYTES: Final = 262_144
+__all__ = ["TOML_NAME", "Conversations", "Effective", "RetentionPolicy", "Settings", "load_settings", "surroundings"]
 
 
 def load_settings(directory: Path, environment: Mapping[str, str] | None = None) -> Settings:
     """Settings for a process in this directory. Raises Misconfigured with one line per defect."""
-    environment = os.environ if environment is None else environment
+    environment = surroundings() if environment is None else environment
     directory = _absolute(directory)
     root = find_root(directory)
     found = _defaults(root, environment)
     defects: list[str] = []
-    user_file = _user_toml(environment)
+    user_file = user_toml(environment)
     if user_file.is_file():
         _take_file(found, defects, user_file, tuple(each for each in SETTINGS if not each.environment_only))
     toml = _find_toml(directory)
@@ -122,23 +127,15 @@ def _take_file(
     """Takes the settings of a file; one that is not allowed there is a defect that says where it belongs."""
     here = {setting.name: setting for setting in allowed}
     known = {setting.name: setting for setting in SETTINGS}
-    for name, value in _read_toml(file).items():
+    for name, value in read_toml(file).items():
         if name in here:
-            _take(found, defects, here[name], _anchored(value, file.parent) if name == "store" else value, str(file))
+            _take(found, defects, here[name], anchored(value, file.parent) if name == "store" else value, str(file))
         elif name in known:
             whose = "a project's file" if elsewhere else "a file"
             where = f"in {elsewhere} or " if elsewhere and not known[name].environment_only else ""
             defects.append(f"{file}: {whose} may not set {name}; set it {where}as {known[name].variable}")
         else:
             defects.append(f"{file}: unknown setting {name!r}; known are {', '.join(known)}")
-
-
-def _anchored(url: Any, directory: Path) -> Any:
-    """A store's URL from a file: a relative path is relative to that file."""
-    scheme, separator, path = str(url).partition("://")
-    if scheme != "sqlite" or not path or path.startswith(("/", "~")):
-        return url
-    return f"{scheme}{separator}{directory / path}"
 
 
 def _take(found: dict[str, Effective], defects: list[str], setting: Setting, value: Any, origin: str) -> None:
@@ -149,9 +146,9 @@ def _take(found: dict[str, Effective], defects: list[str], setting: Setting, val
 
 
 def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective]:
-    data = _user_directory(environment, "XDG_DATA_HOME", ".local/share")
+    data = user_directory(environment, DATA)
     here = {
-        "store": f"sqlite://{data}",
+        "store": default_store(environment),
         "project": project_name(root),
         "outbox": str(data.with_name("weft-outbox")),
         "sites": str(data.with_name("weft-sites")),
@@ -160,38 +157,9 @@ def _defaults(root: Path, environment: Mapping[str, str]) -> dict[str, Effective
     return {each.name: Effective(value=values[each.name], origin="default") for each in SETTINGS}
 
 
-def _user_directory(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """The user's directory of weft for data or settings, by the XDG base directory specification."""
-    base = environment.get(variable) or str(_home(environment) / below_home)
-    return Path(base).expanduser() / "weft"
-
-
-def _home(environment: Mapping[str, str]) -> Path:
-    """$HOME, or the home directory of the system's user. Raises Misconfigured if there is neither."""
-    if home := environment.get("HOME"):
-        return Path(home)
-    try:
-        if os.environ.get("HOME", "~"):
-            return Path.home()
-        import pwd
-
-        return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except (ImportError, KeyError, RuntimeError) as problem:
-        raise Misconfigured("this user has no home directory", hint="set HOME to one") from problem
-
-
 def user_data() -> Path:
     """The user's data directory of weft, for files of a store that has no directory."""
-    return _user_directory(os.environ, "XDG_DATA_HOME", ".local/share")
-
-
-def surroundings() -> Mapping[str, str]:
-    """The environment, for finding the files of other programs."""
-    return os.environ
-
-
-def _user_toml(environment: Mapping[str, str]) -> Path:
-    return _user_directory(environment, "XDG_CONFIG_HOME", ".config") / TOML_NAME
+    return user_directory(surroundings(), DATA)
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -200,7 +168,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 def is_project_settled(settings: Settings) -> bool:
     """Whether the user set the project, in their own file or the environment, for every directory."""
-    return settings.origins["project"].origin in ("WEFT_PROJECT", str(_user_toml(os.environ)))
+    return settings.origins["project"].origin in ("WEFT_PROJECT", str(user_toml(surroundings())))
 
 
 def find_root(directory: Path) -> Path:
@@ -221,13 +189,3 @@ def project_name(root: Path) -> str:
 def _find_toml(directory: Path) -> Path | None:
     here = directory.absolute()
     return next((d / TOML_NAME for d in (here, *here.parents) if (d / TOML_NAME).is_file()), None)
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        raw = path.read_bytes()
-        if len(raw) > MAX_TOML_BYTES:
-            raise Misconfigured(f"{path} is larger than {MAX_TOML_BYTES:,} bytes")
-        return tomllib.loads(raw.decode())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise Misconfigured(f"{path} cannot be read: {problem}", hint="fix the file or remove it") from problem

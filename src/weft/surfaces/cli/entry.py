@@ -20,6 +20,11 @@ def main() -> None:
     """Runs `weft` with the arguments of this process. Servers handle signals themselves while they serve."""
     signal.signal(signal.SIGINT, _leave)
     _stand_in()
+    if sys.argv[1:2] in (["context"], ["capture"]):
+        from weft.surfaces.resident.hook_asked import answered
+
+        if answered(sys.argv[1:]):
+            return
     from weft.surfaces.cli.main import main as run
 
     run()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
 import signal
 import sys
@@ -20,13 +19,12 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from weft.surfaces.hooks.deadline import DEADLINE, MAX_DEADLINE_S, give_up_at, seconds_of
+
 Say = Callable[[str], None]
 Work = Callable[[Say], None]
 
-MAX_DEADLINE_S: Final = 600.0
 _MARK: Final = b"\x00"  # before the reason of a failure; no answer begins with it
-_WRITTEN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|)")
-_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "": 1.0}
 _LAST_S: Final = 1.0  # after the deadline, for a child that nobody waits for
 _PAUSE_S: Final = 0.002
 
@@ -44,21 +42,25 @@ class OpenCommand(click.Command):
 
 def _seconds(ctx: click.Context, parameter: click.Parameter, written: str) -> float:
     """`8s`, `500ms`, `2m` or `8` as seconds. Raises click.BadParameter for anything else."""
-    found = _WRITTEN.fullmatch(written.strip())
-    value = float(found[1]) * _UNITS[found[2]] if found else 0.0
-    if not 0.0 < value <= MAX_DEADLINE_S:
+    value = seconds_of(written)
+    if value is None:
         raise click.BadParameter(f"{written!r} is not a duration: write 8s or 500ms, at most {MAX_DEADLINE_S:g}s")
     return value
 
 
 deadline_option = click.option(
-    "--deadline", default="8s", show_default=True, metavar="TIME", callback=_seconds, help="when to give up: 8s, 500ms"
+    "--deadline",
+    default=DEADLINE,
+    show_default=True,
+    metavar="TIME",
+    callback=_seconds,
+    help="when to give up: 8s, 500ms",
 )
 
 
 def run_open(name: str, work: Work, *, deadline_s: float, otherwise: str) -> NoReturn:
     """Runs the work, which gives one answer; prints that, or `otherwise` and the reason. Exits with 0."""
-    until = time.monotonic() + deadline_s
+    until = give_up_at(deadline_s)
     answer, why = _in_child(work, until, deadline_s) if hasattr(os, "fork") else _in_thread(work, deadline_s)
     with contextlib.suppress(OSError):  # nobody listens any more
         if why:

@@ -30,6 +30,7 @@ from weft.surfaces.http.app import App, build_app
 from weft.surfaces.http.auth import MAX_HEAD_BYTES
 from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, MAX_CONNECTIONS, SPARE_FILES, Deadlines
 from weft.surfaces.http.start_record import Start, StartRecord
+from weft.surfaces.resident.answering import Resident
 from weft.surfaces.starting import check_start
 from weft.surfaces.toolsets import offer_of
 from weft.version import __version__
@@ -71,9 +72,10 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
             record = StartRecord(settings)
             start = record.begin(SystemClock().now_us())
             say(_start_line(start))
-            app = build_app(settings, callers, book, start)
+            app, resident = build_app(settings, callers, book, start), Resident(callers, settings)
+            resident.begin()
             left = _run(app, listening, most, lambda: _say_where(listening, say))
-            rested = callers.rest(WORK_SECONDS)
+            rested = callers.rest(WORK_SECONDS) and resident.close(WORK_SECONDS)
             record.end()
     except BaseException:
         callers.close()

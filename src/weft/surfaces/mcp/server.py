@@ -29,6 +29,7 @@ from weft.surfaces.mcp.prompts import PromptHandlers
 from weft.surfaces.mcp.resources import ResourceHandlers
 from weft.surfaces.mcp.stdio import StdioTransport, standard_streams
 from weft.surfaces.mcp.workspace import ClientWorkspace
+from weft.surfaces.resident.answering import Resident
 from weft.surfaces.starting import check_start
 from weft.version import __version__
 
@@ -86,14 +87,16 @@ def serve(toolsets: Sequence[str] | None = None) -> None:
     for line in check_start(settings, network=False):
         sys.stderr.write(f"weft mcp: {line}\n")
     callers = Callers("stdio")
-    dispatcher = _dispatcher(callers, settings)
+    dispatcher, resident = _dispatcher(callers, settings), Resident(callers, settings)
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("weft mcp speaks MCP on standard input and output: an agent's program starts it\n")
     with standard_streams() as (source, target):
+        resident.begin()
         asyncio.run(_serve(dispatcher, source, target))
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # the second, or one that comes late: all is said
         ended = dispatcher.close(LEAVE_SECONDS)
         ended = callers.rest(WORK_SECONDS) and ended
+        ended = resident.close(LEAVE_SECONDS) and ended
     if not ended:
         sys.stderr.write("weft mcp ends while work is running: its writes so far stay, the rest is not done\n")
         os._exit(0)  # Python would wait for the thread

@@ -57,7 +57,7 @@ def make_file(path: Path) -> None:
 
 def _is_other(entry: Path) -> bool:
     """Whether an entry is none of weft's other files (tokens, start counts, project roots, written files,
-    jobs, facts of source files), which may exist before the first memory.
+    jobs, facts of source files, sockets), which may exist before the first memory.
     """
-    others = ("tokens.json", "serving.json", "roots.json", "written.json", "jobs", "code")
+    others = ("tokens.json", "serving.json", "roots.json", "written.json", "jobs", "code", "live")
     return not entry.name.removeprefix(".").startswith(others)

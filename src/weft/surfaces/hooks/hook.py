@@ -15,8 +15,7 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from weft.core.errors import Invalid
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.conversations.formats.entries import Role
-    from weft.memory.facade import Memory
 
 CLIENTS: Final = ("claude-code", "cursor", "vscode", "gemini")
 PROMPTS: Final = ("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
@@ -59,23 +57,38 @@ class Hook(NamedTuple):
     said: tuple[SpokenTurn, ...] = ()
 
 
-def read_input() -> bytes:
-    """Standard input, up to the end of the object in it: some hosts leave it open.
+_held: list[bytes] = []  # what was read already
 
-    Raises HookError where there is none, or more than any hook sends.
+
+def read_input(until: float | None = None) -> bytes:
+    """Standard input, up to the end of the object in it: some hosts leave it open. The same again when asked again.
+
+    Raises HookError where there is none, more than any hook sends, or no end of it at the time `until`.
     """
+    if not _held:
+        _held.append(_read(until))
+    return _held[0]
+
+
+def _read(until: float | None) -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise HookError("standard input is closed")
     if sys.stdin.isatty():
         raise HookError("standard input is a terminal: a hook sends JSON on standard input")
     read = bytearray()
-    while block := os.read(sys.stdin.fileno(), _BLOCK):
+    while block := _block(until):
         read += block
         if len(read) > MAX_BYTES:
             raise HookError(f"more than {MAX_BYTES:,} bytes came in on standard input")
         if read[-64:].rstrip().endswith(b"}") and _waits() and _is_whole(bytes(read)):
             break
     return bytes(read)
+
+
+def _block(until: float | None) -> bytes:
+    if until is not None and not select.select([sys.stdin], [], [], max(0.0, until - time.monotonic()))[0]:
+        raise HookError("the JSON on standard input did not end in time")
+    return os.read(sys.stdin.fileno(), _BLOCK)
 
 
 def _waits() -> bool:
@@ -95,8 +108,10 @@ def _is_whole(raw: bytes) -> bool:
         return False
 
 
-def read_hook(client: str, raw: bytes) -> Hook:
-    """A hook's call from its JSON. Raises HookError with the reason for anything else."""
+def read_hook(client: str, raw: bytes, working: Path) -> Hook:
+    """A hook's call from its JSON; `working` is the directory it was started in. Raises HookError with the reason for
+    anything else.
+    """
     import json
 
     if not raw.strip():
@@ -111,7 +126,7 @@ def read_hook(client: str, raw: bytes) -> Hook:
         client=client,
         event=_text(given, "hook_event_name", "hookEventName"),
         session=_text(given, "session_id", "sessionId", "conversation_id", "conversationId"),
-        directory=_directory(given),
+        directory=_directory(given, working),
         prompt=_text(given, "prompt"),
         transcript=_text(given, "transcript_path", "transcriptPath"),
         turn=_text(given, "generation_id", "prompt_id", "timestamp"),
@@ -136,24 +151,6 @@ def empty_answer(client: str | None) -> str:
     return {"cursor": '{"continue": true}', "vscode": "{}", "gemini": "{}"}.get(client or "", "")
 
 
-@contextmanager
-def opened(directory: Path, client: str) -> Iterator[Memory]:
-    """The memory of a directory, as the agent of this client may see it. Raises what opening raises.
-
-    Raises Forbidden where the directory claims to be a project that is known to have another root.
-    """
-    from weft.memory.facade import open as open_memory
-    from weft.surfaces.callers import as_agent
-    from weft.writing.checks.project_roots import claim
-
-    with open_memory(directory=directory) as memory:
-        settings = memory.ctx.settings
-        kept = claim(settings)
-        yield memory.serving(as_agent(settings, client, memory.ctx.clock))
-        if not kept:  # there was no store; there may be one now
-            claim(settings)
-
-
 def _said(given: dict[str, Any]) -> tuple[SpokenTurn, ...]:
     """The turns that an event carries. A prompt is the user's, also where it comes with its answer."""
     answer = _text(given, "prompt_response", "last_assistant_message")
@@ -163,8 +160,8 @@ def _said(given: dict[str, Any]) -> tuple[SpokenTurn, ...]:
     return tuple(each for each in told if each.text.strip())
 
 
-def _directory(given: dict[str, Any]) -> Path:
-    """The directory that the agent works in; that of this process where the hook names no existing one."""
+def _directory(given: dict[str, Any], working: Path) -> Path:
+    """The directory that the agent works in; `working` where the hook names no existing one."""
     from pathlib import Path
 
     roots = given.get("workspace_roots")
@@ -179,7 +176,7 @@ def _directory(given: dict[str, Any]) -> Path:
                 return Path(each)
         except (OSError, ValueError):
             continue
-    return Path.cwd()
+    return working
 
 
 def _text(given: dict[str, Any], *names: str) -> str:
