@@ -57,6 +57,7 @@ class DecryptingStore:
         self.transaction = store.transaction
         self.diff = store.diff
         self.stats = store.stats
+        self.one_state = store.one_state
         self.indexes = store.indexes
         self.census = store.census
         self.graph_rows = store.graph_rows

@@ -7,6 +7,7 @@ statistics never cross accounts, so one tenant can infer nothing about another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -75,6 +76,10 @@ class Store(VectorStore, Protocol):
 
         `valid_at` is at least the log's last time: a write is visible to the next read even if the clock stepped back.
         """
+        ...
+
+    def one_state(self, viewer: Viewer) -> AbstractContextManager[None]:
+        """Reads of this thread inside cost less: they may share one state of the account, until this thread writes."""
         ...
 
     def head(self, viewer: Viewer) -> AccountHead: ...

@@ -107,12 +107,13 @@ def _kept(ctx: CallContext, given: Recall, answer: Answer, recalled: Recalled) -
 
 def shown(ctx: CallContext, given: Recall, answer: Answer) -> Recalled:
     """The result of the pipeline as an answer."""
-    sources = read_sources(ctx, answer, answer.ranked or ())
-    hits, unread = show_hits(ctx, answer, explain=given.explain, sources=sources)
-    notes = (*notes_of(ctx, answer, hits, then=asks_of_then(given), explain=given.explain), *unread)
-    if not asks_of_then(given):
-        notes += _stale(ctx, answer)
-    context, missing = context_of(ctx, answer, sources, given.max_tokens)
+    with ctx.store.one_state(ctx.viewer):
+        sources = read_sources(ctx, answer, answer.ranked or ())
+        hits, unread = show_hits(ctx, answer, explain=given.explain, sources=sources)
+        notes = (*notes_of(ctx, answer, hits, then=asks_of_then(given), explain=given.explain), *unread)
+        if not asks_of_then(given):
+            notes += _stale(ctx, answer)
+        context, missing = context_of(ctx, answer, sources, given.max_tokens)
     notes += tuple(missing)
     written = ""
     if given.synthesize and hits:

@@ -238,13 +238,14 @@ def _run(recipe: Sequence[Stage], ctx: CallContext, ask: Ask) -> Answer:
     asked_at = ask.asked_at if ask.asked_at is not None else ask.when.valid_at or 0
     answer = Answer(ask=ask, query=ask.query, question=read_question(""), asked_at=asked_at)
     began, late = time.monotonic(), []
-    for stage in recipe:
-        if answer.skip:
-            break
-        if time.monotonic() - began > ask.deadline_s and stage.name not in ESSENTIAL:
-            late.append(stage.name)
-            continue
-        answer = _step(stage, ctx, answer)
+    with ctx.store.one_state(ctx.viewer):
+        for stage in recipe:
+            if answer.skip:
+                break
+            if time.monotonic() - began > ask.deadline_s and stage.name not in ESSENTIAL:
+                late.append(stage.name)
+                continue
+            answer = _step(stage, ctx, answer)
     if late:
         answer = answer.noted(
             f"after {ask.deadline_s:g} s, the time limit, these steps were skipped: {', '.join(late)}"

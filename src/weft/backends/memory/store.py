@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -98,6 +99,9 @@ class MemoryStore(MemoryVectorSpaces):
             return graph.texts.keys() > {row.content_hash for row in graph.nodes.values()}
 
     # The log
+
+    def one_state(self, viewer: Viewer) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def accounts(self) -> tuple[str, ...]:
         with self._lock:

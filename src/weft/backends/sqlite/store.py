@@ -18,6 +18,7 @@ from weft.backends.sqlite.read import deletions, encrypted
 from weft.backends.sqlite.read import diff as differ
 from weft.backends.sqlite.read import find as finding
 from weft.backends.sqlite.read import reads as reading
+from weft.backends.sqlite.read.steps import Following, neighbours
 from weft.backends.sqlite.schema import SCHEMA_VERSION
 from weft.backends.sqlite.search import names as naming
 from weft.backends.sqlite.search import words
@@ -205,8 +206,16 @@ class SqliteStore(SqliteVectorSpaces):
         with self._reading(viewer) as db:
             if db is None:
                 return ()
-            moment = self._moment(db, when)
-            return reading.neighbours(db, viewer, moment, ids, rels, without, direction, limit)
+            following = Following(
+                viewer=viewer,
+                moment=self._moment(db, when),
+                rels=rels,
+                without=without,
+                direction=direction,
+                limit=limit,
+                hubs=lambda following, side: self._indexes(viewer.account).hubs(db, following, side),
+            )
+            return neighbours(db, following, ids)
 
     def edges(
         self, viewer: Viewer, when: When, node_id: str, *, rel: str, direction: Way, before: int | None, limit: int

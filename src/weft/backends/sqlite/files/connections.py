@@ -93,14 +93,27 @@ class AccountFiles:
             )
 
     @contextmanager
+    def one_state(self, viewer: Viewer) -> Iterator[None]:
+        db = None
+        with suppress(StoreError), translated(self._file(viewer.account)):  # each read says what is wrong
+            db = self._connection(viewer.account)
+            if db is not None and not db.in_transaction:
+                db.execute("BEGIN")
+                self._moments()[db] = {}
+        try:
+            yield
+        finally:
+            if db is not None and self._moments().pop(db, None) is not None:
+                roll_back(db)
+
+    @contextmanager
     def _reading(self, viewer: Viewer) -> Iterator[apsw.Connection | None]:
         """One consistent state for every read inside; None while the account has no file."""
         with translated(self._file(viewer.account)):
             db = self._connection(viewer.account)
-            if db is None or db.in_transaction:
-                yield db
-                return
-            db.execute("BEGIN")
+            begins = db is not None and not db.in_transaction
+            if db is not None and begins:
+                db.execute("BEGIN")
             try:
                 yield db
             except KeyError as problem:
@@ -112,7 +125,8 @@ class AccountFiles:
             ) as problem:  # column types are only reliable in an intact file
                 raise Corrupt(f"a row holds an invalid value: {problem}", hint="run `weft doctor`") from problem
             finally:
-                roll_back(db)  # nothing was written; COMMIT would fail after a damaged page
+                if db is not None and begins:
+                    roll_back(db)  # nothing was written; COMMIT would fail after a damaged page
 
     @contextmanager
     def _writing(self, account: str) -> Iterator[apsw.Connection]:
@@ -125,6 +139,8 @@ class AccountFiles:
                 wal = self._wals().get(account)
                 if wal is not None:
                     wal.shorten()
+                if self._moments().pop(db, None) is not None:
+                    roll_back(db)  # a write ends the one state that this thread reads
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     check_schema(db, self._file(account))
@@ -156,7 +172,20 @@ class AccountFiles:
         wals: dict[str, WalPolicy] = self._local.__dict__.setdefault("wals", {})
         return wals
 
+    def _moments(self) -> dict[apsw.Connection, dict[When, PinnedTime]]:
+        """The connections of this thread that read one state, with the times that were looked up in it."""
+        found: dict[apsw.Connection, dict[When, PinnedTime]] = self._local.__dict__.setdefault("moments", {})
+        return found
+
     def _moment(self, db: apsw.Connection, when: When) -> PinnedTime:
+        known = self._moments().get(db)
+        if known is None or when.valid_at is None:
+            return self._pinned(db, when)
+        if when not in known:
+            known[when] = self._pinned(db, when)
+        return known[when]
+
+    def _pinned(self, db: apsw.Connection, when: When) -> PinnedTime:
         head = read_head(db, b"")
         pos = head.pos if when.known_at is None or when.known_at >= head.at else position_at(db, when.known_at)
         unfinished = db.execute("SELECT key FROM tx WHERE long AND (closed_pos IS NULL OR closed_pos > ?)", (pos,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import apsw
@@ -14,16 +14,15 @@ from weft.backends.sqlite.guards import TRUE, PinnedTime, Sql, marks
 from weft.backends.sqlite.query import every, first, one
 from weft.backends.sqlite.read.encrypted import IS_ENCRYPTED_T
 from weft.backends.sqlite.read.find import in_slots
+from weft.backends.sqlite.read.steps import joined
 from weft.backends.sqlite.search.vector_rows import model_key
 from weft.core.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, views_of
 from weft.core.types import (
     Census,
-    Direction,
     EdgeVersion,
     Ends,
     Event,
     KindStat,
-    Neighbour,
     NodeVersion,
     SessionHead,
     Viewer,
@@ -118,89 +117,6 @@ def current_in_slot(
     return tuple(replace(row, retired_at=None, retired_pos=None, retired_tx=None) for row in found)
 
 
-def neighbours(
-    db: apsw.Connection,
-    viewer: Viewer,
-    moment: PinnedTime,
-    ids: Sequence[str],
-    rels: tuple[str, ...] | None,
-    without: tuple[str, ...],
-    direction: Direction,
-    limit: int,
-) -> tuple[Neighbour, ...]:
-    """One step from each node, at most `limit` each, heaviest first. Both ends and the edge pass the guards."""
-    which = _relations(rels, without)
-    starts = _joined(db, ids, which, direction)
-    found: dict[str, dict[tuple[int, int], float]] = {start: {} for start in starts}
-    for side in ("out", "in") if direction == "both" else (direction,):
-        for start, edge, node, weight in _steps(db, viewer, moment, list(starts), which, side, limit) if starts else ():
-            found[start][edge, node] = weight
-    steps = [
-        (start, edge, node)
-        for start, pairs in found.items()
-        for edge, node in sorted(pairs, key=lambda pair: (-pairs[pair], pair[0]))[:limit]
-    ]
-    edge_rows = orjson.dumps([edge for _, edge, _ in steps]).decode()
-    query = f"{rows.select_edges()} WHERE v.row IN (SELECT value FROM json_each(?))"
-    edges = {row[0]: rows.edge_of(row) for row in db.execute(query, (edge_rows,))}
-    reached = rows.load_nodes(db, [node for _, _, node in steps])
-    return tuple(Neighbour(start=start, edge=edges[edge], node=reached[node]) for start, edge, node in steps)
-
-
-def _relations(rels: tuple[str, ...] | None, without: tuple[str, ...]) -> Sql:
-    """The relations to follow. Without names, no record kinds."""
-    which = Sql(f"e.rel NOT IN ({marks(without)})", without) if without else TRUE
-    if rels is not None:
-        return which & Sql(f"e.rel IN ({marks(rels)})", rels)
-    records = tuple(sorted(RECORD_KINDS))
-    of_record = f"SELECT 1 FROM node r WHERE r.key IN (e.src, e.dst) AND r.kind IN ({marks(records)})"
-    return which & Sql(f"NOT EXISTS ({of_record})", records)
-
-
-def _joined(db: apsw.Connection, ids: Sequence[str], which: Sql, direction: Direction) -> dict[str, None]:
-    """The nodes that have such an edge, visible or not: most have none, and one query tells for all."""
-    sides = {"out": ("src",), "in": ("dst",), "both": ("src", "dst")}[direction]
-    some = " OR ".join(f"EXISTS (SELECT 1 FROM edge e WHERE e.{side} = a.key AND {which.text})" for side in sides)
-    query = f"SELECT a.id FROM json_each(?) j CROSS JOIN node a ON a.id = j.value WHERE {some}"
-    found = {node for (node,) in db.execute(query, (orjson.dumps(list(ids)).decode(), *which.params * len(sides)))}
-    return {each: None for each in ids if each in found}
-
-
-def _steps(
-    db: apsw.Connection,
-    viewer: Viewer,
-    moment: PinnedTime,
-    starts: Sequence[str],
-    which: Sql,
-    side: Direction,
-    limit: int,
-) -> Iterable[tuple[str, int, int, float]]:
-    """(start, edge row, node row, weight), one step to one side of nodes that may themselves be stepped on."""
-    here, other = ("src", "dst") if side == "out" else ("dst", "src")
-    seen = (
-        guards.reachable(viewer, node="a")
-        & guards.reachable(viewer, node="n")
-        & guards.edge_open(viewer)
-        & guards.known(moment, version="ev")
-        & guards.holds(moment, version="ev")
-        & guards.known(moment)
-        & guards.holds(moment)
-    )
-    seen &= which
-    # The start must hold at that time too.
-    there = guards.known(moment, version="sv") & guards.holds(moment, version="sv")
-    seen &= Sql(f"EXISTS (SELECT 1 FROM node_version sv WHERE sv.node = a.key AND {there.text})", there.params)
-    # A node that holds in several slots at once is one neighbour: its latest row counts.
-    query = f"""SELECT start, edge, node, weight FROM (
-        SELECT a.id AS start, ev.row AS edge, max(v.row) AS node, ev.weight AS weight,
-            row_number() OVER (PARTITION BY a.key ORDER BY ev.weight DESC, ev.row) AS place
-        FROM json_each(?) j CROSS JOIN node a ON a.id = j.value CROSS JOIN edge e ON e.{here} = a.key
-            JOIN node n ON n.key = e.{other} JOIN edge_version ev ON ev.edge = e.key
-            JOIN node_version v ON v.node = n.key
-        WHERE {seen.text} GROUP BY a.key, ev.row) WHERE place <= ?"""
-    return db.execute(query, (orjson.dumps(list(starts)).decode(), *seen.params, limit))
-
-
 def edges(
     db: apsw.Connection,
     viewer: Viewer,
@@ -244,7 +160,7 @@ def relations(
 
 def backlinks(db: apsw.Connection, viewer: Viewer, moment: PinnedTime, ids: Sequence[str], most: int) -> dict[str, int]:
     """The number of visible nodes that point at each, itself excluded."""
-    linked = _joined(db, ids, TRUE, "in")
+    linked = joined(db, ids, TRUE, "in")
     if not linked:
         return {}
     rels, records = tuple(sorted(UNCOUNTED_RELATIONS)), tuple(sorted(RECORD_KINDS))

@@ -8,7 +8,7 @@ visibility groups, applied at each step: a walk cannot cross what its viewer may
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,36 +35,38 @@ PUBLISH_AT = 50_000  # edges: below, the base is built in memory
 CHUNK_ROWS = 200_000
 HIDDEN = -1  # visibility group of a node that no walk may pass: deleted, not holding, or a record
 NEVER = np.iinfo(np.int64).max
-_WEIGHT = "CASE e.rel {cases} ELSE {default} END * v.weight".format(
-    cases=" ".join(f"WHEN '{rel}' THEN {weight}" for rel, weight in RELATION_WEIGHTS.items()),
-    default=DEFAULT_RELATION_WEIGHT,
-)
+MAX_NAMED = 200  # relations that are told apart in the arrays, the most frequent; all others are one
 
 
 class Edges(Struct, frozen=True):
-    """Half-edges by source: `start[n]` to `start[n + 1]` are node n's."""
+    """Half-edges by source: `start[n]` to `start[n + 1]` are node n's, those out of it before those into it, each in
+    the order of their rows. `weight` is the edge's own; `rel` is twice the relation's number, plus one into the node.
+    """
 
     start: Any
     target: Any
     weight: Any
     ward: Any
     edge: Any
+    rel: Any
 
     @classmethod
     def of(cls, size: int, columns: Any) -> Edges:
-        """From (src, dst, weight, group, edge) rows; each edge can be walked both ways."""
+        """From (src, dst, weight, group, edge, relation) rows; each edge can be walked both ways."""
         src, dst = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
         here, there = np.concatenate([src, dst]), np.concatenate([dst, src])
         order = np.argsort(here, kind="stable")
         start = np.zeros(size + 1, np.int64)
         np.cumsum(np.bincount(here, minlength=size), out=start[1:])
         doubled = [np.concatenate([columns[:, at], columns[:, at]])[order] for at in (2, 3, 4)]
+        rel = 2 * columns[:, 5]
         return cls(
             start,
             there[order].astype(np.int32),
             doubled[0].astype(np.float32),
             doubled[1].astype(np.int32),
             doubled[2].astype(np.int64),
+            np.concatenate([rel, rel + 1])[order].astype(np.int16),
         )
 
     def of_nodes(self, nodes: Ints) -> tuple[Ints, Ints]:
@@ -78,7 +80,10 @@ class Edges(Struct, frozen=True):
 
 
 class Base(Struct, frozen=True):
-    """The graph as known at `pos`. `later` are edges whose valid time begins or ends after it was built."""
+    """The graph as known at `pos`. `later` are edges whose valid time begins or ends after it was built.
+
+    `rels` are the names of relations by their number; the number after the last is that of all others.
+    """
 
     pos: int
     made_at: int
@@ -88,6 +93,7 @@ class Base(Struct, frozen=True):
     edges: Edges
     later: Any
     later_nodes: Any
+    rels: tuple[str, ...]
 
 
 class Snapshot(Struct, frozen=True):
@@ -135,11 +141,13 @@ def build(db: apsw.Connection) -> Base:
         keys = chunk[:, 0].astype(np.int64)
         node_ward[keys], structural[keys] = chunk[:, 1], chunk[:, 2]
     settled = Sql("v.valid_from <= ? AND v.valid_to IS NULL", (now_us,)) & known
-    columns = _collect(db, f"{_EDGES} {settled.text}", settled.params, 5)
+    rels = _relations(db)
+    columns = _collect(db, f"{_edges(rels)} {settled.text}", settled.params, 6)
     unsettled = Sql("(v.valid_from > ? OR v.valid_to > ?)", (now_us, now_us)) & known
-    later = _collect(db, f"{_TIMED_EDGES} {unsettled.text}", unsettled.params, 7)
+    later = _collect(db, f"{_edges(rels, _TIMES)} {unsettled.text}", unsettled.params, 8)
     later_nodes = _collect(db, f"SELECT DISTINCT n.key {_NODES} AND {unsettled.text}", unsettled.params, 1)
-    return Base(pos, now_us, epoch_of(db), node_ward, structural, Edges.of(size, columns), later, later_nodes[:, 0])
+    edges = Edges.of(size, columns)
+    return Base(pos, now_us, epoch_of(db), node_ward, structural, edges, later, later_nodes[:, 0], rels)
 
 
 _RECORDS = ", ".join(f"'{kind}'" for kind in sorted(RECORD_KINDS))
@@ -147,8 +155,21 @@ _STRUCTURE = ", ".join(f"'{kind}'" for kind in sorted(STRUCTURAL_KINDS))
 _NODE_COLUMNS = f"n.key, n.ward, n.kind IN ({_STRUCTURE})"
 _NODES = f"""FROM node n JOIN node_version v ON v.node = n.key
     WHERE n.deleted_at IS NULL AND n.kind NOT IN ({_RECORDS})"""
-_EDGES = f"SELECT e.src, e.dst, {_WEIGHT}, e.ward, e.key FROM edge_version v JOIN edge e ON e.key = v.edge WHERE"
-_TIMED_EDGES = _EDGES.replace("e.key FROM", f"e.key, v.valid_from, ifnull(v.valid_to, {NEVER}) FROM")
+_TIMES = f", v.valid_from, ifnull(v.valid_to, {NEVER})"
+
+
+def _edges(rels: Sequence[str], more: str = "") -> str:
+    """Selects edges, in the order of their rows. Names come from the database, so they are quoted."""
+    numbers = " ".join(f"WHEN '{rel.replace(chr(39), chr(39) * 2)}' THEN {at}" for at, rel in enumerate(rels))
+    number = f"CASE e.rel {numbers} ELSE {len(rels)} END" if rels else "0"
+    return f"""SELECT e.src, e.dst, v.weight, e.ward, e.key, {number}{more}
+        FROM edge_version v CROSS JOIN edge e ON e.key = v.edge WHERE"""
+
+
+def _relations(db: apsw.Connection) -> tuple[str, ...]:
+    """The names of the most frequent relations."""
+    query = "SELECT rel FROM edge GROUP BY rel ORDER BY count(*) DESC, rel LIMIT ?"
+    return tuple(rel for (rel,) in every(db, query, (MAX_NAMED,)) if "\x00" not in rel)
 
 
 def epoch_of(db: apsw.Connection) -> int:
@@ -199,6 +220,8 @@ class Adjacency:
         if self._base is not None and self._base.epoch != epoch:
             self._base = None
         newest, notes = self._generations.newer(db, -1 if self._base is None else self._base.pos)
+        if newest is not None and "rels" not in newest.meta:
+            newest = None  # of an earlier version: the next publication replaces it
         if newest is not None:
             mapped = _map(newest)
             if mapped is None:
@@ -214,7 +237,7 @@ class Adjacency:
         self._generations.discard_ahead(db)
         newest, _ = self._generations.newer(db, -1)
         total = one(db, "SELECT ifnull(max(row), 0) FROM edge_version")[0]
-        same = newest is not None and newest.meta.get("epoch") == epoch_of(db)
+        same = newest is not None and newest.meta.get("epoch") == epoch_of(db) and "rels" in newest.meta
         if total < PUBLISH_AT or (same and newest is not None and total - newest.meta.get("rows", 0) < PUBLISH_AT // 5):
             return None
         base = build(db)
@@ -224,7 +247,8 @@ class Adjacency:
         def write(path: Path) -> dict[str, Any]:
             for name, array in _arrays(base).items():
                 np.save(path / f"{name}.npy", array)
-            return {"epoch": base.epoch, "made_at": base.made_at, "rows": total, "nodes": len(base.node_ward)}
+            counted = {"rows": total, "nodes": len(base.node_ward)}
+            return {"epoch": base.epoch, "made_at": base.made_at, "rels": base.rels, **counted}
 
         made = self._generations.publish(db, base.pos, write)
         return f"{made.path.name}: {len(base.node_ward) - 1} nodes, {len(base.edges.target) // 2} edges"
@@ -247,6 +271,7 @@ def _arrays(base: Base) -> dict[str, Any]:
         "weight": edges.weight,
         "ward": edges.ward,
         "edge": edges.edge,
+        "rel": edges.rel,
         "later": base.later,
         "later_nodes": base.later_nodes,
     }
@@ -257,20 +282,21 @@ def _map(generation: Generation) -> Base | None:
     if not is_sound(generation):
         return None
     try:
-        names = ("node_ward", "structural", "start", "target", "weight", "ward", "edge", "later", "later_nodes")
+        names = ("node_ward", "structural", "start", "target", "weight", "ward", "edge", "rel", "later", "later_nodes")
         # Plain views: indexing an np.memmap costs several times as much.
         found = {name: np.load(generation.path / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in names}
         sound = (
             len(found["start"]) == len(found["node_ward"]) + 1
-            and int(found["start"][-1]) == len(found["target"]) == len(found["edge"])
+            and int(found["start"][-1]) == len(found["target"]) == len(found["edge"]) == len(found["rel"])
             and len(found["node_ward"]) == generation.meta["nodes"]
         )
         epoch, made_at = int(generation.meta["epoch"]), int(generation.meta["made_at"])
+        rels = tuple(map(str, generation.meta["rels"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if not sound:
         return None
-    edges = Edges(found["start"], found["target"], found["weight"], found["ward"], found["edge"])
+    edges = Edges(found["start"], found["target"], found["weight"], found["ward"], found["edge"], found["rel"])
     return Base(
         generation.watermark,
         made_at,
@@ -280,6 +306,7 @@ def _map(generation: Generation) -> Base | None:
         edges,
         found["later"],
         found["later_nodes"],
+        rels,
     )
 
 
@@ -313,11 +340,11 @@ def _overlay(db: apsw.Connection, base: Base, moment: PinnedTime, head: int, ear
         return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
     gone = np.unique(np.array([key for (key,) in every(db, _TOUCHED_EDGES, (base.pos,) * 3)], np.int64))
     standing = Sql(f"e.key IN ({_TOUCHED_EDGES})", (base.pos,) * 3) & guards.known(moment) & guards.holds(moment)
-    came = [_collect(db, f"{_EDGES} {standing.text}", standing.params, 5)]
+    came = [_collect(db, f"{_edges(base.rels)} {standing.text}", standing.params, 6)]
     if len(base.later):
-        begun = (base.later[:, 5] <= moment.valid_at) & (base.later[:, 6] > moment.valid_at)
+        begun = (base.later[:, 6] <= moment.valid_at) & (base.later[:, 7] > moment.valid_at)
         still = begun & ~np.isin(base.later[:, 4], gone)
-        came.append(base.later[still][:, :5])
+        came.insert(0, base.later[still][:, :6])
     arrived = Edges.of(size, np.concatenate(came))
     return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, arrived)
 
@@ -354,6 +381,8 @@ class _Visible:
         nodes, edges, untagged = (_mask(db, wards, sql) for sql in guards.visibility_group_sets(viewer))
         self._node_seen, self._edge_seen, self._untagged = nodes, edges, untagged
         self.size = len(self._overlay.node_ward)
+        walked = [RELATION_WEIGHTS.get(rel, DEFAULT_RELATION_WEIGHT) for rel in self._base.rels]
+        self._walked = np.repeat(np.array([*walked, DEFAULT_RELATION_WEIGHT]), 2)  # by `Edges.rel`
 
     def steps_on(self, nodes: Ints) -> NDArray[np.bool_]:
         """The nodes of these that may be stepped on."""
@@ -367,16 +396,16 @@ class _Visible:
         if gone.size:
             kept = ~np.isin(base.edge[at], gone)
             index, at = index[kept], at[kept]
-        target, weight, ward = base.target[at], base.weight[at], base.ward[at]
+        target, weight, ward = base.target[at], base.weight[at] * self._walked[base.rel[at]], base.ward[at]
         if came.target.size:
             more, at = came.of_nodes(nodes)
             index = np.concatenate([index, more])
             target = np.concatenate([target, came.target[at]])
-            weight = np.concatenate([weight, came.weight[at]])
+            weight = np.concatenate([weight, came.weight[at] * self._walked[came.rel[at]]])
             ward = np.concatenate([ward, came.ward[at]])
         target = target.astype(np.int64)
         seen = self._edge_seen[ward] & self.steps_on(target) & (weight > 0)
-        return index[seen], target[seen], weight[seen].astype(np.float64)
+        return index[seen], target[seen], weight[seen].astype(np.float32).astype(np.float64)
 
 
 def _mask(db: apsw.Connection, size: int, wards: Sql) -> NDArray[np.bool_]:

@@ -7,17 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
+import orjson
 
 from weft.backends.sqlite.guards import PinnedTime
-from weft.backends.sqlite.query import every, first
+from weft.backends.sqlite.query import every
+from weft.backends.sqlite.read.steps import Following
 from weft.backends.sqlite.search import adjacency, vectors
 from weft.backends.sqlite.search.adjacency import Adjacency
+from weft.backends.sqlite.search.hubs import HubEdges
 from weft.backends.sqlite.search.index_files import indexer_lock, remove_unfinished, sync_removals
 from weft.backends.sqlite.search.vector_rows import dimensions_of, model_key
 from weft.backends.sqlite.search.vectors import VectorCache
 from weft.core.errors import Corrupt
 from weft.core.queries import Near, VectorMatches, VectorQuery, other_dimensions
-from weft.core.types import Viewer, WalkResult
+from weft.core.types import Viewer, WalkResult, Way
 
 
 class Indexes:
@@ -56,11 +59,9 @@ class Indexes:
         self, db: apsw.Connection, viewer: Viewer, moment: PinnedTime, seeds: Mapping[str, float], *, limit: int
     ) -> WalkResult | None:
         """Personalised PageRank over the current graph; None for a time that its snapshot does not cover."""
-        keys = {}
-        for node_id, weight in seeds.items():
-            row = first(db, "SELECT key FROM node WHERE id = ?", (node_id,))
-            if row is not None and weight > 0:
-                keys[row[0]] = weight
+        wanted = orjson.dumps([node_id for node_id, weight in seeds.items() if weight > 0]).decode()
+        found_keys = every(db, "SELECT n.id, n.key FROM json_each(?) j JOIN node n ON n.id = j.value", (wanted,))
+        keys = {key: seeds[node_id] for node_id, key in found_keys}
         try:
             snapshot = self._adjacency.refresh(db, moment)
             if snapshot is None:
@@ -68,9 +69,18 @@ class Indexes:
             found = adjacency.walk(db, snapshot, viewer, keys, limit=limit)
         except (ValueError, IndexError, OverflowError, MemoryError) as problem:  # invalid node keys
             raise Corrupt(f"the relations of the graph are damaged: {problem}", hint="run `weft rebuild`") from problem
-        names = {key: first(db, "SELECT id FROM node WHERE key = ?", (key,)) for key, _ in found}
-        scores = tuple((row[0], score) for key, score in found if (row := names[key]))
+        reached = orjson.dumps([key for key, _ in found]).decode()
+        ids = dict(every(db, "SELECT n.key, n.id FROM json_each(?) j JOIN node n ON n.key = j.value", (reached,)))
+        scores = tuple((ids[key], score) for key, score in found if key in ids)
         return WalkResult(scores=scores, notes=snapshot.notes)
+
+    def hubs(self, db: apsw.Connection, following: Following, side: Way) -> HubEdges | None:
+        """The edges of nodes that have many; None for a time that the arrays of the graph do not cover."""
+        try:
+            snapshot = self._adjacency.refresh(db, following.moment)
+        except (ValueError, IndexError, OverflowError, MemoryError):  # the tables are read instead
+            return None
+        return None if snapshot is None else HubEdges(snapshot, following.rels, following.without, side)
 
     def publish(self, db: apsw.Connection, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         """Builds due generations, unless another process is doing so."""

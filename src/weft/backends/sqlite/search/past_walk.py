@@ -8,6 +8,7 @@ import apsw
 
 from weft.backends.sqlite.guards import PinnedTime
 from weft.backends.sqlite.read import reads as reading
+from weft.backends.sqlite.read.steps import Following, neighbours
 from weft.core.kinds import RECORD_KINDS
 from weft.core.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Neighbour, Viewer, WalkResult
 
@@ -27,7 +28,8 @@ def walk_then(
     stays: dict[str, float] = {}
     for _ in range(THEN_STEPS):
         moved: dict[str, float] = {}
-        steps = reading.neighbours(db, viewer, moment, list(held), None, UNWALKED, "both", THEN_NEIGHBOURS)
+        following = Following(viewer=viewer, moment=moment, without=UNWALKED, limit=THEN_NEIGHBOURS)
+        steps = neighbours(db, following, list(held))
         ways = [(step, _weight(step)) for step in steps if step.node.kind not in RECORD_KINDS and _weight(step) > 0]
         degree: dict[str, float] = {}
         for step, weight in ways:
