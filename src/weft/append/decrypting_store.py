@@ -58,6 +58,7 @@ class DecryptingStore:
         self.diff = store.diff
         self.stats = store.stats
         self.one_state = store.one_state
+        self.links = store.links
         self.indexes = store.indexes
         self.census = store.census
         self.graph_rows = store.graph_rows

@@ -34,6 +34,7 @@ from weft.core.types import (
     Find,
     FindResult,
     KindStat,
+    Link,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -168,6 +169,12 @@ class Store(VectorStore, Protocol):
         By the relations in `rels` (all if None) except those in `without`. Record kinds are reached only by relations
         that are named.
         """
+        ...
+
+    def links(
+        self, viewer: Viewer, when: When, ids: Sequence[str], *, rels: tuple[str, ...], direction: Way, limit: int
+    ) -> tuple[Link, ...]:
+        """The same steps as `neighbours`, for a choice among very many: no more of them is read than a Link holds."""
         ...
 
     def edges(

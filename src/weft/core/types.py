@@ -296,6 +296,20 @@ class Neighbour(Struct, frozen=True, kw_only=True):
     node: NodeVersion
 
 
+class Link(Struct, frozen=True, kw_only=True, gc=False):
+    """One step from a node without its words: where it leads, and what decides whether to go there."""
+
+    start: str
+    rel: str
+    inward: bool
+    id: str
+    kind: str
+    guard: Guard
+    edge_project: str | None
+    valid_from: int
+    valid_to: int | None
+
+
 class WalkResult(Struct, frozen=True, kw_only=True):
     """Nodes by their PageRank score, highest first; scores add up to at most 1."""
 

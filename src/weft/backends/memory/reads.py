@@ -20,6 +20,7 @@ from weft.core.types import (
     Event,
     Find,
     FindResult,
+    Link,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -210,6 +211,22 @@ def neighbours(
                 found.append(Neighbour(start=start, edge=edge, node=reached[other]))
         steps.extend(found[:limit])
     return tuple(steps)
+
+
+def link_of(step: Neighbour, direction: Way) -> Link:
+    """A step without its words."""
+    node = step.node
+    return Link(
+        start=step.start,
+        rel=step.edge.rel,
+        inward=direction == "in",
+        id=node.id,
+        kind=node.kind,
+        guard=node.guard,
+        edge_project=step.edge.guard.project,
+        valid_from=node.interval.valid_from,
+        valid_to=node.interval.valid_to,
+    )
 
 
 def _other_end(edge: EdgeVersion, start: str, direction: Direction) -> str | None:

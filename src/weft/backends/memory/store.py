@@ -38,6 +38,7 @@ from weft.core.types import (
     Find,
     FindResult,
     KindStat,
+    Link,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -175,6 +176,13 @@ class MemoryStore(MemoryVectorSpaces):
     ) -> tuple[Neighbour, ...]:
         with self._seeing(viewer, when) as (sight, moment):
             return reading.neighbours(sight, moment, ids, rels, without, direction, limit)
+
+    def links(
+        self, viewer: Viewer, when: When, ids: Sequence[str], *, rels: tuple[str, ...], direction: Way, limit: int
+    ) -> tuple[Link, ...]:
+        with self._seeing(viewer, when) as (sight, moment):
+            steps = reading.neighbours(sight, moment, ids, rels, (), direction, limit)
+            return tuple(reading.link_of(each, direction) for each in steps)
 
     def edges(
         self, viewer: Viewer, when: When, node_id: str, *, rel: str, direction: Way, before: int | None, limit: int

@@ -18,7 +18,7 @@ from weft.backends.sqlite.read import deletions, encrypted
 from weft.backends.sqlite.read import diff as differ
 from weft.backends.sqlite.read import find as finding
 from weft.backends.sqlite.read import reads as reading
-from weft.backends.sqlite.read.steps import Following, neighbours
+from weft.backends.sqlite.read.steps import Following, links, neighbours
 from weft.backends.sqlite.schema import SCHEMA_VERSION
 from weft.backends.sqlite.search import names as naming
 from weft.backends.sqlite.search import words
@@ -54,6 +54,7 @@ from weft.core.types import (
     Find,
     FindResult,
     KindStat,
+    Link,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -216,6 +217,22 @@ class SqliteStore(SqliteVectorSpaces):
                 hubs=lambda following, side: self._indexes(viewer.account).hubs(db, following, side),
             )
             return neighbours(db, following, ids)
+
+    def links(
+        self, viewer: Viewer, when: When, ids: Sequence[str], *, rels: tuple[str, ...], direction: Way, limit: int
+    ) -> tuple[Link, ...]:
+        with self._reading(viewer) as db:
+            if db is None:
+                return ()
+            following = Following(
+                viewer=viewer,
+                moment=self._moment(db, when),
+                rels=rels,
+                direction=direction,
+                limit=limit,
+                hubs=lambda following, side: self._indexes(viewer.account).hubs(db, following, side),
+            )
+            return links(db, following, ids)
 
     def edges(
         self, viewer: Viewer, when: When, node_id: str, *, rel: str, direction: Way, before: int | None, limit: int

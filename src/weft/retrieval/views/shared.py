@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.core.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, VIEWS
-from weft.core.types import Direction, EdgeVersion, Neighbour, NodeVersion, When
+from weft.core.types import Direction, EdgeVersion, Link, Neighbour, NodeVersion, Way, When
 from weft.retrieval.pipeline import View
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
@@ -71,16 +71,42 @@ class GraphReader(Struct, frozen=True, kw_only=True):
         """One step from each of these, a bounded number from each, heaviest first."""
         if not ids:
             return ()
-        limit = max(LEAST_STEPS, min(MAX_STEPS, MAX_STEPS_OF_ALL // len(ids)))
         found = self.ctx.store.neighbours(
-            self.ctx.viewer, self.when, ids, rels=rels, without=without, direction=direction, limit=limit
+            self.ctx.viewer,
+            self.when,
+            ids,
+            rels=rels,
+            without=without,
+            direction=direction,
+            limit=_steps_of_each(ids),
         )
         return tuple(each for each in found if self._open(each.edge, each.node))
+
+    def links(self, ids: Sequence[str], rels: tuple[str, ...], *, direction: Way) -> tuple[Link, ...]:
+        """The same steps without their words, for a choice among very many; `read` reads those that are chosen."""
+        if not ids:
+            return ()
+        found = self.ctx.store.links(
+            self.ctx.viewer, self.when, ids, rels=rels, direction=direction, limit=_steps_of_each(ids)
+        )
+        return tuple(each for each in found if self._open_link(each))
+
+    def read(self, ids: Sequence[str]) -> dict[str, NodeVersion]:
+        """These nodes, as far as they may be found."""
+        return {each.id: each for each in self.ctx.store.nodes(self.ctx.viewer, self.when, ids)} if ids else {}
+
+    def _open_link(self, link: Link) -> bool:
+        here = self.projects is None or (link.guard.project in self.projects and link.edge_project in self.projects)
+        return here and link.kind not in RECORD_KINDS and self.ctx.viewer.admits(link.guard) and link.id != link.start
 
     def _open(self, edge: EdgeVersion, node: NodeVersion) -> bool:
         """Of the projects asked about, no record of weft's own, and a node to be found, not only to be passed."""
         here = self.projects is None or (node.guard.project in self.projects and edge.guard.project in self.projects)
         return here and node.kind not in RECORD_KINDS and self.ctx.viewer.admits(node.guard) and edge.src != edge.dst
+
+
+def _steps_of_each(ids: Sequence[str]) -> int:
+    return max(LEAST_STEPS, min(MAX_STEPS, MAX_STEPS_OF_ALL // len(ids)))
 
 
 def as_seed(node: NodeVersion) -> SeenNode:
@@ -90,10 +116,15 @@ def as_seed(node: NodeVersion) -> SeenNode:
 
 def onward(before: SeenNode, step: Neighbour, *, score: float = 1.0, depth: int = 0) -> SeenNode:
     """The node one step further, and the way there: `Mira -[WORKS_AT]-> Ferry desk`. Depth 0 is a seed again."""
-    rel = flat(step.edge.rel)[:LABEL_CHARACTERS]
-    arrow = f"-[{rel}]->" if step.edge.src == step.start else f"<-[{rel}]-"
-    path = f"{before.path} {arrow} {label(step.node)}"
-    return SeenNode(node=step.node, score=score, depth=depth, path=path, way=(*before.way, step.node.id))
+    inward = step.edge.src != step.start
+    return further(before, step.edge.rel, step.node, inward=inward, score=score, depth=depth)
+
+
+def further(before: SeenNode, rel: str, node: NodeVersion, *, inward: bool, score: float, depth: int) -> SeenNode:
+    """The node that a relation leads to, and the way there."""
+    said = flat(rel)[:LABEL_CHARACTERS]
+    path = f"{before.path} {f'<-[{said}]-' if inward else f'-[{said}]->'} {label(node)}"
+    return SeenNode(node=node, score=score, depth=depth, path=path, way=(*before.way, node.id))
 
 
 def label(node: NodeVersion) -> str:

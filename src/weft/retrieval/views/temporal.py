@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
-from weft.core.types import NodeVersion
+from weft.core.types import Link, Neighbour, NodeVersion
 from weft.retrieval.views.seeds import ViewSeeds
-from weft.retrieval.views.shared import MAX_NODES, SEQUENCE, ExpandedView, GraphReader, SeenNode, onward, stopped
+from weft.retrieval.views.shared import (
+    MAX_NODES,
+    SEQUENCE,
+    ExpandedView,
+    GraphReader,
+    further,
+    onward,
+    stopped,
+)
 
 FEW: Final = 8  # events of one thing that each say something about it
 HAPPENING: Final = frozenset(
@@ -24,24 +31,37 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
     Events are followed to the next and the one before. At most 50: nearer ones first, of equally near the newest.
     Ordered by when they begin. With a window only events that begin in it, and facts that hold in it, count.
     """
-    seen = {each.node.id: each for each in seeds.events if _within(each.node, window)}
+    seen = {each.node.id: each for each in seeds.events if _is_within(each.node, window)}
     met = {each.node.id: each for each in seeds.entities}
     entities, latest, taken, notes = list(met), list(seen), 0, []
     for hop in range(1, depth + 1):
-        found: dict[str, SeenNode] = {}
-        steps = ground.step(entities, ("INVOLVES",), direction="in")
+        # An entity may have very many events, of which few are read.
+        found: dict[str, Link | Neighbour] = {}
+        steps = ground.links(entities, ("INVOLVES",), direction="in")
         happened = [each for each in latest if seen[each].node.kind in HAPPENING]
         follows = ground.step(happened, SEQUENCE, direction="both")
         fans = Counter(step.start for step in steps)
-        for step in (*steps, *(each for each in follows if each.node.kind in HAPPENING)):
-            before = met[step.start] if step.start in met else seen[step.start]
-            if _within(step.node, window):
+        for link in steps:
+            if _within(link.kind, link.valid_from, link.valid_to, window):
                 taken += 1
-                if step.node.id not in seen and step.node.id not in found:
-                    told = min(1.0, FEW / fans[step.start]) if step.start in fans else 1.0
-                    found[step.node.id] = onward(before, step, score=told / (hop + 1), depth=hop)
-        room = MAX_NODES - len(seen)
-        kept = _newest(found.values())[:room]
+                if link.id not in seen:
+                    found.setdefault(link.id, link)
+        for after in (each for each in follows if each.node.kind in HAPPENING):
+            if _is_within(after.node, window):
+                taken += 1
+                if after.node.id not in seen:
+                    found.setdefault(after.node.id, after)
+        newest = sorted(found, key=lambda each: (-_begins(found[each]), each))[: MAX_NODES - len(seen)]
+        there = ground.read([each for each in newest if isinstance(found[each], Link)])
+        kept = []
+        for each in newest:
+            step = found[each]
+            before = met[step.start] if step.start in met else seen[step.start]
+            score = (min(1.0, FEW / fans[step.start]) if step.start in fans else 1.0) / (hop + 1)
+            if isinstance(step, Neighbour):
+                kept.append(onward(before, step, score=score, depth=hop))
+            elif each in there:
+                kept.append(further(before, step.rel, there[each], inward=step.inward, score=score, depth=hop))
         seen |= {each.node.id: each for each in kept}
         if len(kept) < len(found):
             notes.append(stopped("temporal"))
@@ -57,15 +77,18 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
     return ExpandedView(view="temporal", nodes=tuple(nodes), steps=taken, notes=tuple(notes))
 
 
-def _newest(found: Iterable[SeenNode]) -> list[SeenNode]:
-    return sorted(found, key=lambda each: (-each.node.interval.valid_from, each.node.id))
+def _begins(step: Link | Neighbour) -> int:
+    return step.valid_from if isinstance(step, Link) else step.node.interval.valid_from
 
 
-def _within(node: NodeVersion, window: Window) -> bool:
+def _is_within(node: NodeVersion, window: Window) -> bool:
+    return _within(node.kind, node.interval.valid_from, node.interval.valid_to, window)
+
+
+def _within(kind: str, valid_from: int, valid_to: int | None, window: Window) -> bool:
     begin, end = window
-    interval = node.interval
-    if end is not None and interval.valid_from >= end:
+    if end is not None and valid_from >= end:
         return False
-    if begin is None or interval.valid_from >= begin:
+    if begin is None or valid_from >= begin:
         return True
-    return node.kind == "Fact" and (interval.valid_to is None or interval.valid_to > begin)
+    return kind == "Fact" and (valid_to is None or valid_to > begin)

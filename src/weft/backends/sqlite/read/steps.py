@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import apsw
 import orjson
@@ -13,7 +13,7 @@ from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import TRUE, PinnedTime, Sql, marks
 from weft.backends.sqlite.query import every, one
 from weft.core.kinds import RECORD_KINDS
-from weft.core.types import Direction, Neighbour, Viewer, Way
+from weft.core.types import Direction, Link, Neighbour, Viewer, Way
 
 if TYPE_CHECKING:
     from weft.backends.sqlite.search.hubs import HubEdges
@@ -22,7 +22,21 @@ MANY: Final = 300  # edges of all starts: for more, the heaviest are looked up i
 SPARE: Final = 6  # edges of a node that are read beyond its limit: some may not be seen
 MORE: Final = 4  # times as many in every further round
 
-Row = tuple[str, int, int, float]  # id of the start, row of the edge, row of the node there, weight
+
+class Row(NamedTuple):
+    """A step, by the rows of its edge and of the node there, and by what a Link tells of them."""
+
+    start: str
+    edge: int
+    node: int
+    weight: float
+    rel: str
+    id: str
+    kind: str
+    ward: int
+    edge_ward: int
+    valid_from: int
+    valid_to: int | None
 
 
 class Following(Struct, frozen=True, kw_only=True):
@@ -56,21 +70,49 @@ class Following(Struct, frozen=True, kw_only=True):
 
 def neighbours(db: apsw.Connection, following: Following, ids: Sequence[str]) -> tuple[Neighbour, ...]:
     """One step from each node. Both ends and the edge pass the guards."""
-    starts = joined(db, ids, following.which, following.direction)
-    found: dict[str, dict[tuple[int, int], float]] = {start: {} for start in starts}
-    for side in following.sides if starts else ():
-        for start, edge, node, weight in _steps(db, following, starts, side):
-            found[start][edge, node] = weight
-    steps = [
-        (start, edge, node)
-        for start, pairs in found.items()
-        for edge, node in sorted(pairs, key=lambda pair: (-pairs[pair], pair[0]))[: following.limit]
-    ]
-    edge_rows = orjson.dumps([edge for _, edge, _ in steps]).decode()
+    steps = _chosen(db, following, ids)
+    edge_rows = orjson.dumps([step.edge for step in steps]).decode()
     query = f"{rows.select_edges()} WHERE v.row IN (SELECT value FROM json_each(?))"
     edges = {row[0]: rows.edge_of(row) for row in db.execute(query, (edge_rows,))}
-    reached = rows.load_nodes(db, [node for _, _, node in steps])
-    return tuple(Neighbour(start=start, edge=edges[edge], node=reached[node]) for start, edge, node in steps)
+    reached = rows.load_nodes(db, [step.node for step in steps])
+    return tuple(Neighbour(start=step.start, edge=edges[step.edge], node=reached[step.node]) for step in steps)
+
+
+def links(db: apsw.Connection, following: Following, ids: Sequence[str]) -> tuple[Link, ...]:
+    """The same steps to one side, without reading what is at their ends."""
+    steps = _chosen(db, following, ids)
+    wards = orjson.dumps([*{ward for step in steps for ward in (step.ward, step.edge_ward)}]).decode()
+    query = "SELECT id, project, scope, agents, sensitive FROM ward WHERE id IN (SELECT value FROM json_each(?))"
+    guard = {ward: rows.guard_of(*columns) for ward, *columns in every(db, query, (wards,))}
+    inward = following.direction == "in"
+    return tuple(
+        Link(
+            start=step.start,
+            rel=step.rel,
+            inward=inward,
+            id=step.id,
+            kind=step.kind,
+            guard=guard[step.ward],
+            edge_project=guard[step.edge_ward].project,
+            valid_from=step.valid_from,
+            valid_to=step.valid_to,
+        )
+        for step in steps
+    )
+
+
+def _chosen(db: apsw.Connection, following: Following, ids: Sequence[str]) -> list[Row]:
+    """The steps from each node, in order."""
+    starts = joined(db, ids, following.which, following.direction)
+    found: dict[str, dict[tuple[int, int], Row]] = {start: {} for start in starts}
+    for side in following.sides if starts else ():
+        for step in _steps(db, following, starts, side):
+            found[step.start][step.edge, step.node] = step
+    return [
+        step
+        for steps in found.values()
+        for step in sorted(steps.values(), key=lambda step: (-step.weight, step.edge))[: following.limit]
+    ]
 
 
 def joined(db: apsw.Connection, ids: Sequence[str], which: Sql, direction: Direction) -> dict[str, int]:
@@ -110,7 +152,7 @@ def _of_hubs(
         chosen = [int(edge) for edges in waiting.values() for edge in edges[:count]]
         which = Sql("e.key IN (SELECT value FROM json_each(?))", (orjson.dumps(chosen).decode(),))
         for row in _heaviest(db, following, side, which):
-            found[row[0]].append(row)
+            found[row.start].append(row)
         left = {start: edges[count:] for start, edges in waiting.items() if len(found[start]) < following.limit}
         waiting = {start: edges for start, edges in left.items() if edges.size}
         count *= MORE
@@ -136,11 +178,12 @@ def _heaviest(db: apsw.Connection, following: Following, side: Way, edges: Sql) 
     there = guards.known(moment, version="sv") & guards.holds(moment, version="sv")
     seen &= Sql(f"EXISTS (SELECT 1 FROM node_version sv WHERE sv.node = a.key AND {there.text})", there.params)
     # A node that holds in several slots at once is one neighbour: its latest row counts.
-    query = f"""SELECT start, edge, node, weight FROM (
-        SELECT a.id AS start, ev.row AS edge, max(v.row) AS node, ev.weight AS weight,
+    query = f"""SELECT start, edge, node, weight, rel, id, kind, ward, edge_ward, valid_from, valid_to FROM (
+        SELECT a.id AS start, ev.row AS edge, max(v.row) AS node, ev.weight AS weight, e.rel AS rel, n.id AS id,
+            n.kind AS kind, n.ward AS ward, e.ward AS edge_ward, v.valid_from AS valid_from, v.valid_to AS valid_to,
             row_number() OVER (PARTITION BY a.key ORDER BY ev.weight DESC, ev.row) AS place
         FROM edge e CROSS JOIN node a ON a.key = e.{here}
             JOIN node n ON n.key = e.{other} JOIN edge_version ev ON ev.edge = e.key
             JOIN node_version v ON v.node = n.key
         WHERE {seen.text} GROUP BY a.key, ev.row) WHERE place <= ?"""
-    return db.execute(query, (*seen.params, following.limit))
+    return map(Row._make, every(db, query, (*seen.params, following.limit)))
