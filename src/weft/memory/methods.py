@@ -27,12 +27,17 @@ class OperationMethods:
         return [*super().__dir__(), *(line.name for line in read_index().values() if line.toolset != "bench")]
 
     def _call_method(self, called: Operation, /, *values: Any, **named: Any) -> Struct:
-        names = positional(called)
+        names = _positional(called.name)
         if len(values) > len(names) or not named.keys().isdisjoint(names[: len(values)]):
             raise TypeError(f"{called.name}() takes {', '.join(names) or 'no arguments'} by position, each once")
         given = dict(zip(names, values, strict=False)) | named
         arguments = {each: str(value) if isinstance(value, Path) else value for each, value in given.items()}
         return self.run(called, arguments)  # type: ignore[attr-defined, no-any-return]  # of Memory
+
+
+@functools.cache
+def _positional(name: str) -> tuple[str, ...]:
+    return positional(operation(name))
 
 
 def positional(called: Operation) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from weft.writing import concepts, decisions, entities, facts
 from weft.writing import events as happenings
 from weft.writing import remember as remembering
 from weft.writing.build.commit import Committed, WriteDecision, WriteStatus, decide_and_commit
-from weft.writing.build.planned_write import BatchState, PlannedWrite, plan_fence, planned_result
+from weft.writing.build.planned_write import BatchState, OwnCommit, PlannedWrite, plan_fence, planned_result
 from weft.writing.checks.provenance import UNPROVEN, for_task
 from weft.writing.write_contract import WriteResult
 
@@ -140,10 +140,23 @@ def _slices(form: BatchForm, items: Sequence[Item]) -> Iterator[list[Item]]:
 
 
 def _write_slice(ctx: CallContext, form: BatchForm, group: Sequence[Item]) -> list[ItemWritten]:
-    """Writes all valid items in one commit; if that is refused, each in its own."""
+    """Writes all valid items in one commit, but for those that need their own; if it is refused, each in its own."""
     plan = form.plan
     if plan is None or group[0][1].request_id is not None:
         return [_write_alone(ctx, form, item) for item in group]
+    written: list[ItemWritten] = []
+    while group:
+        some, together = _write_together(ctx, form, plan, group)
+        written += some
+        own, group = group[together : together + 1], group[together + 1 :]
+        written += [_write_alone(ctx, form, item) for item in own]
+    return written
+
+
+def _write_together(
+    ctx: CallContext, form: BatchForm, plan: Plan, group: Sequence[Item]
+) -> tuple[list[ItemWritten], int]:
+    """Writes items in one commit, up to the first that needs its own; returns their outcomes, and how many they are."""
 
     def decide(pos: int) -> WriteDecision[tuple[list[tuple[int, PlannedWrite]], list[ItemWritten]]]:
         plans, bad = _plans(ctx, plan, group)
@@ -158,20 +171,24 @@ def _write_slice(ctx: CallContext, form: BatchForm, group: Sequence[Item]) -> li
     except StoreError:
         raise
     except WeftError:
-        return [_write_alone(ctx, form, item) for item in group]
-    return [*bad, *_answers(ctx, plans, done)]
+        return [_write_alone(ctx, form, item) for item in group], len(group)
+    return [*bad, *_answers(ctx, plans, done)], len(bad) + len(plans)
 
 
 def _plans(
     ctx: CallContext, plan: Plan, group: Sequence[Item]
 ) -> tuple[list[tuple[int, PlannedWrite]], list[ItemWritten]]:
-    """The plan of each item, given the earlier ones; a failed item leaves nothing behind."""
+    """The plan of each item, given the earlier ones, up to the first that needs its own commit; a failed item leaves
+    nothing behind.
+    """
     so_far = BatchState()
     plans: list[tuple[int, PlannedWrite]] = []
     bad: list[ItemWritten] = []
     for index, given in group:
         try:
             planned = plan(ctx, given, so_far)
+        except OwnCommit:
+            break
         except StoreError:
             raise
         except WeftError as problem:
@@ -281,5 +298,5 @@ OPERATIONS = (
     _batch("save_patterns", "patterns", _SINGLE["save_pattern"]),
     _batch("save_contexts", "contexts", _SINGLE["save_context"]),
     _batch("save_preferences", "preferences", _SINGLE["save_preference"]),
-    _batch("remember_many", "texts", _SINGLE["remember"]),
+    _batch("remember_many", "texts", _SINGLE["remember"], remembering.plan_memory),
 )

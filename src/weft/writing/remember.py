@@ -20,8 +20,16 @@ from weft.runtime.moments import check_interval
 from weft.runtime.operation import Operation
 from weft.writing.build.commit import REPEATED, Committed, WriteDecision, commit, decide_and_commit
 from weft.writing.build.extracted_facts import ExtractionResult, SourceText, extract_one
+from weft.writing.build.planned_write import BatchState, OwnCommit, PlannedWrite
 from weft.writing.checks.current_value import FactStatement, compare_with_current, fact_payload, statement_fence
-from weft.writing.checks.novelty import NoveltyCheck, check_novelty, reinforcement
+from weft.writing.checks.novelty import (
+    REINFORCING_IF_KNOWN,
+    NoveltyCheck,
+    check_novelty,
+    gated_words,
+    jaccard,
+    reinforcement,
+)
 from weft.writing.proposals import NewProposal, open_proposal, proposal_draft
 from weft.writing.write_contract import WriteOptions, WriteResult, focus_of, guard_of, props_of
 
@@ -56,13 +64,7 @@ def remember(ctx: CallContext, given: Remember) -> WriteResult:
     time. Entities, facts, preferences and causes that it states are extracted and joined to it; a fact that contradicts
     a current one becomes a proposal (`weft proposal-list`) and ends nothing.
     """
-    if not given.text.strip():
-        raise Invalid("the text is empty", hint="give a text to remember")
-    if given.kind in OWN_KINDS:
-        raise Invalid(f"weft creates {given.kind} nodes itself", hint="choose another kind, such as Memory")
-    if reserved := {DERIVED_FROM, HAPPENS_AT} & given.props.keys():
-        raise Invalid(f"the property {min(reserved)} is reserved by weft", hint="choose another name")
-    check_interval(given.valid_from, given.valid_to)
+    _check(given)
     if (before := _written_before(ctx, given)) is not None:
         return before
     planned = _planned(ctx, given)
@@ -72,6 +74,36 @@ def remember(ctx: CallContext, given: Remember) -> WriteResult:
         if (before := _written_before(ctx, given)) is not None:  # by a concurrent call with the same request id
             return before
         raise
+
+
+def plan_memory(ctx: CallContext, given: Remember, so_far: BatchState) -> PlannedWrite:
+    """The plan of `remember` in a commit with others. The nearest memory is looked for in the store only.
+
+    Raises OwnCommit where the outcome depends on what is current, or on an earlier text of the same commit.
+    """
+    _check(given)
+    if given.expected_head is not None:
+        raise OwnCommit
+    planned = _planned(ctx, given)
+    words = gated_words(given.text)
+    if planned.claims or any(jaccard(words, gated_words(each.text)) >= REINFORCING_IF_KNOWN for each in so_far.texts):
+        raise OwnCommit
+    first, *more = planned.drafts
+    assert isinstance(first.payload, memory.Remembered)
+    new = tuple(each for each in first.payload.entities if each.id not in so_far.nodes)
+    first = replace(first, payload=replace(first.payload, entities=new))
+    return PlannedWrite(id=planned.id, drafts=(first, *more), linked=planned.linked, notes=planned.notes, depends=False)
+
+
+def _check(given: Remember) -> None:
+    """Raises Invalid for arguments that nothing can be written from."""
+    if not given.text.strip():
+        raise Invalid("the text is empty", hint="give a text to remember")
+    if given.kind in OWN_KINDS:
+        raise Invalid(f"weft creates {given.kind} nodes itself", hint="choose another kind, such as Memory")
+    if reserved := {DERIVED_FROM, HAPPENS_AT} & given.props.keys():
+        raise Invalid(f"the property {min(reserved)} is reserved by weft", hint="choose another name")
+    check_interval(given.valid_from, given.valid_to)
 
 
 def _written(ctx: CallContext, given: Remember, planned: PlannedMemory) -> WriteResult:
@@ -172,10 +204,11 @@ def _looked_at(
 ) -> tuple[ExtractionResult, NoveltyCheck | None]:
     """Extraction and novelty. If the store cannot be read, the text is kept all the same."""
     try:
-        out = extract_one(ctx, said) if reads else ExtractionResult()
-        if said.guard.sensitive:  # a novelty tag would reveal encrypted words
-            return out, None
-        return out, check_novelty(ctx, said.text, out.things, guard=said.guard, kind=kind)
+        with ctx.store.one_state(ctx.viewer):
+            out = extract_one(ctx, said) if reads else ExtractionResult()
+            if said.guard.sensitive:  # a novelty tag would reveal encrypted words
+                return out, None
+            return out, check_novelty(ctx, said.text, out.things, guard=said.guard, kind=kind)
     except StoreError as problem:
         return ExtractionResult(notes=(f"nothing was extracted from it: {problem.message}",)), None
 

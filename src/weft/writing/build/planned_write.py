@@ -24,11 +24,15 @@ from weft.writing.write_contract import WriteResult
 EdgeKey = tuple[str, str, str]
 
 
+class OwnCommit(Exception):
+    """A write that cannot share a commit with the earlier ones."""
+
+
 class PlannedWrite(Struct, frozen=True, kw_only=True):
     """One write: its events, if there is anything to write, and notes on it.
 
     `cites` is the position of the event to cite if nothing is written. `keys` and `kinds` are the names and texts that
-    were looked up, and among which kinds of nodes.
+    were looked up, and among which kinds of nodes. Without `depends` it is right whatever is current, and may wait.
     """
 
     id: str
@@ -38,6 +42,7 @@ class PlannedWrite(Struct, frozen=True, kw_only=True):
     cites: int | None = None
     keys: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    depends: bool = True
 
 
 class BatchState:
@@ -48,6 +53,7 @@ class BatchState:
         self.edges: dict[EdgeKey, EdgeAssertion] = {}
         self.events: dict[str, int] = {}  # existing nodes, and the event that asserted each
         self.things: dict[tuple[Any, ...], tuple[NodeVersion, ...]] = {}  # results of name lookups
+        self.texts: list[MemoryRemembered] = []
         self._by_key: dict[str, list[str]] = {}
 
     def add(self, node: NodeAssertion) -> None:
@@ -67,6 +73,7 @@ class BatchState:
             payload = draft.payload
             if isinstance(payload, MemoryRemembered):
                 nodes: Sequence[NodeAssertion] = (*payload.entities, _main_of(payload))
+                self.texts.append(payload)
             else:
                 nodes = payload.nodes if isinstance(payload, Asserted) else ()
             for node in nodes:
@@ -94,7 +101,7 @@ def plan_fence(plans: Sequence[PlannedWrite], pos: int) -> Fence | None:
     """
     keys = frozenset[str]().union(*(planned.keys for planned in plans))
     kinds = frozenset[str]().union(*(planned.kinds for planned in plans))
-    slots = frozenset(slot for planned in plans for slot in _said_again(planned))
+    slots = frozenset(slot for planned in plans if planned.depends for slot in _said_again(planned))
     if not slots and (not keys or not kinds):
         return None
 

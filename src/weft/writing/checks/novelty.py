@@ -59,7 +59,7 @@ def check_novelty(
     `entities` are the ids of the entities it names. Only memories are compared that everybody may see who may see the
     text (under `guard`), since the tag is visible to all of them.
     """
-    words = frozenset(tokens(text[:GATED_CHARACTERS]))
+    words = gated_words(text)
     nearest, share = _nearest(ctx, text[:GATED_CHARACTERS], words, guard, kind)
     if nearest is None:
         return NoveltyCheck(gate=Novelty(tag="novel"))
@@ -70,6 +70,11 @@ def check_novelty(
     else:
         gate = Novelty(tag="novel", nearest=nearest.id, jaccard=round(share, 3))
     return NoveltyCheck(gate=gate, nearest=nearest)
+
+
+def gated_words(text: str) -> frozenset[str]:
+    """The words of a text by which it is compared."""
+    return frozenset(tokens(text[:GATED_CHARACTERS]))
 
 
 def _nearest(
@@ -87,7 +92,7 @@ def _nearest(
     nodes = ctx.store.nodes(ctx.viewer, when, [hit.node.id for hit in found.hits])
     nodes = tuple(node for node in nodes if DERIVED_FROM not in node.props)
     shown = [node for node in nodes if guard is None or covers(node.guard, guard)]
-    shares = [(jaccard(words, frozenset(tokens(node.text[:GATED_CHARACTERS]))), node) for node in shown]
+    shares = [(jaccard(words, gated_words(node.text)), node) for node in shown]
     share, nearest = max(shares, key=lambda each: each[0], default=(0.0, None))
     return nearest, share
 
