@@ -392,6 +392,10 @@ class PartEmbedder(Embedder, Protocol):
 class AnswerJudge(Protocol):
     """Reads a question and notes together."""
 
+    def begin(self) -> None:
+        """Starts loading what it needs, in the background: it will be asked soon."""
+        ...
+
     def judge(self, question: str, notes: Sequence[str]) -> NDArray[np.float32]:
         """A row per note: the probabilities that it tells what is asked, and that it belongs to an answer at all.
 

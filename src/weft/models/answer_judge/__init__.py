@@ -14,13 +14,14 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.core.errors import ModelError
-from weft.models.builtin import verify_model_files
+from weft.models.builtin import verified_once, verify_model_files
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -36,10 +37,16 @@ _EMBEDDER = _DIRECTORY.parent / "minilm_l6_v2"
 _CLS, _SEP = 101, 102
 _REINSTALL = "reinstall weft, or set answer_judge to none"
 _load_lock = threading.Lock()
+_begun = threading.Lock()
 
 
 class BuiltinJudge:
     """Judges notes against a question, offline. Thread-safe; instances share one loaded model."""
+
+    def begin(self) -> None:
+        """Starts loading the model in the background, if no other call has."""
+        if _begun.acquire(blocking=False):  # never released: once per process
+            threading.Thread(target=_load_quietly, name="weft-judge-load", daemon=True).start()
 
     def judge(self, question: str, notes: Sequence[str]) -> NDArray[float32]:
         """A row per note: the probability that it tells what is asked, and that it belongs to an answer.
@@ -85,6 +92,11 @@ class _Loaded:
         return found
 
 
+def _load_quietly() -> None:
+    with suppress(ModelError):  # the call that needs it says what is wrong
+        _load()
+
+
 def _load() -> _Loaded:
     """The process's loaded model; the first caller loads it while others wait."""
     with _load_lock:
@@ -100,7 +112,7 @@ def _load_once() -> _Loaded:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ModelError(f"the answer judge cannot be loaded: {error}", hint=_REINSTALL) from error
-    if problems := (*verify_model_files(_EMBEDDER), *verify_model_files(_DIRECTORY)):
+    if problems := (*verified_once(_EMBEDDER), *verify_model_files(_DIRECTORY)):
         raise ModelError("; ".join(problems), hint=_REINSTALL)
     own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
     options = onnxruntime.SessionOptions()

@@ -30,6 +30,8 @@ class Understand(Struct, frozen=True):
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         query = answer.query
         ctx.embedding.begin(query)
+        if ctx.judge is not None:
+            ctx.judge.begin()
         question = read_question(query)
         weights = dict(query_terms(query))
         if question.is_report:

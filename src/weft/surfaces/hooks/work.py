@@ -87,7 +87,9 @@ def _answer(call: HookCall, hook: Hook | None, query: str | None, opened: Opened
         as_agent_of(base, "" if hook is None else hook.client) as memory,
     ):
         if query:
-            memory.ctx.embedding.begin(query)  # loads the model while the rest is loaded
+            memory.ctx.embedding.begin(query)  # the models are loaded while the rest is
+            if memory.ctx.judge is not None:
+                memory.ctx.judge.begin()
         from weft.checkout.prompt_context import CONTEXT, ContextGiven
         from weft.conversations.formats.entries import session_name
 
