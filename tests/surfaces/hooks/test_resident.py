@@ -17,8 +17,9 @@ import pytest
 
 from tests.surfaces.hooks.conftest import WEFT, Machine, Ran, claude, lines
 from tests.waiting import wait_for
+from weft.surfaces import frames
 from weft.surfaces.resident import ask as asking
-from weft.surfaces.resident import frames, listen, place
+from weft.surfaces.resident import listen, place
 
 FOLDER, TAKEN = place.FOLDER, frames.TAKEN
 ask, request = asking.ask, asking.request

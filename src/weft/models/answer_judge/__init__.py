@@ -107,6 +107,9 @@ def _load() -> _Loaded:
 def _load_once() -> _Loaded:
     os.putenv("ORT_DISABLE_TELEMETRY", "1")  # otherwise it sends telemetry from its import on
     try:
+        # First, and whole: onnxruntime imports a part of it, and two threads that import a part and the whole at the
+        # same time get halves of both.
+        import numpy  # noqa: F401
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as faults
         from tokenizers import Tokenizer

@@ -63,8 +63,12 @@ def mcp(ctx: click.Context, toolsets: str | None) -> None:
 @click.option("--host", metavar="ADDRESS", help="the address to listen on; else the setting host")
 @click.option("--port", type=click.IntRange(0, 65_535), help="the port; 0 for any free one; else the setting port")
 @click.option("--toolsets", metavar="NAMES", help="toolsets listed to every token, separated by commas, or all")
-def serve_command(host: str | None, port: int | None, toolsets: str | None) -> None:
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="processes that run calls")
+def serve_command(host: str | None, port: int | None, toolsets: str | None, workers: int) -> None:
     """Serves MCP at /mcp and every operation at /api, to callers with a token of `weft token create`.
+
+    With --workers 2 or more, calls of /api run in so many processes, and SIGHUP replaces these one after the other
+    without a lost call.
 
     Ends on SIGTERM or ctrl-C: calls that have begun are answered first, for up to ten seconds. A second signal ends it
     at once.
@@ -74,7 +78,7 @@ def serve_command(host: str | None, port: int | None, toolsets: str | None) -> N
     try:
         from weft.surfaces.http.serve import serve  # the SDK, starlette and uvicorn, so only here
 
-        serve(host, port, _names(toolsets), say=click.echo)
+        serve(host, port, _names(toolsets), workers=workers, say=click.echo)
     except WeftError as problem:
         _fail(problem)
 

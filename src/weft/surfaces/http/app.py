@@ -32,6 +32,7 @@ from weft.surfaces.http.metrics import Metrics, RequestMetrics, is_route
 from weft.surfaces.http.sessions import McpEndpoint
 from weft.surfaces.http.start_record import Start
 from weft.surfaces.http.threads import CallThreads, TooManyCalls
+from weft.surfaces.http.workers.pool import WorkerPool
 from weft.surfaces.mcp.server import Context, Dispatcher, build_server
 from weft.version import __version__
 
@@ -52,12 +53,15 @@ The first two need a token: Authorization: Bearer weft_…
 class App:
     """The application and its threads, which live until `close`. Whoever opened the store closes it."""
 
-    def __init__(self, settings: Settings, callers: Callers, book: TokenBook, start: Start) -> None:
+    def __init__(
+        self, settings: Settings, callers: Callers, book: TokenBook, start: Start, workers: WorkerPool | None = None
+    ) -> None:
         self.drain, self.metrics, self.crew = Drain(), Metrics(), CallThreads()
         self._callers, self._start, self._account = callers, start, settings.account
+        self.workers = workers
         self._dispatcher = Dispatcher(self._whose, network=True, settings=settings)
         self._mcp = McpEndpoint(build_server(self._dispatcher), settings, book, self._dispatcher.open_questions)
-        api, health = Api(settings, callers, self.crew), Health(callers, book, self.crew, self.drain)
+        api, health = Api(settings, callers, self.crew, workers), Health(callers, book, self.crew, self.drain)
         self._health = health
         routes = [
             Route("/", _root),
@@ -91,7 +95,8 @@ class App:
             thread.start()
         for thread in ending:
             thread.join(CLOSE_SECONDS)
-        return not any(thread.is_alive() for thread in ending)
+        ended = not any(thread.is_alive() for thread in ending)
+        return ended and (self.workers is None or self.workers.close())
 
     def _whose(self, context: Context) -> Memory:
         request = context.request
@@ -103,6 +108,8 @@ class App:
         self.metrics.gauge("weft_mcp_calls_in_flight", "MCP requests in flight", lambda: self._mcp.calls)
         self.metrics.gauge("weft_threads_busy", "calls that run or wait for a thread", lambda: self.crew.taken)
         self.metrics.gauge("weft_threads_waiting", "calls that wait for a thread", lambda: self.crew.waiting)
+        pool = self.workers
+        self.metrics.gauge("weft_workers", "processes ready for calls", lambda: pool.ready if pool else 0)
         self.metrics.gauge("weft_draining", "1 while the server shuts down", lambda: int(self.drain.begun))
 
     async def _metrics(self, request: Request) -> Response:
@@ -124,9 +131,15 @@ class App:
         return memory.ctx.store.head(memory.ctx.viewer).pos
 
 
-def build_app(settings: Settings, callers: Callers, book: TokenBook, start: Start | None = None) -> App:
+def build_app(
+    settings: Settings,
+    callers: Callers,
+    book: TokenBook,
+    start: Start | None = None,
+    workers: WorkerPool | None = None,
+) -> App:
     """The application for these settings. Raises Misconfigured if they name tools that do not exist."""
-    return App(settings, callers, book, start or Start())
+    return App(settings, callers, book, start or Start(), workers)
 
 
 def _sites(settings: Settings) -> list[BaseRoute]:

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from weft.surfaces.http.app import App, build_app
 from weft.surfaces.http.auth import MAX_HEAD_BYTES
 from weft.surfaces.http.protocol import KEEP_ALIVE_SECONDS, MAX_CONNECTIONS, SPARE_FILES, Deadlines
 from weft.surfaces.http.start_record import Start, StartRecord
+from weft.surfaces.http.workers.pool import WorkerPool
 from weft.surfaces.resident.answering import Resident
 from weft.surfaces.starting import check_start
 from weft.surfaces.toolsets import offer_of
@@ -43,12 +45,23 @@ LOOK_SECONDS: Final = 0.02
 Say = Callable[[str], None]
 
 
-def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[str] | None = None, *, say: Say) -> None:
+def serve(
+    host: str | None = None,
+    port: int | None = None,
+    toolsets: Sequence[str] | None = None,
+    *,
+    workers: int = 1,
+    say: Say,
+) -> None:
     """Serves until a signal asks to stop. `say` prints one line on the state of each part.
+
+    With more than one of `workers`, calls run in so many processes; SIGHUP replaces them, one after the other.
 
     Raises Misconfigured or StoreError before anything is served.
     """
     settings = _settings(host, port, toolsets)
+    if workers > 1 and os.name != "posix":
+        raise Misconfigured("workers need a POSIX system", hint="leave --workers out")
     most = raise_file_limit()
     book, callers = book_of(settings), Callers("http")
     say(f"weft {__version__}")
@@ -72,7 +85,11 @@ def serve(host: str | None = None, port: int | None = None, toolsets: Sequence[s
             record = StartRecord(settings)
             start = record.begin(SystemClock().now_us())
             say(_start_line(start))
-            app, resident = build_app(settings, callers, book, start), Resident(callers, settings)
+            pool = WorkerPool(workers, settings) if workers > 1 else None
+            app, resident = build_app(settings, callers, book, start, pool), Resident(callers, settings)
+            if pool is not None:
+                pool.begin()
+                say(f"workers: {workers}; SIGHUP replaces them one after the other")
             resident.begin()
             left = _run(app, listening, most, lambda: _say_where(listening, say))
             rested = callers.rest(WORK_SECONDS) and resident.close(WORK_SECONDS)
@@ -179,14 +196,20 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
-        wanted = (signal.SIGINT, signal.SIGTERM)
+        wanted: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
         for each in wanted:
             loop.add_signal_handler(each, self._told_to_stop)
+        if self._app.workers is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._told_to_restart, self._app.workers)
+            wanted = (*wanted, signal.SIGHUP)
         try:
             yield
         finally:
             for each in wanted:
                 loop.remove_signal_handler(each)
+
+    def _told_to_restart(self, workers: WorkerPool) -> None:
+        threading.Thread(target=workers.restart, name="weft-worker-restart", daemon=True).start()
 
     def _told_to_stop(self) -> None:
         if self._app.drain.begun:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from weft.core.errors import StoreError, WeftError
 from weft.runtime.settings.load import Settings, load_settings, surroundings
 from weft.surfaces.callers import Callers
+from weft.surfaces.frames import Frame
 from weft.surfaces.hooks.hook import CLIENTS, empty_answer
 from weft.surfaces.hooks.work import HookCall, run_hook
-from weft.surfaces.resident.frames import Frame
 from weft.surfaces.resident.listen import Declined, Listener
 from weft.surfaces.resident.place import directory_of, handed_on, identity
 from weft.version import __version__

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from weft.surfaces.resident.frames import TAKEN, BrokenOff, Frame, exactly, receive, send
+from weft.surfaces.frames import TAKEN, BrokenOff, Frame, exactly, receive, send
 from weft.surfaces.resident.place import MAX_SOCKETS, address, handed_on, identity, open_folder, user_of
 from weft.version import __version__
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from weft.core.clock import SystemClock
 from weft.surfaces.fair_threads import FairThreads
-from weft.surfaces.resident.frames import DECLINED, TAKEN, BrokenOff, Frame, receive, send
+from weft.surfaces.frames import DECLINED, TAKEN, BrokenOff, Frame, receive, send
 from weft.surfaces.resident.place import FOLDER, address, open_folder, user_of
 
 THREADS: Final = 2

@@ -1,4 +1,4 @@
-"""Frames on a resident's socket: one request, a byte that says whether it was taken, and one reply.
+"""Frames between processes of weft on one machine: a JSON object and bytes beside it, over a socket.
 
 A request and a reply are a length, JSON, another length and plain bytes. Everything is bounded.
 """
@@ -42,10 +42,10 @@ def send(to: socket.socket, frame: Frame, until: float) -> None:
         raise BrokenOff(str(problem)) from problem
 
 
-def receive(of: socket.socket, until: float) -> Frame:
-    """The next frame. Raises BrokenOff if it does not come whole, and in time."""
+def receive(of: socket.socket, until: float, *, most: int = MAX_BODY_BYTES) -> Frame:
+    """The next frame, its body of `most` bytes. Raises BrokenOff if it does not come whole, and in time."""
     head_size, body_size = _LENGTHS.unpack(exactly(of, _LENGTHS.size, until))
-    if head_size > MAX_HEAD_BYTES or body_size > MAX_BODY_BYTES:
+    if head_size > MAX_HEAD_BYTES or body_size > most:
         raise BrokenOff("a frame over the limit")
     try:
         head = json.loads(exactly(of, head_size, until))
