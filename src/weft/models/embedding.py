@@ -10,7 +10,6 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import lru_cache
-from threading import Thread
 from typing import TYPE_CHECKING, cast
 
 from weft.core.clock import Clock
@@ -19,6 +18,7 @@ from weft.core.errors import TooLarge, WeftError
 from weft.core.ports import Embedder, PartEmbedder, Store
 from weft.core.queries import Space, TextVector
 from weft.core.types import Viewer
+from weft.models.ahead import begin_ahead
 from weft.text.encryption import holds_sealed
 from weft.text.lexical import text_to_embed
 from weft.text.sentence_vectors import pack_parts
@@ -88,7 +88,7 @@ class Embedding:
             if len(self._ahead) > MAX_AHEAD:
                 del self._ahead[next(iter(self._ahead))]
         if work is not before:
-            Thread(target=self._work_ahead, args=(text, work), daemon=True).start()
+            begin_ahead(self._work_ahead, text, work)
 
     def _work_ahead(self, text: str, done: Future[tuple[bytes | None, str]]) -> None:
         try:

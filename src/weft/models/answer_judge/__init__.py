@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.core.errors import ModelError
+from weft.models.ahead import begin_ahead
 from weft.models.builtin import verified_once, verify_model_files
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class BuiltinJudge:
     def begin(self) -> None:
         """Starts loading the model in the background, if no other call has."""
         if _begun.acquire(blocking=False):  # never released: once per process
-            threading.Thread(target=_load_quietly, name="weft-judge-load", daemon=True).start()
+            begin_ahead(_load_quietly)
 
     def judge(self, question: str, notes: Sequence[str]) -> NDArray[float32]:
         """A row per note: the probability that it tells what is asked, and that it belongs to an answer.
