@@ -52,9 +52,9 @@ def test_a_day_with_three_agents(crew: Crew) -> None:
     crew.clock.step(20 * MINUTE_US)
     taken = cem.call("handoff", task=task, take_over=True, note="ana is silent")
     assert taken.taken_from == ("ana",)
-    assert any("write sessions" in line.text for line in taken.pack.done)
-    assert [line.type for line in taken.pack.open] == ["TEST_RESULT"]
-    assert taken.pack.where[0].text == "src/login.py"
+    assert any("write sessions" in line.text for line in taken.done)
+    assert [line.type for line in taken.open] == ["TEST_RESULT"]
+    assert taken.where[0].text == "src/login.py"
     edit(cem, "src/login.py", "read sessions", task_id=task)
     run_tests(cem, "tests/test_login.py", passed=4, task_id=task)
     done = cem.call("task_update", task=task, status="completed", note="Sessions survive restarts.")

@@ -12,6 +12,9 @@ from tests.fleet.test_reflect import decide, edit, fail, run_tests
 from tests.places import MakeStore
 from weft.core.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.core.types import NOW
+from weft.operations import operation
+from weft.runtime.priorities import Profile
+from weft.surfaces.mcp.answer import success
 from weft.testing.clock import ManualClock
 
 MINUTE_US = 60_000_000
@@ -132,9 +135,9 @@ def test_a_handoff_tells_all_that_is_needed_with_sources(crew: Crew) -> None:
     ana.call("episode_add", type="OBSERVATION", content="the cookie has no path", task_id=task)
     edit(ana, "app.py", "set the path", task_id=task)
     run_tests(ana, "test_app.py", failed=1, task_id=task)
-    pack = ben.call("handoff", task="Fix the login").pack
+    pack = ben.call("handoff", task="Fix the login")
     assert pack.asked == "Sessions end too early."
-    assert [line.type for line in pack.done] == ["OBSERVATION", "EDIT"]
+    assert [line.type for line in pack.done] == ["EDIT", "OBSERVATION"]
     assert [line.type for line in pack.open] == ["TEST_RESULT"]
     assert [line.text for line in pack.where] == ["app.py", "test_app.py (not indexed)"]
     assert [each.agent for each in pack.claims] == ["ana"]
@@ -155,7 +158,7 @@ def test_a_task_is_taken_over_from_who_is_silent_and_from_nobody_at_work(crew: C
     assert set(told.taken) == {task, "harbour/app.py"}
     assert told.taken_from == ("ana",)
     assert {each.agent for each in ben.call("coordination_overview").active} == {"ben"}
-    assert "Took 'Fix the login' over from ana" in told.pack.done[-1].text
+    assert "Took 'Fix the login' over from ana" in told.done[0].text
     with pytest.raises(Forbidden, match="held by ben"):
         ana.call("agent_release", target="app.py")
 
@@ -183,3 +186,22 @@ def test_what_is_claimed_for_a_task_falls_with_its_errors_told(crew: Crew) -> No
     told = ana.call("task_update", task=task, status="failed", note="too hard")
     (decision,) = ana.ctx.store.nodes(ana.ctx.viewer, NOW, [told.decision])
     assert (decision.props["outcome"], decision.name) == ("failure", "Fix the login: failed")
+
+
+@pytest.mark.parametrize("profile", ["compact", "balanced"])
+def test_a_long_handoff_keeps_something_of_every_part_within_its_budget(crew: Crew, profile: Profile) -> None:
+    crew.index("app.py", "one")
+    ana = crew.agent("ana")
+    task = ana.call("task_create", title="Fix the login", description="Sessions end too early.").id
+    decide(ana, "Keep sessions in Redis", "app.py")
+    for number in range(15):
+        edit(ana, "app.py", f"step {number} of a long way to a login that nobody has to repeat", task_id=task)
+    run_tests(ana, "test_app.py", failed=1, task_id=task)
+    told = ana.call("handoff", task=task)
+    answer = success(told, wording=str, profile=profile, operation=operation("handoff"))
+    assert answer.envelope.token_estimate <= {"compact": 300, "balanced": 1_200}[profile]
+    assert answer.envelope.data is not None
+    assert answer.envelope.data["asked"] == "Sessions end too early."
+    assert "step 14" in answer.envelope.data["done"][0]["text"]  # the latest
+    assert "1 failed" in answer.envelope.data["open"][0]["text"]
+    assert answer.envelope.data["where"][0]["text"] == "app.py"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from weft.core.clock import to_iso
 from weft.core.errors import Forbidden, Invalid
@@ -37,15 +37,21 @@ class Handoff(Struct, frozen=True, kw_only=True):
     note: Annotated[str, Meta(max_length=5_000, description="what the next one should know, or why you take over")] = ""
 
 
-class HandedOff(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The pack, and what changed hands."""
+class HandedOff(HandoffPack, frozen=True, kw_only=True, omit_defaults=True):
+    """The task as the next agent needs it, and what changed hands; `recorded` cites that."""
 
-    pack: HandoffPack
     taken: tuple[str, ...] = ()
     taken_from: tuple[str, ...] = ()
     handed_to: str = ""
-    citation: str = ""
-    notes: tuple[str, ...] = ()
+    recorded: str = ""
+
+
+class _Passing(Struct, frozen=True, kw_only=True):
+    """What changes hands."""
+
+    taken: tuple[str, ...] = ()
+    taken_from: tuple[str, ...] = ()
+    handed_to: str = ""
 
 
 def handoff(ctx: CallContext, given: Handoff) -> HandedOff:
@@ -60,17 +66,18 @@ def handoff(ctx: CallContext, given: Handoff) -> HandedOff:
         raise Invalid("a task is either passed on or taken over", hint="give to or take_over")
     task = task_named(ctx, given.task)
     if not (given.to or given.take_over):
-        return HandedOff(pack=pack_of(ctx, task))
+        return HandedOff(**asdict(pack_of(ctx, task)))
     if status_of(task) in DONE:
         raise task_closed(task, cannot="be handed on")
     act = _take_over if given.take_over else _pass_on
-    answer, done = decide_and_commit(ctx, lambda pos: act(ctx, given, task.id, pos))
-    cited = "" if done is None else done.citation
-    notes = () if done is None else done.notes
-    return replace(answer, pack=pack_of(ctx, task_named(ctx, task.id)), citation=cited, notes=(*answer.notes, *notes))
+    passing, done = decide_and_commit(ctx, lambda pos: act(ctx, given, task.id, pos))
+    pack = pack_of(ctx, task_named(ctx, task.id))
+    notes = (*pack.notes, *(() if done is None else done.notes))
+    recorded = "" if done is None else done.citation
+    return HandedOff(**asdict(replace(pack, notes=notes)), **asdict(passing), recorded=recorded)
 
 
-def _pass_on(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[HandedOff]:
+def _pass_on(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[_Passing]:
     task, held = task_named(ctx, task_id), _held_for(ctx, task_id)
     me = ctx.writer.actor.agent
     others = {each.claim.holder.agent for each in held if not each.stale} - {me}
@@ -82,13 +89,13 @@ def _pass_on(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteD
     props = {**task.props, "handed_to": given.to, "note": said}
     episode = plan_episode(ctx, _told(task, f"Handed {task.name!r} to {given.to}. {given.note}".strip()))
     return WriteDecision(
-        answer=HandedOff(pack=_EMPTY, handed_to=given.to or ""),
+        answer=_Passing(handed_to=given.to or ""),
         drafts=(task_version(ctx, task, props), *episode.drafts),
         fence=every(node_fence(task, pos), episode.fence(pos), claims_fence((task_id,), pos)),
     )
 
 
-def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[HandedOff]:
+def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[_Passing]:
     task, held = task_named(ctx, task_id), _held_for(ctx, task_id)
     me = ctx.writer.actor.agent
     foreign = [each for each in held if each.claim.holder != holder_of(ctx)]
@@ -108,7 +115,7 @@ def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> Writ
     episode = plan_episode(ctx, _told(task, told))
     targets = tuple(dict.fromkeys((task_id, *(each.claim.target for each in held))))
     return WriteDecision(
-        answer=HandedOff(pack=_EMPTY, taken=targets, taken_from=tuple(before)),
+        answer=_Passing(taken=targets, taken_from=tuple(before)),
         drafts=(task_version(ctx, task, props), *drafts, *episode.drafts),
         fence=every(node_fence(task, pos), episode.fence(pos), claims_fence(targets, pos)),
     )
@@ -161,8 +168,6 @@ def _told(task: NodeVersion, content: str) -> Telling:
     )
 
 
-_EMPTY: Final = HandoffPack(task="", title="", status="")
-
 OPERATIONS = (
     Operation(
         name="handoff",
@@ -173,16 +178,18 @@ OPERATIONS = (
         toolset="fleet",
         run=handoff,
         arguments=("task",),
+        profile="balanced",
         priorities={
-            "pack": "required",
-            "pack.task": "required",
-            "pack.title": "required",
-            "pack.asked": "high",
-            "pack.open": "high",
-            "pack.where": "high",
-            "pack.decided": "high",
-            "pack.done": "high",
-            "pack.learnt": "medium",
+            "task": "required",
+            "title": "required",
+            "asked": "required",
+            "open": "required",
+            "where": "required",
+            "decided": "required",
+            "done": "required",
+            "claims": "high",
+            "agents": "low",
+            "learnt": "medium",
         },
     ),
 )

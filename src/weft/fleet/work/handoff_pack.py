@@ -39,7 +39,7 @@ class PackLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HandoffPack(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked, done, decided, what is open, what was learnt, where to look, and who holds what."""
+    """What was asked, done (latest first) and decided; what is open and was learnt; where to look, who holds what."""
 
     task: str
     title: str
@@ -75,7 +75,7 @@ def pack_of(ctx: CallContext, task: NodeVersion) -> HandoffPack:
         status=status_of(task),
         asked=task.text,
         citation=cited.get(task.event, ""),
-        done=_lines(_done(episodes), cited),
+        done=_lines(_done(episodes), cited)[::-1],
         decided=_lines([node for node in decided if node.id not in replaced], cited),
         open=_open(ctx, task, episodes, cited),
         learnt=_learnt(ctx, [file.id for file in files]),

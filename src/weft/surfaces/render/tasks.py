@@ -97,26 +97,25 @@ def issues(p: TextPage, answer: Issues) -> None:
 
 def handed_off(p: TextPage, answer: HandedOff) -> None:
     """A task as the next agent needs it."""
-    pack = answer.pack
     if answer.taken:
         source = f" from {', '.join(map(flat, answer.taken_from))}" if answer.taken_from else ""
         p.say(f"You took it over{source}: {counted(len(answer.taken), 'claim')}.")
     elif answer.handed_to:
         p.say(f"Handed to {flat(answer.handed_to)}, who may take it over.")
-    p.say(f"{p.words(pack.title)} is {p.paint(pack.status, STATUSES.get(pack.status, 'bold'))}.")
-    p.block(p.dim(facts(f"id {p.name(pack.task)}", flat(pack.citation))))
-    if pack.asked:
+    p.say(f"{p.words(answer.title)} is {p.paint(answer.status, STATUSES.get(answer.status, 'bold'))}.")
+    p.block(p.dim(facts(f"id {p.name(answer.task)}", flat(answer.citation))))
+    if answer.asked:
         p.block("asked:")
-        p.quote(pack.asked, indent="  ")
+        p.quote(answer.asked, indent="  ")
     for title, lines in (
-        ("done", pack.done),
-        ("decided", pack.decided),
-        ("open", pack.open),
-        ("learnt", pack.learnt),
-        ("where to look", pack.where),
+        ("done", answer.done),
+        ("decided", answer.decided),
+        ("open", answer.open),
+        ("learnt", answer.learnt),
+        ("where to look", answer.where),
     ):
         _part(p, title, lines)
-    for each in pack.claims:
+    for each in answer.claims:
         claim(p, each)
 
 
