@@ -66,7 +66,7 @@ def test_a_workflows_task_that_is_claimed_ends_its_claims_like_any_other(crew: C
     task = crew.task()
     crew.agent("ana").call("agent_claim", target=task, intent="a")
     told = crew.operator.call("work_complete", id=task, result="done")
-    assert f"claims released: {task}" in told.notes
+    assert "claims released: Fix the login" in told.notes
     assert not crew.operator.call("coordination_overview").active
 
 

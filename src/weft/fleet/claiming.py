@@ -30,7 +30,6 @@ from weft.writing.claims.writing import (
     refusal_id,
     refused,
     take,
-    without_vectors,
 )
 
 MINUTE_US: Final = 60_000_000
@@ -123,10 +122,9 @@ def agent_claim(ctx: CallContext, given: AgentClaim) -> Claimed:
         raise Invalid("the intent is blank", hint="say in a few words what you are going to do")
     if before := earlier_result(ctx, given.request_id, _claim_written):
         return Claimed(status="duplicate_skip", id=before.id, citation=before.citation, notes=before.notes)
-    quiet = without_vectors(ctx)
-    answer, done = decide_and_commit(quiet, lambda pos: _decide(quiet, given, pos), request_id=given.request_id)
+    answer, done = decide_and_commit(ctx, lambda pos: _decide(ctx, given, pos), request_id=given.request_id)
     if answer.status == "conflict":
-        _record_refusals(quiet, given, answer)
+        _record_refusals(ctx, given, answer)
     return answer if done is None else replace(answer, citation=done.citation, notes=(*answer.notes, *done.notes))
 
 

@@ -211,7 +211,7 @@ def refusals_of(ctx: CallContext, projects: tuple[str | None, ...] | None, held:
             target=str(node.props.get("target", "")),
             agent=str(node.props.get("agent", "")),
             holder=str(node.props.get("holder", "")),
-            intent=node.text,
+            intent=str(node.props.get("intent", "")),
             at=to_iso(node.recorded_at),
             citation=cited.get(node.event, ""),
         )

@@ -260,7 +260,7 @@ def changed_task(
 
 def _ended_with(end: Completion) -> tuple[str, ...]:
     """What ended with a task, and what was learnt, in words."""
-    claims = f"claims released: {', '.join(claim.target for claim in end.released)}" if end.released else ""
+    claims = f"claims released: {', '.join(claim.label for claim in end.released)}" if end.released else ""
     learnt = "; ".join(f"{each.change} learning: {each.title}" for each in end.reflection.learnt)
     return tuple(filter(None, (claims, learnt)))
 

@@ -73,7 +73,9 @@ def _told(payload: Any) -> str:
     nodes = payload.get("nodes")
     first = nodes[0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], dict) else payload
     if isinstance(payload.get("reason"), str) and payload["reason"]:
-        return ": ".join(filter(None, (str(payload["reason"]), str(first.get("text") or ""))))
+        props = first.get("props")
+        said = first.get("text") or (props.get("intent") if isinstance(props, dict) else "")
+        return ": ".join(filter(None, (str(payload["reason"]), str(said or ""))))
     kind, props = first.get("kind") or first.get("node_kind"), first.get("props")
     said = [str(first.get(part)) for part in ("name", "text") if isinstance(first.get(part), str) and first.get(part)]
     state = props.get("type") or props.get("status") if isinstance(props, dict) else ""

@@ -33,11 +33,8 @@ def updated(p: TextPage, answer: TaskUpdated) -> None:
         p.say(f"Nothing was written: the task is {answer.state} already.")
     else:
         p.say(f"The task is {p.paint(answer.state, STATUSES.get(answer.state, 'bold'))}.")
-    ended = [f"claim released: {p.name(each)}" for each in answer.released]
-    kept = [f"outcome kept as the decision {p.name(answer.decision)}"] if answer.decision else []
-    learnt = [f"learnt: {p.name(each)}" for each in answer.learnings]
-    p.section("with it", (*ended, *kept, *learnt))
     p.block(p.dim(facts(f"id {p.name(answer.id)}", flat(answer.citation))))
+    p.lines(p.dim(f"its outcome is kept as the decision {p.name(answer.decision)}") if answer.decision else "")
 
 
 def progress(p: TextPage, answer: TaskProgress) -> None:

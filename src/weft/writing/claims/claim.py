@@ -55,6 +55,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     type: ClaimType
     holder: ClaimHolder
     intent: str
+    label: str
     since: int
     version: str
     task: str | None
@@ -113,7 +114,8 @@ def claim_of(node: NodeVersion) -> Claim | None:
         target=target,
         type=_known_type(props),
         holder=ClaimHolder(agent, session),
-        intent=node.text,
+        intent=str(props.get("intent") or ""),
+        label=str(props.get("label") or target),
         since=_instant(props.get("since")) or node.interval.valid_from,
         version=str(props.get("target_version", "")),
         task=task if isinstance(task, str) else None,

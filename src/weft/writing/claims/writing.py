@@ -14,13 +14,15 @@ from weft.core.kinds import CLAIM, CLAIM_REFUSAL
 from weft.core.types import NodeVersion
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, EdgeName, Ended, NodeAssertion
-from weft.models.embedding import Embedding
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
 from weft.writing.claims.claim import TARGETS, Claim, ClaimHolder, ClaimType, claim_id, claim_of, overlap, version_of
 from weft.writing.claims.held import Held
 
-NAME_CHARACTERS: Final = 200
+# One text for all of them: what they say is in their properties, so that a claim waits for no embedder and no search by
+# meaning counts it.
+CLAIMED: Final = "Claim"
+REFUSED: Final = "Refused claim"
 
 
 class Taking(Struct, frozen=True, kw_only=True):
@@ -36,11 +38,6 @@ class Taking(Struct, frozen=True, kw_only=True):
 def holder_of(ctx: CallContext) -> ClaimHolder:
     """The caller as a holder of claims."""
     return ClaimHolder(ctx.writer.actor.agent, ctx.writer.session)
-
-
-def without_vectors(ctx: CallContext) -> CallContext:
-    """The context for writes that no search by meaning finds: they wait for no embedder."""
-    return replace(ctx, embedding=Embedding(None, ctx.clock))
 
 
 def take(ctx: CallContext, taking: Taking, *, since: int, why: str = "") -> Draft:
@@ -128,9 +125,14 @@ def refused(ctx: CallContext, claim: Claim, *, intent: str) -> Draft:
     node = NodeAssertion(
         id=refusal_id(claim, holder),
         kind=CLAIM_REFUSAL,
-        name=f"{holder.agent} was refused {claim.target}"[:NAME_CHARACTERS],
-        text=intent,
-        props={"claim": claim.id, "target": claim.target, "agent": holder.agent, "holder": claim.holder.agent},
+        name=REFUSED,
+        props={
+            "claim": claim.id,
+            "target": claim.target,
+            "agent": holder.agent,
+            "holder": claim.holder.agent,
+            "intent": intent,
+        },
         **asdict(replace(claim.node.guard)),
     )
     return Draft(
@@ -160,9 +162,8 @@ def _claimed(
     node = NodeAssertion(
         id=node_id,
         kind=CLAIM,
-        name=f"{holder.agent} works on {_label(target)}"[:NAME_CHARACTERS],
-        text=intent,
-        props=props,
+        name=CLAIMED,
+        props={**props, "intent": intent, "label": _label(target)},
         **guard,
     )
     edge = EdgeAssertion(src=node_id, rel=TARGETS, dst=target.id, **guard)
