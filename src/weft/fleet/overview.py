@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from weft.core.clock import to_iso
 from weft.core.kinds import AGENT_RECORD, CLAIM_REFUSAL
 from weft.core.types import MAX_LIMIT, NOW, Find, NodeVersion
-from weft.fleet.episodes.contracts import type_of_episode
+from weft.fleet.episodes.contracts import EPISODE_KINDS, type_of_episode
 from weft.fleet.episodes.writing import BY
 from weft.recall.answer_limits import bounded_lists
 from weft.runtime.call_context import CallContext
@@ -25,6 +25,8 @@ from weft.writing.claims.held import MAX_CLAIMS, Held, held_in, name_beside
 DAY_US: Final = 86_400_000_000
 RECENT: Final = 10  # episodes of an agent's status
 MAX_REFUSALS: Final = 500
+LATEST: Final = 300  # episodes that tell what each agent did last
+LOOKED_UP: Final = 10  # agents that none of these is of, of which the last one is looked up
 LEAD_CHARACTERS: Final = 160
 
 
@@ -232,9 +234,16 @@ def _agents(ctx: CallContext, projects: tuple[str | None, ...] | None, held: Seq
     active = Counter(each.claim.holder.agent for each in held if not each.stale)
     stale = Counter(each.claim.holder.agent for each in held if each.stale)
     shown = []
+    find = Find(kinds=EPISODE_KINDS, projects=projects)
+    latest: dict[str, NodeVersion] = {}
+    for node in ctx.store.find(ctx.viewer, NOW, find, limit=LATEST).nodes:
+        latest.setdefault(str(node.props.get("agent", "")), node)
+    looked_up = 0
     for name in names:
-        own = [node for node in records if node.name == name]
-        last = _last(ctx, own, limit=1)
+        last = [latest[name]] if name in latest else []
+        if not last and looked_up < LOOKED_UP:
+            looked_up += 1
+            last = _last(ctx, [node for node in records if node.name == name], limit=1)
         begun = [each.claim.since for each in held if each.claim.holder.agent == name]
         seen = max([*begun, *(node.recorded_at for node in last)], default=0)
         shown.append(

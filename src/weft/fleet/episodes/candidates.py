@@ -15,11 +15,11 @@ from weft.runtime.call_context import CallContext
 from weft.text.lexical import query_terms
 from weft.writing.checks.provenance import PRODUCED
 
-NEAREST: Final = 150
-MANY_NEAREST: Final = 2_000  # where filters leave fewer than ENOUGH
-ENOUGH: Final = 20
+NEAREST: Final = 100
+MANY_NEAREST: Final = 500  # where filters leave fewer than ENOUGH
+ENOUGH: Final = 10
 NEWEST: Final = 60
-JOINED: Final = 150  # of one thing, agent or task
+JOINED: Final = 80  # of one thing, agent or task
 ABOUT: Final = (INVOLVES, "APPLIES_TO")
 MAX_INVOLVED: Final = 64
 
@@ -49,7 +49,9 @@ def candidates(ctx: CallContext, when: When, wanted: Wanted) -> Found:
     """The episodes to be scored: a bounded number from each source, so that the best of each part are among them."""
     kinds = kinds_of(wanted.types)
     newest = ctx.store.find(ctx.viewer, when, Find(kinds=kinds, projects=wanted.projects), limit=NEWEST).nodes
-    nodes = {node.id: node for node in (*newest, *_read(ctx, when, _joined(ctx, when, wanted)))}
+    about_asked = _about_asked(ctx, when, wanted)
+    joined = (*about_asked, *_of_agent_and_task(ctx, when, wanted))
+    nodes = {node.id: node for node in (*newest, *_read(ctx, when, joined))}
     nodes = {node_id: node for node_id, node in nodes.items() if _fits(node, wanted)}
     data, problem = ctx.embedding.query(wanted.query)
     model = ctx.embedding.model
@@ -68,7 +70,9 @@ def candidates(ctx: CallContext, when: When, wanted: Wanted) -> Found:
             for node in nodes.values()
             if node.id not in words and node.content_hash in cosines
         }
-    about = involved_by(ctx, when, list(nodes)) if wanted.about else {}
+    # Of others nothing is in common with what is asked; decisions may be a step away from it.
+    telling = [each for each in nodes if each in about_asked or wanted.types == ("DECISION",)] if wanted.about else []
+    about = involved_by(ctx, when, telling)
     return Found(nodes=nodes, meaning=words, about=about, notes=notes)
 
 
@@ -86,7 +90,7 @@ def _by_meaning(
     return found, {node_id: cosines[node_id] for node_id in found}, matches.notes
 
 
-def _read(ctx: CallContext, when: When, ids: Sequence[str]) -> list[NodeVersion]:
+def _read(ctx: CallContext, when: When, ids: Iterable[str]) -> list[NodeVersion]:
     return [node for some in _some(list(dict.fromkeys(ids))) for node in ctx.store.nodes(ctx.viewer, when, some)]
 
 
@@ -101,13 +105,19 @@ def _fits(node: NodeVersion, wanted: Wanted) -> bool:
     )
 
 
-def _joined(ctx: CallContext, when: When, wanted: Wanted) -> list[str]:
-    """Those about what is asked, of the agent, of the task: newest first, so many of each."""
-    found: list[str] = []
+def _about_asked(ctx: CallContext, when: When, wanted: Wanted) -> dict[str, None]:
+    """Those about what is asked: newest first, so many of each thing."""
+    found: dict[str, None] = {}
     for each in wanted.about:
         for rel in ABOUT:
             edges = ctx.store.edges(ctx.viewer, when, each, rel=rel, direction="in", before=None, limit=JOINED)
-            found += [edge.src for edge in edges]
+            found |= dict.fromkeys(edge.src for edge in edges)
+    return found
+
+
+def _of_agent_and_task(ctx: CallContext, when: When, wanted: Wanted) -> list[str]:
+    """Those of the agent and of the task: newest first, so many of each."""
+    found: list[str] = []
     if wanted.agent is not None:
         find = Find(names=(wanted.agent,), kinds=("AgentRecord",), projects=wanted.projects)
         for record in ctx.store.find(ctx.viewer, when, find, limit=20).nodes:

@@ -26,7 +26,7 @@ BY: Final = "BY"
 NEXT: Final = "NEXT_EPISODE"
 INVOLVES: Final = "INVOLVES"
 DERIVED: Final = "DERIVED_FROM"
-LOOKED_BACK: Final = 60  # events of the session in which the episode before is looked for
+LOOKED_BACK: Final = (3, 40)  # events of the session in which the episode before is looked for: mostly it is near
 TITLE_CHARACTERS: Final = 120
 
 EpisodeOutcome = Literal["success", "failure", "partial"]
@@ -118,14 +118,18 @@ def plan_episode(ctx: CallContext, telling: Telling, *, before: str | None = Non
 
 def last_of_session(ctx: CallContext) -> str | None:
     """The last episode of the caller's session, if it is one of its latest events."""
-    events = ctx.store.events(ctx.viewer, session=ctx.writer.session, after_seq=0, limit=LOOKED_BACK, newest_first=True)
-    for event in sorted(events, key=lambda each: -each.seq):
-        if event.kind != "memory.remembered" or event.actor.agent != ctx.writer.actor.agent:
-            continue
-        payload = payload_of(event)
-        is_episode = isinstance(payload, Remembered) and payload.node_kind in EPISODE_KINDS and "type" in payload.props
-        if is_episode and ctx.store.nodes(ctx.viewer, NOW, [payload.id]):
-            return str(payload.id)
+    for most in LOOKED_BACK:
+        events = ctx.store.events(ctx.viewer, session=ctx.writer.session, after_seq=0, limit=most, newest_first=True)
+        for event in sorted(events, key=lambda each: -each.seq):
+            if event.kind != "memory.remembered" or event.actor.agent != ctx.writer.actor.agent:
+                continue
+            payload = payload_of(event)
+            if not isinstance(payload, Remembered) or payload.node_kind not in EPISODE_KINDS:
+                continue
+            if "type" in payload.props and ctx.store.nodes(ctx.viewer, NOW, [payload.id]):
+                return str(payload.id)
+        if len(events) < most:
+            break
     return None
 
 

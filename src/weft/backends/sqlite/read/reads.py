@@ -54,9 +54,11 @@ def events(
     """Events past `after_seq` that the viewer may read, by position."""
     seen = _event_open(viewer)
     which = Sql("e.seq > ?", (after_seq,))
+    by = "e.pos"
     if session is not None:
         which &= Sql("s.name = ?", (session,))
-    query = f"{rows.SELECT_EVENT} WHERE {which.text} AND {seen.text} ORDER BY e.pos {order} LIMIT ?"
+        by = "e.seq"  # the same order within a session, by its index: the latest are found without the others
+    query = f"{rows.SELECT_EVENT} WHERE {which.text} AND {seen.text} ORDER BY {by} {order} LIMIT ?"
     found = db.execute(query, (*which.params, *seen.params, limit))
     return tuple(rows.event_of(viewer.account, row) for row in found)
 
