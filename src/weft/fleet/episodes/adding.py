@@ -109,6 +109,7 @@ def _decide(
     guard = own_guard(ctx, sensitive=given.sensitive)
     files = [each for each in (metadata.get("file"), *metadata.get("affected_files", ())) if each]
     about = involved(ctx, guard, given.entities, (*files, *metadata.get("test_files", ())), pos)
+    edit = after_edit(ctx, metadata["file"]) if given.type == "EDIT" else None
     telling = Telling(
         id=node_id,
         type=given.type,
@@ -116,7 +117,7 @@ def _decide(
         name=title_of(given.type, given.content, metadata),
         content=given.content,
         guard=guard,
-        props=metadata,
+        props={**metadata, **({"claims": list(edit.told)} if edit and edit.told else {})},
         involves=about.ids,
         entities=about.entities,
         outcome=given.outcome,
@@ -130,7 +131,6 @@ def _decide(
     elif given.type == "LEARNING":
         telling = replace(telling, props={"confidence": SETTLED, "status": "current", **metadata})
     plan = plan_episode(ctx, telling)
-    edit = after_edit(ctx, metadata["file"]) if given.type == "EDIT" else None
     answer = EpisodeAdded(
         status="superseded" if older else "saved",
         id=node_id,

@@ -48,7 +48,19 @@ OPTIONAL: Final[Mapping[EpisodeType, Mapping[str, _Check]]] = {
     "LEARNING": {"confidence": _SHARE},
 }
 RESERVED: Final = frozenset(
-    {"type", "agent", "session", "task", "outcome", "status", "content_hash", "derived_from", "key", "evidence"}
+    {
+        "type",
+        "agent",
+        "session",
+        "task",
+        "outcome",
+        "status",
+        "content_hash",
+        "derived_from",
+        "key",
+        "evidence",
+        "claims",
+    }
 )
 
 
