@@ -12,7 +12,6 @@ from tests.fleet.crew import Crew
 from tests.places import MakeStore
 from weft.core.errors import Invalid
 from weft.core.types import NOW
-from weft.fleet.reflecting.mine import Step, patterns
 from weft.testing.clock import ManualClock
 
 
@@ -109,29 +108,35 @@ def test_what_made_tests_pass_is_learnt_and_doubted_when_they_fail_again(crew: C
     assert told.change == "retired"
 
 
-def test_what_is_read_again_and_again_is_told_unless_it_was_edited_in_between() -> None:
-    def look(at: int) -> Step:
-        return Step(id=f"o{at}", type="OBSERVATION", at=at, places=("a.py",))
-
-    assert [each.kind for each in patterns([look(1), look(2), look(3)])] == ["reread"]
-    assert patterns([look(1), look(2), Step(id="e", type="EDIT", at=3, places=("a.py",)), look(4)]) == ()
-
-
-def test_an_error_elsewhere_says_nothing_about_a_decision() -> None:
-    steps = [
-        Step(id="d", type="DECISION", at=1, places=("a.py",), title="x"),
-        Step(id="e", type="ERROR", at=2, places=("b.py",)),
-    ]
-    assert patterns(steps) == ()
+def test_what_is_read_again_and_again_is_told_unless_it_was_edited_in_between(crew: Crew) -> None:
+    crew.index("app.py", "one", "login")
+    ana, ben = crew.agent("ana"), crew.agent("ben")
+    for number in range(3):
+        ana.call("episode_add", type="OBSERVATION", content=f"look {number}", entities=["app.py::login"])
+    assert [each.kind for each in ana.call("reflect").patterns] == ["reread"]
+    for number in range(3):
+        if number == 2:
+            edit(ben, "app.py")
+        ben.call("episode_add", type="OBSERVATION", content=f"look {number}", entities=["app.py::login"])
+    assert ben.call("reflect").patterns == ()
 
 
-def test_tests_that_passed_before_the_edit_were_not_mended_by_it() -> None:
-    def ran(at: int, failed: int) -> Step:
-        return Step(id=f"t{at}", type="TEST_RESULT", at=at, tests=("t.py",), passed=1, failed=failed)
+def test_an_error_elsewhere_says_nothing_about_a_decision(crew: Crew) -> None:
+    crew.index("app.py", "one")
+    crew.index("lib.py", "one", "other")
+    ana = crew.agent("ana")
+    decide(ana, "Cache sessions in memory", "app.py")
+    fail(ana, "lib.py::other")
+    assert ana.call("reflect").patterns == ()
 
-    changed = Step(id="e", type="EDIT", at=5, places=("a.py",))
-    assert patterns([ran(1, 1), ran(2, 0), changed, ran(6, 0)]) == ()
-    assert [each.kind for each in patterns([ran(1, 1), changed, ran(6, 0)])] == ["fix"]
+
+def test_tests_that_passed_before_the_edit_were_not_mended_by_it(crew: Crew) -> None:
+    ana = crew.agent("ana")
+    run_tests(ana, "test_app.py", failed=1)
+    run_tests(ana, "test_app.py", passed=1)
+    edit(ana, "app.py")
+    run_tests(ana, "test_app.py", passed=1)
+    assert ana.call("reflect").patterns == ()
 
 
 def test_it_reflects_by_itself_when_the_interval_is_over(crew: Crew) -> None:
