@@ -59,6 +59,8 @@ def test_a_claim_ends_when_another_changes_its_target(crew: Crew) -> None:
     assert [each.agent for each in ben.call("coordination_overview").active] == ["ben"]
     with pytest.raises(Forbidden, match="held by ben"):
         ana.call("agent_release", target="app.py")
+    (told,) = ana.call("agent_status").notes
+    assert told.startswith("ben holds harbour/app.py now; your claim had ended: its target changed")
 
 
 def test_the_holders_own_change_and_one_of_the_same_content_end_nothing(crew: Crew) -> None:

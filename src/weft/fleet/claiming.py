@@ -30,6 +30,7 @@ from weft.writing.claims.writing import (
     refusal_id,
     refused,
     take,
+    why_ended,
 )
 
 MINUTE_US: Final = 60_000_000
@@ -149,10 +150,10 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
     since = ctx.clock.now_us() if own is None or own.stale else own.claim.since
     slots = {target.slot, taking.task or target.slot}  # a task that ends meanwhile takes no claims
     inside = [each for each in over if each.claim.target != target.id]  # the claim on the target itself is replaced
-    why = "; ".join(_why_ended(each) for each in over if each not in inside)
+    replaced = next((each for each in over if each not in inside), None)
     drafts = (
-        take(ctx, taking, since=since, why=why),
-        *(ended([each.claim], reason=_why_ended(each)) for each in inside),
+        take(ctx, taking, since=since, replaces=replaced),
+        *(ended([each.claim], reason=why_ended(each)) for each in inside),
     )
     answer = Claimed(
         status="ok" if is_new else "refreshed",
@@ -188,10 +189,6 @@ def _lease(ctx: CallContext, minutes: int | None) -> int | None:
 def _is_mine(ctx: CallContext, claim: Claim, given: AgentClaim) -> bool:
     own = holder_of(ctx)
     return claim.holder == own or (given.resume and claim.holder.agent == own.agent)
-
-
-def _why_ended(held: Held) -> str:
-    return f"{held.claim.holder.agent}'s claim ended: {held.stale}"
 
 
 def _turned_away(ctx: CallContext, taking: Taking, held: Sequence[Held]) -> Claimed:

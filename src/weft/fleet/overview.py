@@ -147,13 +147,15 @@ class AgentStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def agent_status(ctx: CallContext, given: AgentStatusAsked) -> AgentStatus:
     """Tells what an agent holds, which task it is on, and what it recorded last. Without a name: yourself."""
     agent = given.agent or ctx.writer.actor.agent
-    held = [each for each in held_in(ctx, (ctx.settings.project, None)) if each.claim.holder.agent == agent]
+    everyone = held_in(ctx, (ctx.settings.project, None))
+    held = [each for each in everyone if each.claim.holder.agent == agent]
     claims = show_claims(ctx, held)
     last = next((each for each in reversed(claims) if each.task and not each.stale), None)
     episodes = episodes_of(ctx, agent, limit=given.limit)
     shown = episode_lines(ctx, episodes)
     known = bool(held or episodes)
     lost = [f"your claim on {each.target} is stale: {each.stale}" for each in claims if each.stale]
+    lost += [told for each in everyone if (told := _lost_to(each, agent))]
     return AgentStatus(
         agent=agent,
         claims=claims,
@@ -163,9 +165,20 @@ def agent_status(ctx: CallContext, given: AgentStatusAsked) -> AgentStatus:
         last_seen=max([each.at for each in shown] + [each.since for each in claims], default=""),
         notes=(
             *(lost if agent == ctx.writer.actor.agent else ()),
-            *(() if known else (f"{agent} holds nothing here and recorded nothing",)),
+            *(() if known or lost else (f"{agent} holds nothing here and recorded nothing",)),
         ),
     )
+
+
+def _lost_to(held: Held, agent: str) -> str:
+    """That another holds what the agent held, and how that came; empty for any other claim."""
+    props, claim = held.claim.node.props, held.claim
+    before = props.get("replaces")
+    if isinstance(before, dict) and before.get("agent") == agent and claim.holder.agent != agent:
+        return f"{claim.holder.agent} holds {claim.target} now; your claim had ended: {before.get('why', '')}"
+    if props.get("taken_from") == agent and claim.holder.agent != agent:
+        return f"{claim.holder.agent} took {claim.target} over from you at {to_iso(claim.since)[:19]}Z"
+    return ""
 
 
 def show_claims(ctx: CallContext, held: Sequence[Held]) -> tuple[ClaimShown, ...]:

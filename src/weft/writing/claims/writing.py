@@ -40,8 +40,8 @@ def holder_of(ctx: CallContext) -> ClaimHolder:
     return ClaimHolder(ctx.writer.actor.agent, ctx.writer.session)
 
 
-def take(ctx: CallContext, taking: Taking, *, since: int, why: str = "") -> Draft:
-    """The event by which the caller holds a claim since a time; `why` the one that it replaces ended."""
+def take(ctx: CallContext, taking: Taking, *, since: int, replaces: Held | None = None) -> Draft:
+    """The event by which the caller holds a claim since a time, perhaps in place of a stale one."""
     holder = holder_of(ctx)
     return _claimed(
         holder,
@@ -56,10 +56,16 @@ def take(ctx: CallContext, taking: Taking, *, since: int, why: str = "") -> Draf
             "target_version": version_of(taking.target),
             **({"task": taking.task} if taking.task else {}),
             **({"lease_until": to_iso(taking.lease_until)} if taking.lease_until else {}),
+            **({"replaces": {"agent": replaces.claim.holder.agent, "why": replaces.stale}} if replaces else {}),
         },
         project=taking.target.guard.project or ctx.settings.project,
-        reason=f"{holder.agent} claims {_label(taking.target)}{f' ({why})' if why else ''}",
+        reason=f"{holder.agent} claims {_label(taking.target)}{f' ({why_ended(replaces)})' if replaces else ''}",
     )
+
+
+def why_ended(held: Held) -> str:
+    """Whose claim ended, and why."""
+    return f"{held.claim.holder.agent}'s claim ended: {held.stale}"
 
 
 def refreshed(held: Held, *, awaits_change: bool) -> Draft | None:
