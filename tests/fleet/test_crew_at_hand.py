@@ -46,6 +46,17 @@ def test_a_claim_that_went_stale_is_told_to_who_held_it(crew: Crew) -> None:
     assert any("your claim on harbour/app.py is stale" in each for each in told.conflicts)
 
 
+def test_a_slice_tells_what_was_learnt_about_its_file(crew: Crew) -> None:
+    crew.index("app.py", "session cookie path", "login")
+    ana = crew.agent("ana")
+    for n in range(3):
+        edit(ana, "app.py", f"session cookie, step {n}")
+    ana.call("reflect")
+    (learnt,) = ana.call("semantic_slice", symbol="login", file="app.py", context="full").learnings
+    assert "edited again and again" in learnt.title
+    assert ana.call("semantic_slice", symbol="login", file="app.py").learnings == ()
+
+
 def test_impact_tells_the_claims_in_the_way(crew: Crew) -> None:
     crew.index("app.py", "session cookie path", "login")
     ana, ben = crew.agent("ana"), crew.agent("ben")

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from weft.code.ask.at_work import at_work_on
 from weft.code.ask.known import linked_to
 from weft.code.ask.lookup import OTHERS_LISTED, all_joined, look_up, ref_to, symbols_in
 from weft.code.ask.reach import listed_note, reach
@@ -45,7 +46,7 @@ class SemanticSlice(Struct, frozen=True, kw_only=True):
 class SliceShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A symbol with its lines. `members` are those of a class or a file, `others` symbols with the same name.
 
-    `callers` give the line of the call; `learnings` is reserved, and empty.
+    `callers` give the line of the call; `learnings` are what agents learnt about it or its file.
     """
 
     summary: str
@@ -74,8 +75,8 @@ def semantic_slice(ctx: CallContext, given: SemanticSlice) -> SliceShown:
     """Reads a symbol: its exact lines from disk if the file is unchanged since it was indexed, else as indexed.
 
     Give an id, a file and a name, a name, or --query. --context signature is the signature alone, with-deps adds
-    callers and callees, full also decisions and documents about it. Of several symbols with one name the likeliest is
-    shown and the others are listed.
+    callers and callees, full also decisions, learnings and documents about it. Of several symbols with one name the
+    likeliest is shown and the others are listed.
     """
     ctx = workspace_of(ctx)
     when = ctx.store.pin(ctx.viewer, read_when(ctx, as_of=given.as_of, known_at=None))
@@ -106,6 +107,7 @@ def semantic_slice(ctx: CallContext, given: SemanticSlice) -> SliceShown:
         tests=around.tests,
         decisions=around.decisions,
         documents=around.documents,
+        learnings=at_work_on(ctx, when, [node], with_learnings=True).learnings if given.context == "full" else (),
     )
     return bounded_lists(shown, GO_FIRST)
 
