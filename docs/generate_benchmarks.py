@@ -30,6 +30,9 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `make bench` | append, bulk, rebuild, text search at 100,000 rows, beside a bare durable insert |
 | `python -m benchmarks.latency.scale` | recall, vectors, walks, one-shot answers in large stores |
 | `python -m benchmarks.latency.embedding_cost` | ingest and `remember`, beside the embedder alone |
+| `python -m benchmarks.latency.same_answers` | whether recall answers as before a change: ids, scores, contexts |
+| `python -m benchmarks.latency.http_load --workers 2` | calls a second over HTTP: one process, and workers |
+| `python -m benchmarks.latency.hooks` | a hook from its start to its answer: alone, and beside a live process |
 | `python -m benchmarks.latency.contention` | small writes while another process ingests |
 | `python -m benchmarks.latency.erasing` | erasing one subject of many to the last byte, and what another writer waits |
 | `python -m benchmarks.latency.mcp_start` | MCP start and memory, beside a bare SDK server |

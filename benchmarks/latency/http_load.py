@@ -3,7 +3,9 @@
 Clients are a process of their own, with a connection and a token each. In a closed loop each calls again when it is
 answered; paced, each calls at its times whether it was answered or not, and a call's time counts from when it was due.
 
-python -m benchmarks.latency.http_load [--clients 32] [--seconds 20] [--rows 10000] [--per-second 50]
+With `--workers 2` the same closed loop is also run on a server with so many workers, in turns with one without.
+
+python -m benchmarks.latency.http_load [--clients 32] [--seconds 20] [--rows 10000] [--per-second 50] [--workers 2]
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import asyncio
 import json
 import random
+import statistics
 import subprocess
 import sys
 import time
@@ -25,6 +28,7 @@ from benchmarks.program import options, run
 
 MIX = {"recall": 0.7, "remember": 0.2, "show": 0.1}
 ANSWER_SECONDS = 30.0
+TURNS, WARM_SECONDS = 3, 3.0
 
 
 class CallStats:
@@ -124,8 +128,22 @@ def as_process(served: Served, clients: int, seconds: float, every: float | None
     return found
 
 
+def in_turns(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    """Calls a second of one process and of workers, in turns: others may use the machine too."""
+    found: dict[str, list[float]] = {"1": [], str(args.workers): []}
+    for _ in range(TURNS):
+        for workers, rates in found.items():
+            with serving(scratch, args.embedder, args.clients, int(workers)) as served:
+                as_process(served, args.clients, WARM_SECONDS, None)
+                rates.append(as_process(served, args.clients, args.seconds, None)["per_second"])
+    medians = {workers: statistics.median(rates) for workers, rates in found.items()}
+    return {"calls a second": found, "times as many": round(medians[str(args.workers)] / medians["1"], 2)}
+
+
 def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     filled(scratch, args.rows, args.embedder)
+    if args.workers > 1:
+        return {f"one process, and {args.workers} workers": in_turns(args, scratch)}
     with serving(scratch, args.embedder, args.clients) as served:
         as_process(served, 1, 3.0, None)  # caches
         alone = as_process(served, 1, args.seconds / 2, None)
@@ -141,7 +159,7 @@ def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = options(__doc__, clients=32, seconds=20.0, rows=10_000, per_second=50.0)
+    parser = options(__doc__, clients=32, seconds=20.0, rows=10_000, per_second=50.0, workers=1)
     parser.add_argument("--embedder", default="builtin")
     parser.add_argument("--as-clients", help=argparse.SUPPRESS)  # the process of the clients
     if told := parser.parse_args().as_clients:
@@ -151,10 +169,10 @@ def main() -> None:
         return
     found = run(
         parser,
-        "http-load-{clients}",
+        "http-load-{clients}-{workers}",
         lambda given, scratch: {"rows": given.rows, "embedder": given.embedder, "result": measure(given, scratch)},
     )
-    sys.exit(any(each["failed"] for each in found["result"].values()))
+    sys.exit(any(each.get("failed") for each in found["result"].values()))
 
 
 if __name__ == "__main__":

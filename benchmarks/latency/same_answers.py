@@ -61,7 +61,11 @@ def differences(before: Any, after: Any, where: str = "") -> list[str]:
         pairs = enumerate(zip(before, after, strict=True))
         return [line for at, (one, other) in pairs for line in differences(one, other, f"{where}/{at}")]
     if isinstance(before, float) and isinstance(after, float):
-        return [] if abs(before - after) <= (CLOSE_NOW if "/now/" in where else CLOSE) else [f"{where}: {before} and now {after}"]
+        return (
+            []
+            if abs(before - after) <= (CLOSE_NOW if "/now/" in where else CLOSE)
+            else [f"{where}: {before} and now {after}"]
+        )
     return [] if before == after else [f"{where}: {before!r:.120} and now {after!r:.120}"]
 
 

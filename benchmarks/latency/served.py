@@ -50,14 +50,14 @@ def filled(scratch: Path, rows: int, embedder: str) -> None:
 
 
 @contextmanager
-def serving(scratch: Path, embedder: str, callers: int = 1) -> Iterator[Served]:
-    """Starts a server on the store, with so many tokens, and ends it."""
+def serving(scratch: Path, embedder: str, callers: int = 1, workers: int = 1) -> Iterator[Served]:
+    """Starts a server on the store, with so many tokens and workers, and ends it."""
     settings = environment(scratch, embedder)
     with weft.open(directory=scratch, environment=settings) as memory:
         create = operation("token_create")
         wanted = [{"agent": f"bench-{number}", "role": "operator"} for number in range(callers)]
         tokens = tuple(str(getattr(memory.run(create, each), "token", "")) for each in wanted)
-    command = [WEFT, "serve", "--port", "0"]
+    command = [WEFT, "serve", "--port", "0", "--workers", str(workers)]
     with subprocess.Popen(command, cwd=scratch, env=settings, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         listens = next(line for line in process.stdout if line.startswith("listening:"))

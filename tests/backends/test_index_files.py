@@ -104,7 +104,7 @@ def test_published_indexes_answer_as_the_tables_do(filled: Path) -> None:
     made = publish(filled)
     assert not [each for each in filled.rglob("*") if each.stat().st_mode & 0o077], "they are their owner's alone"
     assert any(line.startswith("vectors-") for line in made)
-    assert any(line.startswith("adjacency-") for line in made)
+    assert any(line.startswith("relations-") for line in made)
     check_same(store_at(filled), exact)
 
 

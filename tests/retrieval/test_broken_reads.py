@@ -295,7 +295,7 @@ class FailsAt:
 
     def __getattr__(self, name: str) -> Any:
         real = getattr(self._store, name)
-        if not callable(real):
+        if not callable(real) or name == "one_state":  # which reads nothing, and never raises
             return real
 
         def read(*arguments: Any, **more: Any) -> Any:

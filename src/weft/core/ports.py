@@ -34,7 +34,7 @@ from weft.core.types import (
     Find,
     FindResult,
     KindStat,
-    Link,
+    LeanStep,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -80,7 +80,10 @@ class Store(VectorStore, Protocol):
         ...
 
     def one_state(self, viewer: Viewer) -> AbstractContextManager[None]:
-        """Reads of this thread inside cost less: they may share one state of the account, until this thread writes."""
+        """Reads of this thread inside cost less: they may share one state of the account, until this thread writes.
+
+        Never raises: where there is no state to share, each read says so.
+        """
         ...
 
     def head(self, viewer: Viewer) -> AccountHead: ...
@@ -173,8 +176,8 @@ class Store(VectorStore, Protocol):
 
     def links(
         self, viewer: Viewer, when: When, ids: Sequence[str], *, rels: tuple[str, ...], direction: Way, limit: int
-    ) -> tuple[Link, ...]:
-        """The same steps as `neighbours`, for a choice among very many: no more of them is read than a Link holds."""
+    ) -> tuple[LeanStep, ...]:
+        """The same steps as `neighbours`, for a choice among very many: no more is read than a LeanStep holds."""
         ...
 
     def edges(

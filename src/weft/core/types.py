@@ -296,7 +296,7 @@ class Neighbour(Struct, frozen=True, kw_only=True):
     node: NodeVersion
 
 
-class Link(Struct, frozen=True, kw_only=True, gc=False):
+class LeanStep(Struct, frozen=True, kw_only=True, gc=False):
     """One step from a node without its words: where it leads, and what decides whether to go there."""
 
     start: str

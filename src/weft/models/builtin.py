@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -126,12 +126,6 @@ class BuiltinEmbedder:
             return [work(job) for job in jobs]
         with ThreadPoolExecutor(min(self._threads, len(jobs)), "weft-embed") as pool:
             return list(pool.map(work, jobs))
-
-
-@cache
-def verified_once(directory: Path) -> tuple[str, ...]:
-    """What `verify_model_files` found, in this process: two models read the same files."""
-    return verify_model_files(directory)
 
 
 def verify_model_files(directory: Path) -> tuple[str, ...]:
@@ -256,7 +250,7 @@ def _load_once() -> _Loaded:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ModelError(f"the built-in embedder cannot be loaded: {error}", hint=_REINSTALL) from error
-    if problems := verified_once(_DIRECTORY):
+    if problems := verify_model_files(_DIRECTORY):
         raise ModelError("; ".join(problems), hint=_REINSTALL)
     own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
     options = onnxruntime.SessionOptions()

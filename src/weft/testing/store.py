@@ -19,6 +19,7 @@ from weft.testing.contracts.reading_contract import ReadingContract
 from weft.testing.contracts.relations_contract import RelationsContract
 from weft.testing.contracts.sealed_contract import SealedContract
 from weft.testing.contracts.spaces_contract import SpacesContract
+from weft.testing.contracts.steps_contract import StepsContract
 from weft.testing.contracts.survey_contract import SurveyContract
 from weft.testing.contracts.travel_contract import TravelContract
 from weft.testing.contracts.vectors_contract import VectorsContract
@@ -46,5 +47,6 @@ class StoreContract(
     SealedContract,
     ErasureContract,
     SurveyContract,
+    StepsContract,
 ):
     """Every subject of the contract."""

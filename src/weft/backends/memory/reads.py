@@ -20,7 +20,7 @@ from weft.core.types import (
     Event,
     Find,
     FindResult,
-    Link,
+    LeanStep,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -213,10 +213,10 @@ def neighbours(
     return tuple(steps)
 
 
-def link_of(step: Neighbour, direction: Way) -> Link:
+def link_of(step: Neighbour, direction: Way) -> LeanStep:
     """A step without its words."""
     node = step.node
-    return Link(
+    return LeanStep(
         start=step.start,
         rel=step.edge.rel,
         inward=direction == "in",

@@ -38,7 +38,7 @@ from weft.core.types import (
     Find,
     FindResult,
     KindStat,
-    Link,
+    LeanStep,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -179,7 +179,7 @@ class MemoryStore(MemoryVectorSpaces):
 
     def links(
         self, viewer: Viewer, when: When, ids: Sequence[str], *, rels: tuple[str, ...], direction: Way, limit: int
-    ) -> tuple[Link, ...]:
+    ) -> tuple[LeanStep, ...]:
         with self._seeing(viewer, when) as (sight, moment):
             steps = reading.neighbours(sight, moment, ids, rels, (), direction, limit)
             return tuple(reading.link_of(each, direction) for each in steps)

@@ -54,7 +54,7 @@ from weft.core.types import (
     Find,
     FindResult,
     KindStat,
-    Link,
+    LeanStep,
     Neighbour,
     NodeVersion,
     RewriteRecord,
@@ -220,7 +220,7 @@ class SqliteStore(SqliteVectorSpaces):
 
     def links(
         self, viewer: Viewer, when: When, ids: Sequence[str], *, rels: tuple[str, ...], direction: Way, limit: int
-    ) -> tuple[Link, ...]:
+    ) -> tuple[LeanStep, ...]:
         with self._reading(viewer) as db:
             if db is None:
                 return ()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.core.errors import ModelError
 from weft.models.ahead import begin_ahead
-from weft.models.builtin import verified_once, verify_model_files
+from weft.models.builtin import verify_model_files
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -116,7 +116,7 @@ def _load_once() -> _Loaded:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ModelError(f"the answer judge cannot be loaded: {error}", hint=_REINSTALL) from error
-    if problems := (*verified_once(_EMBEDDER), *verify_model_files(_DIRECTORY)):
+    if problems := (*verify_model_files(_EMBEDDER), *verify_model_files(_DIRECTORY)):
         raise ModelError("; ".join(problems), hint=_REINSTALL)
     own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
     options = onnxruntime.SessionOptions()

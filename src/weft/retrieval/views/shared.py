@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.core.kinds import RECORD_KINDS, UNCOUNTED_RELATIONS, VIEWS
-from weft.core.types import Direction, EdgeVersion, Link, Neighbour, NodeVersion, Way, When
+from weft.core.types import Direction, EdgeVersion, LeanStep, Neighbour, NodeVersion, Way, When
 from weft.retrieval.pipeline import View
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
@@ -82,7 +82,7 @@ class GraphReader(Struct, frozen=True, kw_only=True):
         )
         return tuple(each for each in found if self._open(each.edge, each.node))
 
-    def links(self, ids: Sequence[str], rels: tuple[str, ...], *, direction: Way) -> tuple[Link, ...]:
+    def links(self, ids: Sequence[str], rels: tuple[str, ...], *, direction: Way) -> tuple[LeanStep, ...]:
         """The same steps without their words, for a choice among very many; `read` reads those that are chosen."""
         if not ids:
             return ()
@@ -95,7 +95,7 @@ class GraphReader(Struct, frozen=True, kw_only=True):
         """These nodes, as far as they may be found."""
         return {each.id: each for each in self.ctx.store.nodes(self.ctx.viewer, self.when, ids)} if ids else {}
 
-    def _open_link(self, link: Link) -> bool:
+    def _open_link(self, link: LeanStep) -> bool:
         here = self.projects is None or (link.guard.project in self.projects and link.edge_project in self.projects)
         return here and link.kind not in RECORD_KINDS and self.ctx.viewer.admits(link.guard) and link.id != link.start
 

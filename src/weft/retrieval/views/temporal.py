@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from weft.core.types import Link, Neighbour, NodeVersion
+from weft.core.types import LeanStep, Neighbour, NodeVersion
 from weft.retrieval.views.seeds import ViewSeeds
 from weft.retrieval.views.shared import (
     MAX_NODES,
@@ -36,7 +36,7 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
     entities, latest, taken, notes = list(met), list(seen), 0, []
     for hop in range(1, depth + 1):
         # An entity may have very many events, of which few are read.
-        found: dict[str, Link | Neighbour] = {}
+        found: dict[str, LeanStep | Neighbour] = {}
         steps = ground.links(entities, ("INVOLVES",), direction="in")
         happened = [each for each in latest if seen[each].node.kind in HAPPENING]
         follows = ground.step(happened, SEQUENCE, direction="both")
@@ -52,7 +52,7 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
                 if after.node.id not in seen:
                     found.setdefault(after.node.id, after)
         newest = sorted(found, key=lambda each: (-_begins(found[each]), each))[: MAX_NODES - len(seen)]
-        there = ground.read([each for each in newest if isinstance(found[each], Link)])
+        there = ground.read([each for each in newest if isinstance(found[each], LeanStep)])
         kept = []
         for each in newest:
             step = found[each]
@@ -77,8 +77,8 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
     return ExpandedView(view="temporal", nodes=tuple(nodes), steps=taken, notes=tuple(notes))
 
 
-def _begins(step: Link | Neighbour) -> int:
-    return step.valid_from if isinstance(step, Link) else step.node.interval.valid_from
+def _begins(step: LeanStep | Neighbour) -> int:
+    return step.valid_from if isinstance(step, LeanStep) else step.node.interval.valid_from
 
 
 def _is_within(node: NodeVersion, window: Window) -> bool:

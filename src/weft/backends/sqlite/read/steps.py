@@ -13,7 +13,7 @@ from weft.backends.sqlite import guards, rows
 from weft.backends.sqlite.guards import TRUE, PinnedTime, Sql, marks
 from weft.backends.sqlite.query import every, one
 from weft.core.kinds import RECORD_KINDS
-from weft.core.types import Direction, Link, Neighbour, Viewer, Way
+from weft.core.types import Direction, LeanStep, Neighbour, Viewer, Way
 
 if TYPE_CHECKING:
     from weft.backends.sqlite.search.hubs import HubEdges
@@ -24,7 +24,7 @@ MORE: Final = 4  # times as many in every further round
 
 
 class Row(NamedTuple):
-    """A step, by the rows of its edge and of the node there, and by what a Link tells of them."""
+    """A step, by the rows of its edge and of the node there, and by what a LeanStep tells of them."""
 
     start: str
     edge: int
@@ -78,7 +78,7 @@ def neighbours(db: apsw.Connection, following: Following, ids: Sequence[str]) ->
     return tuple(Neighbour(start=step.start, edge=edges[step.edge], node=reached[step.node]) for step in steps)
 
 
-def links(db: apsw.Connection, following: Following, ids: Sequence[str]) -> tuple[Link, ...]:
+def links(db: apsw.Connection, following: Following, ids: Sequence[str]) -> tuple[LeanStep, ...]:
     """The same steps to one side, without reading what is at their ends."""
     steps = _chosen(db, following, ids)
     wards = orjson.dumps([*{ward for step in steps for ward in (step.ward, step.edge_ward)}]).decode()
@@ -86,7 +86,7 @@ def links(db: apsw.Connection, following: Following, ids: Sequence[str]) -> tupl
     guard = {ward: rows.guard_of(*columns) for ward, *columns in every(db, query, (wards,))}
     inward = following.direction == "in"
     return tuple(
-        Link(
+        LeanStep(
             start=step.start,
             rel=step.rel,
             inward=inward,

@@ -35,6 +35,8 @@ PUBLISH_AT = 50_000  # edges: below, the base is built in memory
 CHUNK_ROWS = 200_000
 HIDDEN = -1  # visibility group of a node that no walk may pass: deleted, not holding, or a record
 NEVER = np.iinfo(np.int64).max
+NAME = "relations"  # of published generations
+FORMER_NAME = "adjacency"  # of an earlier weft, whose arrays name no relations
 MAX_NAMED = 200  # relations that are told apart in the arrays, the most frequent; all others are one
 
 
@@ -167,9 +169,10 @@ def _edges(rels: Sequence[str], more: str = "") -> str:
 
 
 def _relations(db: apsw.Connection) -> tuple[str, ...]:
-    """The names of the most frequent relations."""
+    """The names of the relations with a weight of their own, and of the most frequent others."""
     query = "SELECT rel FROM edge GROUP BY rel ORDER BY count(*) DESC, rel LIMIT ?"
-    return tuple(rel for (rel,) in every(db, query, (MAX_NAMED,)) if "\x00" not in rel)
+    found = (rel for (rel,) in every(db, query, (MAX_NAMED,)) if "\x00" not in rel)
+    return tuple(dict.fromkeys((*RELATION_WEIGHTS, *found)))
 
 
 def epoch_of(db: apsw.Connection) -> int:
@@ -193,7 +196,8 @@ class Adjacency:
     """One account's graph in one process: a base and the overlay of the latest position."""
 
     def __init__(self, directory: Path) -> None:
-        self._generations = Generations(directory, "adjacency", _commit_at)
+        self._generations = Generations(directory, NAME, _commit_at)
+        self._former = Generations(directory, FORMER_NAME, _commit_at)
         self._lock = threading.Lock()
         self._base: Base | None = None
         self._overlay: Overlay | None = None
@@ -220,8 +224,6 @@ class Adjacency:
         if self._base is not None and self._base.epoch != epoch:
             self._base = None
         newest, notes = self._generations.newer(db, -1 if self._base is None else self._base.pos)
-        if newest is not None and "rels" not in newest.meta:
-            newest = None  # of an earlier version: the next publication replaces it
         if newest is not None:
             mapped = _map(newest)
             if mapped is None:
@@ -237,7 +239,7 @@ class Adjacency:
         self._generations.discard_ahead(db)
         newest, _ = self._generations.newer(db, -1)
         total = one(db, "SELECT ifnull(max(row), 0) FROM edge_version")[0]
-        same = newest is not None and newest.meta.get("epoch") == epoch_of(db) and "rels" in newest.meta
+        same = newest is not None and newest.meta.get("epoch") == epoch_of(db)
         if total < PUBLISH_AT or (same and newest is not None and total - newest.meta.get("rows", 0) < PUBLISH_AT // 5):
             return None
         base = build(db)
@@ -251,6 +253,7 @@ class Adjacency:
             return {"epoch": base.epoch, "made_at": base.made_at, "rels": base.rels, **counted}
 
         made = self._generations.publish(db, base.pos, write)
+        self._former.discard_all()
         return f"{made.path.name}: {len(base.node_ward) - 1} nodes, {len(base.edges.target) // 2} edges"
 
 

@@ -114,6 +114,11 @@ class Generations:
         with suppress(OSError):
             shutil.rmtree(path)
 
+    def discard_all(self) -> None:
+        """Removes every generation of this name."""
+        for path in self._published():
+            self.discard(path)
+
     def newest(self) -> int:
         """The newest published watermark; 0 if there is none."""
         return max((_number(path) or 0 for path in self._published()), default=0)
