@@ -1,17 +1,12 @@
-"""Damaged, foreign and forbidden files: the right data, or a clear error, or a check that notices. Never a guess."""
+"""Damaged files: the right data, or a clear error, or a check that notices. Never a guess."""
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import resource
 import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -26,6 +21,7 @@ from tests.crash.workload import (
     all_events,
     assert_sound,
     database,
+    kept_digest,
     make_small,
     opened,
     refolded,
@@ -36,9 +32,7 @@ from tests.crash.workload import (
     writer,
 )
 from weft.append.append import append
-from weft.backends.sqlite.files.directory import ACCOUNTS, MARKER
-from weft.backends.sqlite.schema import SCHEMA_VERSION
-from weft.core.errors import NotAStore, ReadOnly, SchemaMismatch, StoreError, WeftError
+from weft.core.errors import WeftError
 from weft.core.ports import Store
 from weft.core.queries import TextQuery
 from weft.core.types import Find, When
@@ -47,10 +41,16 @@ from weft.log.verify import read_commits, verify
 from weft.text import lexical
 
 FLIPS = 400
-NOBODY = 65534
+
+
 IDS = ("memory:1", "memory:2", "person:ada", "person:bob", "doc:a", "fact:home", "fact:home2")
+
+
 LATER = When(valid_at=START_US + 10**9)
+
+
 BEFORE = When(valid_at=START_US, known_at=START_US + 4_000_000)
+
 
 # Every way of reading, with what it answers.
 READS: dict[str, Callable[[Store], object]] = {
@@ -76,17 +76,6 @@ READS: dict[str, Callable[[Store], object]] = {
     "indexes": lambda store: store.indexes(OPERATOR),
     "graph": lambda store: list(store.graph_rows(OPERATOR)),
 }
-
-
-@pytest.fixture
-def pristine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with a bit of everything, closed: one file, no WAL."""
-    make_small(monkeypatch)
-    with opened(tmp_path / "pristine") as store:
-        for step in script():
-            step(store)
-    assert not list((tmp_path / "pristine" / ACCOUNTS).glob("*-wal"))
-    return tmp_path / "pristine"
 
 
 def _copy(source: Path, target: Path) -> Path:
@@ -130,11 +119,6 @@ def _found_out(work: Path, kept: str, found: dict[str, object], expected: dict[s
     return "rebuilt"
 
 
-def _kept_digest(directory: Path) -> str:
-    with opened(directory) as store:
-        return state_of(store).log
-
-
 # Flipped bytes
 
 
@@ -142,7 +126,7 @@ def _kept_digest(directory: Path) -> str:
 def test_flipped_bytes_never_give_a_wrong_answer_unnoticed(pristine: Path, tmp_path: Path) -> None:
     """Every answer is the right one, or an error; or verify or check notice; or it is the graph alone that is wrong
     while the log is whole, which folding the log again shows and a rebuild mends."""
-    expected, kept = _answers(pristine), _kept_digest(pristine)
+    expected, kept = _answers(pristine), kept_digest(pristine)
     assert not any(isinstance(answer, WeftError) for answer in expected.values())
     whole = database(pristine).read_bytes()
     chance = random.Random(0)
@@ -162,7 +146,7 @@ def test_flipped_bytes_never_give_a_wrong_answer_unnoticed(pristine: Path, tmp_p
 
 
 def test_a_zeroed_sector_never_gives_a_wrong_answer_unnoticed(pristine: Path, tmp_path: Path) -> None:
-    expected, kept = _answers(pristine), _kept_digest(pristine)
+    expected, kept = _answers(pristine), kept_digest(pristine)
     whole = database(pristine).read_bytes()
     for sector in range(0, len(whole), 7 * SECTOR_BYTES):
         work = _copy(pristine, tmp_path / "work")
@@ -195,7 +179,7 @@ def test_export_of_a_damaged_payload_is_a_clear_error(pristine: Path) -> None:
 
 
 def test_truncated_file(pristine: Path, tmp_path: Path) -> None:
-    expected, kept = _answers(pristine), _kept_digest(pristine)
+    expected, kept = _answers(pristine), kept_digest(pristine)
     whole = database(pristine).read_bytes()
     chance = random.Random(1)
     cuts = [1, 15, 100, 511, 512, 4095, 4096, len(whole) - 1, len(whole) - 4096, *chance.sample(range(len(whole)), 30)]
@@ -210,7 +194,7 @@ def test_truncated_file(pristine: Path, tmp_path: Path) -> None:
 
 def test_zero_length_file_is_an_account_without_a_log(pristine: Path) -> None:
     """A file whose making was cut short looks the same. The digest kept elsewhere tells the two apart."""
-    kept = _kept_digest(pristine)
+    kept = kept_digest(pristine)
     database(pristine).write_bytes(b"")
     with opened(pristine) as store:
         assert all_events(store) == []
@@ -258,243 +242,3 @@ def test_damaged_wal_is_noticed_by_the_kept_digest(
                 seen["noticed"] += 1
     # With checkpoints, half of the WAL is a copy of what the file holds already: damage there is no damage.
     assert seen["earlier"] + seen["noticed"] > (30 if checkpoints == "none" else 15)
-
-
-# Files of others
-
-
-def _refused(directory: Path, error: type[WeftError]) -> None:
-    """Reading and writing are refused alike, with a way out."""
-    for use in (
-        lambda store: store.head(OPERATOR),
-        lambda store: append(store, writer(), [remembered("memory:x", "x")], clock=FixedClock(START_US)),
-    ):
-        with pytest.raises(error) as caught, opened(directory) as store:
-            use(store)
-        assert caught.value.hint
-
-
-def test_foreign_database_is_refused_and_left_alone(pristine: Path) -> None:
-    file = database(pristine)
-    file.unlink()
-    foreign = apsw.Connection(str(file))
-    foreign.execute("CREATE TABLE invoice(id INTEGER PRIMARY KEY, total REAL); INSERT INTO invoice VALUES (1, 9.5)")
-    foreign.close()
-    before = file.read_bytes()
-    _refused(pristine, NotAStore)
-    assert file.read_bytes() == before
-    assert not list(file.parent.glob("*.db-*"))
-
-
-@pytest.mark.parametrize("size", [2, 30, 600, 20_000])
-def test_text_file_in_place_of_the_database(pristine: Path, size: int) -> None:
-    text = ("Dear diary, today I wove. " * 1_000)[:size].encode()
-    database(pristine).write_bytes(text)
-    _refused(pristine, NotAStore)
-    assert database(pristine).read_bytes() == text
-
-
-def test_directory_in_place_of_the_database(pristine: Path) -> None:
-    database(pristine).unlink()
-    database(pristine).mkdir()
-    _refused(pristine, StoreError)
-
-
-def test_directory_that_is_not_a_store(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    _refused(tmp_path, NotAStore)
-    assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_file_that_is_not_a_store(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    _refused(tmp_path / "notes.txt", NotAStore)
-
-
-@pytest.mark.parametrize("made", [[], [MARKER]], ids=["nothing", "marker"])
-def test_making_a_store_that_was_cut_short_goes_on(tmp_path: Path, made: list[str]) -> None:
-    """Killed after the directory was made, or after the marker was."""
-    for name in made:
-        (tmp_path / name).touch()
-    with opened(tmp_path) as store:
-        append(store, writer(), [remembered("memory:1", "the first")], clock=FixedClock(START_US))
-        assert_sound(store)
-
-
-def test_a_new_store_is_synced_with_its_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite syncs its own files; the marker and the directories above are weft's to sync."""
-    synced: set[int] = set()
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.add(os.fstat(descriptor).st_ino), fsync(descriptor)))
-    place = tmp_path / "a" / "b"
-    with opened(place) as store:
-        append(store, writer(), [remembered("memory:1", "the first")], clock=FixedClock(START_US))
-    assert {each.stat().st_ino for each in (tmp_path, place.parent, place, place / MARKER)} <= synced
-
-
-# Other versions
-
-
-def _newer(directory: Path) -> None:
-    db = apsw.Connection(str(database(directory)))
-    db.pragma("user_version", SCHEMA_VERSION + 1)
-    db.close()
-
-
-def test_newer_schema_is_refused(pristine: Path) -> None:
-    _newer(pristine)
-    _refused(pristine, SchemaMismatch)
-
-
-def test_newer_schema_stops_writers_that_are_already_open(pristine: Path) -> None:
-    with opened(pristine) as store:
-        before = state_of(store)
-        append(store, writer(), [remembered("memory:a", "still fine")], clock=FixedClock(START_US))
-        after = state_of(store)
-        _newer(pristine)
-        for write in (
-            lambda: append(store, writer(), [remembered("memory:b", "too late")], clock=FixedClock(START_US)),
-            lambda: run_rebuild(store),
-        ):
-            with pytest.raises(
-                SchemaMismatch, match=rf"schema {SCHEMA_VERSION + 1}.* knows {SCHEMA_VERSION}"
-            ) as caught:
-                write()
-            assert "upgrade" in caught.value.hint
-        assert before != after == state_of(store)
-
-
-# Places that cannot be written
-
-
-def _unprivileged(work: Callable[[], object]) -> Any:
-    """Runs `work` in a child that no permission is waived for."""
-
-    def lowered() -> object:
-        if os.geteuid() == 0:
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-        return work()
-
-    return _in_a_child(lowered)
-
-
-def _in_a_child(work: Callable[[], object]) -> Any:
-    """Runs `work` in a child process, and returns what it returned, by way of JSON."""
-    reader, sender = os.pipe()
-    child = os.fork()
-    if child == 0:  # nothing may leave this block: it is a copy of the test runner
-        try:
-            said = json.dumps(work())
-        except BaseException as problem:
-            said = json.dumps(f"raised {problem!r}")
-        os.write(sender, said.encode())
-        os._exit(0)
-    os.close(sender)
-    with os.fdopen(reader) as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
-    return json.loads(said)
-
-
-@pytest.fixture
-def shared_place() -> Iterator[Path]:
-    """A directory that others may enter: pytest's own is closed to them."""
-    place = Path(tempfile.mkdtemp(prefix="weft-crash-"))
-    place.chmod(0o755)
-    yield place
-    for each in place.rglob("*"):
-        if each.is_dir():
-            each.chmod(0o755)
-    shutil.rmtree(place)
-
-
-def _freeze(directory: Path) -> None:
-    for each in (*directory.rglob("*"), directory):
-        each.chmod(0o555 if each.is_dir() else 0o444)
-
-
-def _read_and_write(directory: Path) -> dict[str, object]:
-    said: dict[str, object] = {}
-    with opened(directory) as store:
-        for name, use in {
-            "state": lambda: list(state_of(store)),
-            "verify": lambda: verify(store, OPERATOR).problem,
-            "append": lambda: append(store, writer(), [remembered("memory:x", "x")], clock=FixedClock(START_US)),
-            "rebuild": lambda: run_rebuild(store),
-        }.items():
-            try:
-                said[name] = use()
-            except WeftError as problem:
-                said[name] = f"{type(problem).__name__}: {bool(problem.hint)}"
-    return said
-
-
-def test_read_only_directory_can_be_read(pristine: Path, shared_place: Path) -> None:
-    work = shutil.copytree(pristine, shared_place / "store")
-    with opened(pristine) as store:
-        expected = list(state_of(store))
-    _freeze(work)
-    said = _unprivileged(lambda: _read_and_write(work))
-    assert said == {"state": expected, "verify": None, "append": "ReadOnly: True", "rebuild": "ReadOnly: True"}
-
-
-def test_read_only_directory_with_a_wal_left_behind(
-    shared_place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The newest commits are in the WAL alone: they are read, or reading is refused. Never the state before them."""
-    make_small(monkeypatch)
-    with opened(tmp_path / "live") as store:
-        for step in script():
-            step(store)
-        expected = list(state_of(store))
-        for name, ignored in {"with-shm": "", "without-shm": "*-shm"}.items():
-            shutil.copytree(tmp_path / "live", shared_place / name, ignore=shutil.ignore_patterns(ignored))
-    for name in ("with-shm", "without-shm"):
-        work = shared_place / name
-        assert Path(f"{database(work)}-wal").stat().st_size > 0
-        _freeze(work)
-        said = _unprivileged(lambda work=work: _read_and_write(work))
-        assert isinstance(said, dict)
-        assert said["state"] in (expected, "ReadOnly: True"), name
-        assert said["append"] == "ReadOnly: True"
-
-
-def test_no_store_can_be_made_where_nothing_may_be_written(shared_place: Path) -> None:
-    def work() -> str:
-        try:
-            with opened(shared_place / "new" / "store") as store:
-                append(store, writer(), [remembered("memory:x", "x")], clock=FixedClock(START_US))
-        except ReadOnly as problem:
-            return problem.hint
-        return ""
-
-    assert _unprivileged(work)
-
-
-def test_file_size_limit_stops_writes_and_loses_nothing(pristine: Path) -> None:
-    """A real kernel saying no in the midst of a write: everything acknowledged before is there."""
-
-    def work() -> list[object]:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (512 * 1024, resource.RLIM_INFINITY))
-        acknowledged: list[str] = []
-        with opened(pristine) as store:
-            for number in range(10_000):
-                drafts = [remembered(f"memory:big-{number}", f"{number} " + "thread " * 1_000)]
-                try:
-                    done = append(store, writer(), drafts, clock=FixedClock(START_US))
-                except StoreError as problem:
-                    return [acknowledged, bool(problem.hint), len(all_events(store))]
-                acknowledged.append(done.events[0].citation)
-        return [acknowledged, False, 0]
-
-    held = _kept_digest(pristine)
-    acknowledged, hinted, readable = _in_a_child(work)
-    assert acknowledged
-    assert hinted
-    with opened(pristine) as store:
-        events = all_events(store)
-        assert readable == len(events)
-        assert [event.citation for event in events][-len(acknowledged) :] == acknowledged
-        assert state_of(store).log != held
-        assert_sound(store)

@@ -88,6 +88,11 @@ def state_of(store: Store) -> State:
     return State(head.pos, head.digest.hex(), graph_digest(store.graph_rows(OPERATOR)))
 
 
+def kept_digest(directory: Path) -> str:
+    with opened(directory) as store:
+        return state_of(store).log
+
+
 def all_events(store: Store) -> list[Event]:
     return [event for _, events in read_commits(store, OPERATOR) for event in events]
 

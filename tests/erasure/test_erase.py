@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 import weft
+from tests.erasure.erased import FILLER, events, everything_said, filled, sound
 from tests.places import Place
 from weft.core.errors import Busy, Forbidden, Invalid, NotFound
 from weft.log.draft import Draft
 from weft.log.kinds import memory as memory_kinds
 from weft.log.kinds import transaction
 from weft.testing.clock import DAY_US, ManualClock
-
-FILLER = ("The mill is open.", "Docks are wet on Mondays.", "Boats need paint.", "Nets dry in the sun.", "Fog is late.")
-
-
-def filled(memory: weft.Memory) -> weft.Memory:
-    for text in FILLER:
-        memory.remember(text)
-    return memory
-
-
-def events(memory: weft.Memory) -> int:
-    return memory.ctx.store.head(memory.ctx.viewer).pos
-
-
-def everything_said(memory: weft.Memory) -> str:
-    """All payloads of the log and all rows of the graph, as text."""
-    ctx = memory.ctx
-    viewer = ctx.operator("look")
-    log = ctx.store.log(viewer, after=0, limit=10_000)
-    payloads = [event.payload.decode() for _, page in log for event in page if event.payload]
-    return "\n".join([*payloads, *map(str, ctx.store.graph_rows(viewer))])
-
-
-def sound(memory: weft.Memory) -> None:
-    assert memory.call("log_verify").problem is None
-    assert memory.call("rebuild").equal
-
 
 # ---- how to say what, and what it takes
 
@@ -343,108 +316,3 @@ def test_what_waits_in_the_outbox_goes(place: Place, monkeypatch: pytest.MonkeyP
     memory.call("deliver_pending")
     assert memory.recall("other half").hits
     assert "Berg" not in everything_said(memory)
-
-
-# ---- purging what was deleted
-
-
-def test_purge_takes_only_what_is_over(memory: weft.Memory, clock: ManualClock) -> None:
-    filled(memory)
-    old, new = memory.remember("The old crane."), memory.remember("The new crane.")
-    memory.call("delete", target=old.id)
-    clock.step(6 * DAY_US)
-    memory.call("delete", target=new.id)
-    assert memory.call("purge", yes=True).notes == ("nothing is due for purging",)
-    clock.step(2 * DAY_US)
-    told = memory.call("purge")
-    assert (told.status, told.nodes) == ("previewed", 1)
-    done = memory.call("purge", yes=True)
-    assert (done.status, done.nodes) == ("erased", 1)
-    assert "The old crane" not in everything_said(memory)
-    with pytest.raises(NotFound):
-        memory.call("restore", id=old.id)
-    assert memory.call("restore", id=new.id).status == "saved"
-    sound(memory)
-
-
-def test_purge_now_takes_what_is_named_and_only_if_it_is_deleted(memory: weft.Memory) -> None:
-    filled(memory)
-    kept = memory.remember("The crane of Ana.")
-    with pytest.raises(NotFound):
-        memory.call("purge", now=kept.id, yes=True)
-    memory.call("delete", target=kept.id)
-    assert memory.call("purge", now=kept.id, dry_run=True).status == "previewed"
-    assert memory.call("purge", now=kept.id, yes=True).status == "erased"
-    assert "The crane of Ana" not in everything_said(memory)
-
-
-def test_grace_is_a_setting(place: Place, clock: ManualClock) -> None:
-    memory = filled(place.open(grace_days="0"))
-    kept = memory.remember("A crane.")
-    memory.call("delete", target=kept.id)
-    clock.step(DAY_US)
-    assert memory.call("purge", yes=True).nodes == 1
-
-
-# ---- retiring a project
-
-
-def test_clearing_is_confirmed_reversible_and_exact(place: Place) -> None:
-    memory, mill = filled(place.open()), place.open(project="mill")
-    mill.remember("The mill wheel turns.")
-    memory.add_entity("Ana Berg")
-    before = {row.id for row in memory.ctx.store.graph_rows(memory.ctx.operator("look")) if hasattr(row, "kind")}
-    alone = memory.remember("Forgotten before.")
-    memory.call("forget", id=alone.id)
-    for confirm in ("", "yes", "mill"):
-        told = memory.call("clear_graph", confirm=confirm)
-        assert (told.status, told.nodes > 4) == ("failed", True)
-    assert memory.recall("mill docks boats").hits
-    done = memory.call("clear_graph", confirm="ferry")
-    assert done.status == "saved"
-    assert memory.recall("docks boats paint").status == "empty"
-    assert mill.recall("wheel").hits
-    assert memory.show("entity:ana berg").node is not None, "things belong to no project"
-    memory.remember("Written after.")
-    back = memory.call("clear_graph", undo=True)
-    assert back.nodes == done.nodes
-    assert len(memory.recall("mill docks boats nets fog").hits) >= len(FILLER)
-    assert not memory.recall("forgotten before").hits or alone.id not in {
-        hit.node.id for hit in memory.recall("forgotten before").hits
-    }
-    assert before
-    with pytest.raises(NotFound):
-        memory.call("clear_graph", undo=True)
-    sound(memory)
-
-
-def test_what_was_cleared_is_never_purged(memory: weft.Memory, clock: ManualClock) -> None:
-    filled(memory)
-    memory.call("clear_graph", confirm="ferry")
-    clock.step(400 * DAY_US)
-    assert memory.call("purge", yes=True).notes == ("nothing is due for purging",)
-    memory.call("clear_graph", undo=True)
-    assert memory.recall("mill").hits
-
-
-def test_global_memories_are_cleared_apart(memory: weft.Memory) -> None:
-    filled(memory)
-    memory.remember("Known everywhere: tides.", level="global")
-    with pytest.raises(Invalid):
-        memory.call("clear_graph", level="global", project="ferry")
-    memory.call("clear_graph", level="global", confirm="global")
-    assert not memory.recall("tides everywhere").hits
-    assert memory.recall("mill").hits
-    memory.call("clear_graph", level="global", undo=True)
-    assert memory.recall("tides everywhere").hits
-
-
-def test_what_is_read_again_after_clearing_comes_alone(memory: weft.Memory, place: Place) -> None:
-    filled(memory)
-    rows = [{"id": "r1", "title": "Ferry", "text": "The crane ferry leaves at nine."}]
-    (place.root / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    memory.ingest(place.root / "rows.jsonl")
-    memory.call("clear_graph", confirm="ferry")
-    memory.ingest(place.root / "rows.jsonl")
-    assert memory.recall("crane").hits
-    assert not memory.recall("mill docks").hits

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from tests.erasure.test_erase import everything_said, filled, sound
+from tests.erasure.erased import everything_said, filled, sound
 from tests.places import Place
 from weft.backends.sqlite.search import vectors
 from weft.backends.sqlite.store import SqliteStore

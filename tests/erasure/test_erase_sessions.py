@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import weft
-from tests.erasure.test_erase import events, everything_said, filled, sound
+from tests.erasure.erased import events, everything_said, filled, sound
 from tests.places import Place
 from weft.core.errors import NotFound
 from weft.erasure import erase_log as erasure

@@ -1,8 +1,7 @@
-"""Hygiene finds what is planted and nothing else, tells nobody of what is hidden, and counts only when all was done."""
+"""Hygiene finds what is planted and nothing else, and counts only when all was done."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,61 +9,20 @@ from msgspec.structs import replace
 
 import weft
 from tests.places import Place
-from tests.writing.noting import note
-from weft.backends.sqlite.files import write_lock as turnstile
-from weft.backends.sqlite.files.directory import ACCOUNTS
-from weft.backends.sqlite.files.write_lock import WriteQueue
-from weft.core.clock import to_iso
-from weft.core.errors import Invalid, StoreError
-from weft.core.types import Find, When
-from weft.log.draft import Draft
-from weft.log.kinds import graph, memory
-from weft.upkeep.hygiene.run import HygieneReport
-
-DAY_US = 86_400_000_000
-
-
-def told(mem: weft.Memory, node_id: str, text: str, *, kind: str = "Memory", days: float = 1, **more: Any) -> str:
-    """Writes one node as operations do, holding since so many days."""
-    begin = to_iso(mem.ctx.clock.now_us() - int(days * DAY_US))
-    given = {"project": "ferry", "valid_from": begin} | more
-    payload = memory.Remembered(id=node_id, node_kind=kind, text=text, **given)
-    mem.ctx.append([Draft(kind="memory.remembered", payload=payload)])
-    return node_id
-
-
-def thing(mem: weft.Memory, node_id: str, kind: str, name: str, **more: Any) -> str:
-    node = graph.NodeAssertion(id=node_id, kind=kind, name=name, **more)
-    mem.ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=(node,)))])
-    return node_id
-
-
-def hygiene(mem: weft.Memory, **given: Any) -> HygieneReport:
-    answer = mem.call("run_hygiene", **given)
-    assert isinstance(answer, HygieneReport)
-    return answer
-
-
-def found(report: HygieneReport, check: str) -> set[tuple[str, ...]]:
-    (only,) = [each for each in report.checks if each.check == check]
-    assert only.found == len(only.findings) + only.left_out
-    return {finding.ids for finding in only.findings}
-
-
-LONG = "the night ferry takes lorries on the lower deck and passengers climb the stairs beside the galley"
-
-
-def near_duplicates(mem: weft.Memory) -> set[tuple[str, ...]]:
-    """Pairs that say the same."""
-    told(mem, "dup1a", LONG, days=3)
-    told(mem, "dup1b", f"{LONG.capitalize()}!")
-    told(mem, "dup2a", "winch cables are greased every spring by whoever has the morning watch on deck", days=3)
-    told(mem, "dup2b", "winch cables are thoroughly greased every spring by whoever has the morning watch on deck")
-    told(mem, "dup3a", "pump before the tide turns and note how long it took in the log", kind="Learning", days=3)
-    told(mem, "dup3b", "Pump before the tide turns, and note how long it took in the log.", kind="Learning")
-    told(mem, "dup4a", "grease the ramp hinges with the blue tin, which is under the bench", kind="Decision", days=3)
-    told(mem, "dup4b", "grease the ramp hinges with the blue tin which is under the bench", kind="Decision")
-    return {(f"dup{number}a", f"dup{number}b") for number in range(1, 5)}
+from tests.upkeep.planted import (
+    DAY_US,
+    LONG,
+    found,
+    hygiene,
+    near_duplicates,
+    old_decisions,
+    old_patterns,
+    same_names,
+    stuck_writes,
+    told,
+)
+from weft.core.errors import StoreError
+from weft.core.types import Find
 
 
 def near_misses(mem: weft.Memory) -> None:
@@ -137,81 +95,6 @@ def near_misses(mem: weft.Memory) -> None:
     )
 
 
-def old_decisions(mem: weft.Memory) -> set[tuple[str, ...]]:
-    told(mem, "dec1", "paint the hull red", kind="Decision", days=181)
-    told(mem, "dec2", "buy the second radar", kind="Decision", days=4_000)
-    told(mem, "dec3", "sell tickets aboard", kind="Decision", days=300, focus="engines")
-    # Not these: just young enough, superseded, of elsewhere, ended, read out of something, no decision, confirmed.
-    told(mem, "dec-young", "paint the deck green", kind="Decision", days=179)
-    told(mem, "dec-exactly", "paint the rail white", kind="Decision", days=180)
-    told(mem, "dec-gone", "sail on Sundays", kind="Decision", days=400)
-    told(mem, "dec-now", "sail on Saturdays", kind="Decision", days=10, supersedes=("dec-gone",))
-    told(mem, "dec-elsewhere", "moor at the mole", kind="Decision", days=400, project="barge")
-    told(mem, "dec-ended", "burn coal", kind="Decision", days=4_000)
-    mem.call("memory_invalidate", id="dec-ended")
-    told(mem, "dec-derived", "so we burn oil", kind="Decision", days=400, props={"derived_from": "dec1"})
-    told(mem, "no-decision", "the old charter", days=4_000)
-    told(mem, "dec-confirmed", "keep two lookouts", kind="Decision", days=400)
-    mem.call("memory_feedback", id="dec-confirmed", outcome="confirmed")
-    return {("dec1",), ("dec2",), ("dec3",)}
-
-
-def old_patterns(mem: weft.Memory) -> set[tuple[str, ...]]:
-    now = mem.ctx.clock.now_us()
-    told(mem, "pat1", "prime the pump twice", kind="Pattern", days=91)
-    told(mem, "pat2", "back off at the buoy", kind="Pattern", days=800)
-    told(
-        mem, "pat3", "sound the tanks", kind="Pattern", days=800, props={"last_validated_at": to_iso(now - 91 * DAY_US)}
-    )
-    told(mem, "pat4", "swing the lamp", kind="Pattern", days=800, props={"last_validated_at": "some day"})
-    told(mem, "pat-young", "oil the winch", kind="Pattern", days=89)
-    told(
-        mem,
-        "pat-valid",
-        "trim by the stern",
-        kind="Pattern",
-        days=800,
-        props={"last_validated_at": to_iso(now - 89 * DAY_US)},
-    )
-    told(mem, "pat-gone", "ring before casting off", kind="Pattern", days=800)
-    told(mem, "pat-now", "whistle before casting off", kind="Pattern", days=5, supersedes=("pat-gone",))
-    told(mem, "pat-confirmed", "count the lines", kind="Pattern", days=800)
-    mem.call("memory_feedback", id="pat-confirmed", outcome="confirmed")
-    return {("pat1",), ("pat2",), ("pat3",), ("pat4",)}
-
-
-def same_names(mem: weft.Memory) -> set[tuple[str, ...]]:
-    thing(mem, "person:ida holm", "Person", "Ida Holm")
-    thing(mem, "mention:ida holm", "Mention", "ida  holm")
-    thing(mem, "entity:kestrel", "Entity", "Kestrel")
-    thing(mem, "mention:kestrel", "Mention", "Kestrel")
-    thing(mem, "vessel:gull", "Vessel", "Gull")
-    thing(mem, "entity:gull", "Entity", "Gull")
-    thing(mem, "imported:1", "Service", "Tide Table", project="ferry")
-    thing(mem, "imported:2", "Service", "tide table", project="ferry")
-    thing(mem, "service:tidebook", "Service", "Tidebook")
-    thing(mem, "organization:tidebook", "Organization", "Tidebook")
-    # Not these: a person and a product of one name, other rights, merged already, an alias, a file, a note called so.
-    thing(mem, "person:mercury", "Person", "Mercury")
-    thing(mem, "product:mercury", "Product", "Mercury")
-    thing(mem, "mention:mercury", "Mention", "Mercury")
-    thing(mem, "person@shared/ida holm", "Person", "Ida Holm", scope="shared")
-    thing(mem, "person@admin,ann/ida holm", "Person", "Ida Holm", agents=("ann",))
-    thing(mem, "person:olaf", "Person", "Olaf")
-    thing(mem, "mention:olaf", "Mention", "Olaf")
-    mem.call("merge_entities", duplicate="mention:olaf", into="person:olaf", reason="one man")
-    mem.add_entity("Orca Two", kind="Product", aliases=("Orca II",))
-    thing(mem, "a/file", "File", "Kestrel", project="ferry")
-    thing(mem, "a-note", "Memory", "Kestrel", project="ferry")
-    return {
-        ("mention:ida holm", "person:ida holm"),
-        ("mention:kestrel", "entity:kestrel"),
-        ("entity:gull", "vessel:gull"),
-        ("imported:2", "imported:1"),
-        ("organization:tidebook", "service:tidebook"),
-    }
-
-
 def test_hygiene_of_what_is_global_looks_at_things(memory: weft.Memory) -> None:
     memory.add_entity("Tidebook", kind="Service")
     memory.add_entity("Tidebook", kind="Organization")
@@ -219,17 +102,6 @@ def test_hygiene_of_what_is_global_looks_at_things(memory: weft.Memory) -> None:
         report = memory.call("run_hygiene", level=level)
         (found,) = [each for check in report.checks if check.check == "entity" for each in check.findings]
         assert "'Tidebook'" in found.why
-
-
-def stuck_writes(mem: weft.Memory, place: Place) -> None:
-    with WriteQueue(place.scratch / "store" / ACCOUNTS, "default").turn():
-        assert note(mem, "held up").status == "pending_retry"
-        assert note(mem, "held up too").status == "pending_retry"
-
-
-@pytest.fixture(autouse=True)
-def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turnstile, "WAIT_S", 0.05)
 
 
 def test_what_is_planted_is_found_and_nothing_else(memory: weft.Memory, place: Place) -> None:
@@ -351,104 +223,9 @@ def test_a_check_that_fails_is_told_and_hygiene_does_not_count(
         assert found(report, "entity"), "what could be looked at is told"
 
 
-def test_a_store_that_takes_no_writes_is_looked_through_all_the_same(memory: weft.Memory, place: Place) -> None:
-    near_duplicates(memory)
-    with WriteQueue(place.scratch / "store" / ACCOUNTS, "default").turn():
-        report = hygiene(memory)
-    assert report.last_hygiene_at == ""
-    assert any("could not be recorded" in line for line in report.notes)
-    assert found(report, "duplicate")
-    assert memory.call("pending_list").waiting == (), "that it was done does not wait for later"
-
-
-def test_an_agent_is_told_of_nothing_that_it_may_not_see(place: Place) -> None:
-    owner = place.open()
-    place.clock.step(4_000 * DAY_US)
-    near_duplicates(owner)
-    old_decisions(owner)
-    old_patterns(owner)
-    same_names(owner)
-    guest = place.open(scopes="shared", agent="guest", role="agent")
-    before = hygiene(guest)
-    assert [each.found for each in before.checks] == [0, 0, 0, 0, 0]
-    assert before.nodes == 0
-    told(owner, "open1", LONG, scope="shared", days=3)
-    told(owner, "open2", f"{LONG}.", scope="shared")
-    # What is hidden replaced one of the two: to the guest both still stand.
-    told(owner, "secret", "other words", supersedes=("open1",))
-    assert found(hygiene(guest), "duplicate") == {("open1", "open2")}
-    assert ("open1", "open2") not in found(hygiene(owner, limit=100), "duplicate")
-
-
-def test_who_is_not_the_operator_hears_of_its_own_writes_only(place: Place) -> None:
-    owner, guest = place.open(), place.open(scopes="shared", agent="guest", role="agent")
-    note(guest, "first", scope="shared")
-    stuck_writes(owner, place)
-    assert len(found(hygiene(owner), "write")) == 2
-    assert found(hygiene(guest), "write") == set()
-
-
-def test_lists_are_bounded_and_say_what_is_left_out(memory: weft.Memory) -> None:
-    for number in range(40):
-        told(memory, f"d{number:02}", f"decision {number}", kind="Decision", days=400 + number)
-    for number in range(30):
-        told(memory, f"same{number:02}", LONG, days=30 - number)
-    report = hygiene(memory, limit=5)
-    decisions = report.checks[1]
-    assert [finding.ids[0] for finding in decisions.findings] == ["d39", "d38", "d37", "d36", "d35"], "the oldest first"
-    assert (decisions.found, decisions.left_out) == (40, 35)
-    assert (report.checks[0].found, report.checks[0].left_out) == (29, 24), "each beside the newest, not every two"
-    assert {finding.ids[1] for finding in report.checks[0].findings} == {"same29"}
-
-
-def test_another_project_and_what_is_for_all_are_looked_through_by_name(memory: weft.Memory) -> None:
-    told(memory, "here1", LONG, days=3)
-    told(memory, "here2", LONG)
-    told(memory, "there1", LONG, project="barge", days=3)
-    told(memory, "there2", LONG, project="barge")
-    told(memory, "all1", LONG, project=None, days=3)
-    told(memory, "all2", LONG, project=None)
-    assert found(hygiene(memory), "duplicate") == {("here1", "here2")}
-    assert found(hygiene(memory, project="barge"), "duplicate") == {("there1", "there2")}
-    assert found(hygiene(memory, level="global"), "duplicate") == {("all1", "all2")}
-    with pytest.raises(weft.NotFound, match="no project"):
-        hygiene(memory, project="atlantis")
-    with pytest.raises(Invalid):
-        hygiene(memory, project="barge", level="global")
-
-
 def test_progress_is_told(memory: weft.Memory) -> None:
     near_duplicates(memory)
     steps: list[str] = []
     operation = next(each for each in weft.operations.OPERATIONS if each.name == "run_hygiene")
     memory.run(operation, {}, progress=lambda what, done, total: steps.append(what))
     assert set(steps) == {"reading", "comparing", "entities"}
-
-
-def test_meanings_that_are_nearer_than_the_words_are_found_by_stored_vectors(place: Place) -> None:
-    mem = place.open(embedder="builtin")
-    first = mem.remember("the worker restarts the queue when memory is low")
-    place.clock.step(DAY_US)
-    second = mem.remember("the worker quietly restarts the queue when memory is low")
-    mem.remember("the worker restarts the queue when memory is not low")
-    mem.remember("the worker restarts the queue when disk is low")
-    report = hygiene(mem)
-    (pair,) = report.checks[0].findings
-    assert (pair.ids, pair.measure) == ((first.id, second.id), "meaning")
-    assert 0.9 < (pair.similarity or 0) < 1
-    assert hygiene(place.open()).checks[0].found == 0, "without an embedder there is no meaning to compare"
-
-
-def test_a_broken_file_moves_nothing(place: Place, tmp_path: Path) -> None:
-    from tests.retrieval.broken_store import rename
-
-    mem = place.open()
-    near_duplicates(mem)
-    mem.close()
-    rename("edge")(tmp_path / "store")
-    mem = place.open()
-    report = hygiene(mem)
-    assert report.status == "failed"
-    assert any(each.problem for each in report.checks)
-    found_node = mem.ctx.store.find(mem.ctx.viewer, When(), Find(kinds=("Project",)), limit=1).nodes
-    assert found_node == ()

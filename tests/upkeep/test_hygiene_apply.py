@@ -9,19 +9,13 @@ import pytest
 
 import weft
 from tests.places import Place
-from tests.upkeep.test_hygiene import LONG, hygiene, same_names, stuck_writes, thing, told
+from tests.upkeep.planted import LONG, hygiene, same_names, stuck_writes, thing, told
 from tests.writing.noting import note
-from weft.backends.sqlite.files import write_lock as turnstile
 from weft.core.errors import Invalid
 from weft.core.types import NOW
 from weft.testing.clock import DAY_US
 from weft.upkeep.hygiene.apply import HygieneApplied
 from weft.upkeep.hygiene.findings import Finding
-
-
-@pytest.fixture(autouse=True)
-def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turnstile, "WAIT_S", 0.05)
 
 
 def apply(mem: weft.Memory, action: str, *ids: str, **more: Any) -> HygieneApplied:

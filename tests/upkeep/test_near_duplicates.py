@@ -8,7 +8,7 @@ import random
 import pytest
 
 import weft
-from tests.upkeep.test_hygiene import found, hygiene, told
+from tests.upkeep.planted import found, hygiene, told
 from weft.core.types import NOW, NodeVersion
 from weft.upkeep.hygiene.near_duplicates import weigh
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.surfaces.http.door import Door
 from weft.access.tokens import Token, TokenBook, book_of, mint
 from weft.core.clock import SystemClock, to_iso
 from weft.runtime.settings.load import load_settings
@@ -180,3 +181,8 @@ def server(house: House) -> Server:
 @pytest.fixture(scope="module")
 def token(house: House) -> str:
     return house.token()
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Door:
+    return Door(tmp_path)

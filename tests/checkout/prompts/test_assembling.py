@@ -10,18 +10,12 @@ import pytest
 
 import weft
 from tests.checkout.harbour import TALK, WHY
-from tests.retrieval.views_world import NOW_US
 from weft.checkout import previous_context as previous
 from weft.context.tokens import count_tokens
 from weft.core.errors import NotFound, OverBudget
 from weft.testing.clock import DAY_US, ManualClock
 
 UNSUPPORTED = "no memory that was found supports them"
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW_US)
 
 
 @pytest.fixture
