@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest.register_assert_rewrite("weft.testing")
+pytest.register_assert_rewrite("weft.testing", "tests.kept_text")
 pytest_plugins = ("tests.places",)
 
 # Every test makes stores, and most of its time would be the disk's syncs: where there is room, files are in memory.

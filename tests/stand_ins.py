@@ -14,6 +14,13 @@ from zlib import crc32
 
 Answer = Callable[[str, dict[str, str], dict[str, Any]], tuple[int, bytes]]
 DIMENSIONS = 16
+HELD_S = 60.0  # a server is held no longer than this
+
+
+def _set_event() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
 
 
 @contextmanager
@@ -68,6 +75,16 @@ class EmbeddingServer:
     lasts: int | None = None  # requests that are answered before it hangs up on everybody
     slow_s: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _free: threading.Event = field(default_factory=_set_event)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Answers nobody meanwhile."""
+        self._free.clear()
+        try:
+            yield
+        finally:
+            self._free.set()
 
     def answer(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> tuple[int, bytes]:
         with self._lock:
@@ -77,6 +94,7 @@ class EmbeddingServer:
                 if self.lasts < 0:
                     return 0, b""
         time.sleep(self.slow_s)
+        self._free.wait(HELD_S)
         if self.fault is not None:
             return self.fault
         model, texts = body["model"], body["input"]

@@ -5,20 +5,11 @@ from __future__ import annotations
 import pytest
 
 import weft
-from tests.access.approvals import TEXT
+from tests.access.approvals import TEXT, ann, boss
 from tests.access.governed_world import finding, gone
-from tests.places import Place
 from weft.testing.clock import ManualClock
 
-
-@pytest.fixture
-def boss(place: Place) -> weft.Memory:
-    return place.open()
-
-
-@pytest.fixture
-def ann(place: Place) -> weft.Memory:
-    return place.open(role="agent", agent="ann", session="ann")
+__all__ = ["ann", "boss"]  # fixtures
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 import weft
 from tests.checkout.harbour import WHEN, WHO, WHY, masked
+from tests.kept_text import check_kept
 from weft.context.tokens import count_tokens
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -30,11 +30,7 @@ def rendered(memory: weft.Memory, name: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_contexts_as_they_reach_an_agent(night: weft.Memory, name: str) -> None:
     text = masked(rendered(night, name)) + "\n"
-    file = SNAPSHOTS / f"{name}.txt"
-    if os.environ.get("WEFT_UPDATE_SNAPSHOTS") == "1":
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8"), f"{name} changed: if that is meant, review the difference"
+    check_kept(SNAPSHOTS / f"{name}.txt", text)
 
 
 def test_no_context_is_left_over() -> None:

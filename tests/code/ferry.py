@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pytest
 
 import weft
 from weft.code.index.index import index_workspace
@@ -214,3 +216,17 @@ def reopened(place: Path, clock: ManualClock | None = None, **environment: str) 
     return weft.open(
         f"sqlite://{place / 'store'}", directory=place / PROJECT, environment=settings, clock=clock or ManualClock()
     )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the project lies, indexed once for all tests of a file."""
+    place = tmp_path_factory.mktemp("ferry")
+    ferry(place).close()
+    return place
+
+
+@pytest.fixture
+def memory(place: Path) -> Iterator[weft.Memory]:
+    with reopened(place) as opened:
+        yield opened

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import weft
-from tests.code.ferry import PROJECT, ferry, many_tests, of_files, reopened
+from tests.code.ferry import PROJECT, many_tests, memory, of_files, place
 from tests.code.test_history import git
 from weft.core.errors import NotFound
 from weft.testing.clock import ManualClock
 
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("explain")
-    ferry(place).close()
-    return place
-
-
-@pytest.fixture
-def memory(place: Path) -> Iterator[weft.Memory]:
-    with reopened(place) as opened:
-        yield opened
+__all__ = ["memory", "place"]  # fixtures
 
 
 def test_a_function_with_callers_callees_and_tests(memory: weft.Memory) -> None:

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import weft
-from tests.code.ferry import PROJECT, ferry, many_tests, of_files, reopened
+from tests.code.ferry import PROJECT, ferry, many_tests, memory, of_files, place, reopened
 from weft.code.index.index import index_workspace
 from weft.core.errors import Invalid, NotFound
 from weft.testing.clock import HOUR_US, ManualClock
 
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("impact")
-    ferry(place).close()
-    return place
-
-
-@pytest.fixture
-def memory(place: Path) -> Iterator[weft.Memory]:
-    with reopened(place) as opened:
-        yield opened
+__all__ = ["memory", "place"]  # fixtures
 
 
 def test_dependants_by_distance_with_the_way_there(memory: weft.Memory) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.checkout.cited_lines import without_code
+from tests.kept_text import check_kept
 from tests.properties.running import memory_store
 from tests.retrieval.small_worlds import PROJECT
 from tests.retrieval.views_world import CAUSES, LEADS_TO, asked, call, night
@@ -29,7 +29,7 @@ from weft.log.kinds import graph
 from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock, day
 from weft.testing.viewers import PUBLIC
-from weft.text.extract.question.intent import INTENTS, Intent
+from weft.text.extract.question.intent import Intent
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 HASH = re.compile(r"#[0-9a-f]{8}")
@@ -55,11 +55,7 @@ def ctx() -> CallContext:
 def test_contexts_as_they_reach_an_agent(ctx: CallContext, name: str) -> None:
     question, intent, views = FLOWS[name]
     text = HASH.sub("#" + "0" * 8, asked(ctx, question, intent, *views)["text"]) + "\n"
-    file = SNAPSHOTS / f"{name}.txt"
-    if os.environ.get("WEFT_UPDATE_SNAPSHOTS") == "1":
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8"), f"{name} changed: if that is meant, review the difference"
+    check_kept(SNAPSHOTS / f"{name}.txt", text)
 
 
 def test_no_context_is_left_over() -> None:
@@ -161,7 +157,7 @@ def written(rows: list[Any], intent: Intent, budget: int) -> Any:
     return linearise(lines, intent=intent, ties=ties, budget_tokens=budget)
 
 
-@given(LINES, st.sampled_from(INTENTS), st.integers(50, 900))
+@given(LINES, st.sampled_from(get_args(Intent)), st.integers(50, 900))
 def test_no_words_can_pass_for_a_line_a_heading_or_a_source(rows: list[Any], intent: Intent, budget: int) -> None:
     """Without quotes and fenced code, what is left is weft's own, line by line."""
     found = written(rows, intent, budget)
@@ -185,7 +181,7 @@ def test_no_words_can_pass_for_a_line_a_heading_or_a_source(rows: list[Any], int
     assert "\x1b" not in found.text
 
 
-@given(LINES, st.sampled_from(INTENTS), st.integers(50, 900))
+@given(LINES, st.sampled_from(get_args(Intent)), st.integers(50, 900))
 def test_a_context_stays_within_its_budget(rows: list[Any], intent: Intent, budget: int) -> None:
     found = written(rows, intent, budget)
     assert found.tokens == count_tokens(found.text) <= budget

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.erasure.planting import fill, store_at, subject_texts
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.store import SqliteStore
 from weft.core.ports import Store
@@ -37,3 +38,13 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeS
 @pytest.fixture
 def scribe(make_store: MakeStore) -> Scribe:
     return Scribe(make_store(), ManualClock())
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a store in it, made once for all tests of a file."""
+    path = tmp_path_factory.mktemp("filled") / "store"
+    store = store_at(path)
+    fill(store, subject_texts())
+    store.close()
+    return path

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.erasure.conftest import MakeStore
+from tests.older_schema import as_schema_2
 from weft.append.append import AppendOptions, append
 from weft.append.import_log import import_log
 from weft.backends.memory import MemoryStore
@@ -20,7 +21,7 @@ from weft.core.errors import Conflict, Corrupt, NotFound, SchemaMismatch
 from weft.core.ports import Store
 from weft.core.types import NOW
 from weft.erasure import erase_log as erasure
-from weft.erasure.erase_log import preview
+from weft.erasure.affected import Affected
 from weft.graph.apply_moves import apply_events
 from weft.graph.digest import graph_digest
 from weft.log.chain import commit_genesis
@@ -29,7 +30,7 @@ from weft.log.kinds import conversation, graph
 from weft.log.kinds.rewriting import Rewritten
 from weft.log.verify import verify
 from weft.testing.clock import ManualClock
-from weft.testing.contracts.erasure_contract import WRITER, erased, everything
+from weft.testing.contracts.erasure_contract import WRITER, erased, everything, rewriting
 from weft.testing.scribe import Scribe, edge, ended, memory_of, node
 from weft.testing.viewers import OPERATOR
 
@@ -161,11 +162,11 @@ def test_a_preview_says_what_would_go_and_touches_nothing(scribe: Scribe) -> Non
     scribe.one(memory_of("kept", "nobody came by", props={"of": "person:zelda"}))
     scribe.one(ended("kept"))
     before = scribe.export()
-    found = preview(scribe.store, viewer=OPERATOR, ids=["person:zelda"], names=["Zelda"])
+    found = erasure.Erasing(rewriting(scribe), Affected(["person:zelda"], ["Zelda"])).preview()
     assert (found.nodes, found.joined) == (("m", "person:zelda"), ("m",))
     assert [each.split("#")[0] for each in found.events] == [f"weft://main/events/{n}" for n in (1, 2, 3)]
     assert scribe.export() == before
-    assert preview(scribe.store, viewer=OPERATOR, ids=["nobody"]).events == ()
+    assert erasure.Erasing(rewriting(scribe), Affected(["nobody"])).preview().events == ()
 
 
 def test_a_kept_node_with_a_longer_name_is_left_alone(scribe: Scribe) -> None:
@@ -307,27 +308,13 @@ def test_a_file_that_says_others_were_rewritten_is_refused(make_store: MakeStore
 # ---- on disk
 
 
-def as_version_2(file: Path) -> None:
-    """Makes the file what the schema before wrote."""
-    db = apsw.Connection(str(file))
-    db.execute("DROP INDEX event_rewriting")
-    for table, column in (("event", "rewritten"), ("model", "removed"), ("text_state", "removed")):
-        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    for (name,) in list(
-        db.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'g1_node_deleted' OR name LIKE 'g1_text_sealed'")
-    ):
-        db.execute(f"DROP INDEX {name}")
-    db.pragma("user_version", 2)
-    db.close()
-
-
 def test_a_file_of_the_schema_before_is_brought_up_to_date(tmp_path: Path) -> None:
     first = Scribe(SqliteStore(tmp_path, commit_genesis), ManualClock())
     a_hub(first, memories=5)
     before = first.digest()
     first.store.close()
     file = tmp_path / "accounts" / f"{OPERATOR.account}.db"
-    as_version_2(file)
+    as_schema_2(file)
     scribe = Scribe(SqliteStore(tmp_path, commit_genesis), first.clock)
     assert scribe.digest() == before
     assert scribe.texts("memory:1") == {"memory:1": "memory:1 of honey"}

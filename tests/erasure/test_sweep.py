@@ -11,7 +11,7 @@ import pytest
 
 from tests.erasure import planting
 from tests.erasure.byte_search import Planted, search
-from tests.erasure.planting import MODEL, SUBJECT, fill, point_elsewhere, store_at, subject_texts, sweep, vector_of
+from tests.erasure.planting import MODEL, SUBJECT, point_elsewhere, store_at, subject_texts, sweep, vector_of
 from weft.backends.memory import MemoryStore
 from weft.backends.sqlite.scrub import sweep as sweeping
 from weft.backends.sqlite.search import vectors
@@ -27,15 +27,6 @@ from weft.testing.scribe import Scribe, node
 from weft.testing.viewers import OPERATOR, PUBLIC, STAFF
 from weft.text.lexical import content_hash
 from weft.text.names import alias_key
-
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("filled") / "store"
-    store = store_at(path)
-    fill(store, subject_texts())
-    store.close()
-    return path
 
 
 @pytest.fixture

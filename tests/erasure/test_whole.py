@@ -12,11 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import apsw
-import pytest
 
 from tests.crash.faulty_vfs import PowerLossVfs
 from tests.erasure.byte_search import search
-from tests.erasure.planting import SUBJECT, erase, fill, point_elsewhere, store_at, subject_texts, sweep
+from tests.erasure.planting import SUBJECT, erase, point_elsewhere, store_at, subject_texts, sweep
 from weft.backends.sqlite.store import SqliteStore
 from weft.core.errors import WeftError
 from weft.core.types import NOW
@@ -25,15 +24,6 @@ from weft.testing.viewers import OPERATOR
 
 KILLS = 4
 CUTS = 8
-
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("filled") / "store"
-    store = store_at(path)
-    fill(store, subject_texts())
-    store.close()
-    return path
 
 
 def beside(path: Path, what: str, who: str = "x") -> subprocess.Popen[str]:

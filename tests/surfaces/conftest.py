@@ -13,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.kept_text import check_kept
 from weft.surfaces.cli.main import weft as root
 
 WEFT = Path(sys.executable).with_name("weft")
@@ -92,19 +93,7 @@ CheckSnapshot = Callable[[str, str], None]
 @pytest.fixture
 def snapshot(request: pytest.FixtureRequest) -> CheckSnapshot:
     """Compares a text with the one kept in `snapshots`; with WEFT_UPDATE_SNAPSHOTS=1 keeps it instead."""
-    update = os.environ.get("WEFT_UPDATE_SNAPSHOTS") == "1"
-
-    def check(name: str, text: str) -> None:
-        file = SNAPSHOTS / name
-        if update:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        assert file.exists(), f"{name} is new: run with WEFT_UPDATE_SNAPSHOTS=1 and review it"
-        assert text == file.read_text(encoding="utf-8"), (
-            f"{name} changed: if that is meant, run with WEFT_UPDATE_SNAPSHOTS=1 and review the difference"
-        )
-
-    return check
+    return lambda name, text: check_kept(SNAPSHOTS / name, text)
 
 
 def command_paths(group: click.Group, before: Sequence[str] = ()) -> list[tuple[str, ...]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import get_args
 
 import pytest
 
-from weft.text.extract.question.intent import DEPTHS, INTENTS, Intent, RetrievalClass, read_class, read_intent
+from weft.text.extract.question.intent import DEPTHS, Intent, RetrievalClass, read_class, read_intent
 
 QUESTIONS: list[tuple[str, Intent]] = [
     # why
@@ -104,7 +105,7 @@ def test_a_report_is_read_by_its_first_line() -> None:
 
 
 def test_every_intent_has_depths() -> None:
-    assert set(DEPTHS) == set(INTENTS)
+    assert set(DEPTHS) == set(get_args(Intent))
 
 
 @pytest.mark.parametrize(

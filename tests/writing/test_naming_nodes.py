@@ -7,31 +7,12 @@ from pathlib import Path
 import pytest
 
 import weft
-from tests.places import MakeStore, Place
+from tests.places import Place
 from weft.core.errors import Invalid
-from weft.core.types import Actor, Guard, Viewer, Writer
+from weft.core.types import Guard
 from weft.log.draft import Draft
 from weft.log.kinds import graph
-from weft.models.embedding import Embedding
-from weft.runtime.call_context import CallContext
-from weft.runtime.settings.load import load_settings
-from weft.testing.clock import ManualClock
 from weft.writing.build.references import covers, entity_id, looks_like_id, resolve_reference
-
-
-@pytest.fixture
-def harbour(make_store: MakeStore, clock: ManualClock, tmp_path: Path) -> weft.Memory:
-    """A memory over each backend."""
-    settings = load_settings(tmp_path, {"HOME": str(tmp_path), "WEFT_PROJECT": "harbour"})
-    ctx = CallContext(
-        store=make_store(),
-        clock=clock,
-        settings=settings,
-        viewer=Viewer(account=settings.account, scopes=frozenset({"public", "shared", "admin"})),
-        writer=Writer(account=settings.account, session="main", actor=Actor(agent="writer", role="operator")),
-        embedding=Embedding(None, clock),
-    )
-    return weft.Memory(ctx)
 
 
 def meant(memory: weft.Memory, written: str, **more: object) -> str | None:

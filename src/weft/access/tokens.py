@@ -25,6 +25,7 @@ from weft.core.clock import to_iso
 from weft.core.errors import Conflict, Corrupt, Misconfigured, NotFound, SchemaMismatch, StoreError, TooLarge
 from weft.core.types import SCOPES, Audience
 from weft.files.file_lock import locked, make_private, replace_whole
+from weft.files.paths import store_directory
 from weft.runtime.settings.load import Settings, user_data
 
 FILE: Final = "tokens.json"
@@ -98,9 +99,7 @@ def book_of(settings: Settings) -> TokenBook:
     """The token file of this store: as the setting `tokens` says, else in the store's directory. Opens nothing."""
     if settings.tokens:
         return TokenBook(Path(settings.tokens).expanduser().absolute())
-    scheme, _, rest = settings.store.partition("://")
-    directory = Path(rest).expanduser().absolute() if scheme == "sqlite" and rest else user_data()
-    return TokenBook(directory / FILE)
+    return TokenBook((store_directory(settings.store) or user_data()) / FILE)
 
 
 class TokenBook:

@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from weft.conversations.formats.files import members, unwrapped
 from weft.core.errors import NotFound
 from weft.files.file_lock import replace_whole
+from weft.files.paths import store_directory
 from weft.runtime.settings.load import Settings
 
 PLACE: Final = "transcripts"
@@ -129,8 +130,8 @@ def forget_reached(settings: Settings, conversations: Collection[str]) -> None:
 
 
 def _directory(settings: Settings) -> Path | None:
-    scheme, _, rest = settings.store.partition("://")
-    return Path(rest).expanduser() / PLACE if scheme == "sqlite" else None
+    directory = store_directory(settings.store)
+    return directory / PLACE if directory is not None else None
 
 
 def _digest(settings: Settings, conversation: str) -> str:

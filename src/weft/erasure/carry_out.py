@@ -15,6 +15,7 @@ from weft.conversations.turns import log_session
 from weft.core.clock import to_iso
 from weft.core.errors import Invalid, NotFound
 from weft.core.kinds import ERASED, UNSEARCHED_KINDS
+from weft.core.slices import in_slices
 from weft.core.types import NOW, EdgeVersion, Viewer
 from weft.erasure.clear_copies import CallMatch, Mentioned, clear_audit, clear_outbox, opening
 from weft.erasure.delete import names_of
@@ -369,8 +370,7 @@ def _end_relations(ctx: CallContext, viewer: Viewer, retraction: Retraction) -> 
     }
     ending = sorted(keys & retraction.edges)
     own = replace(ctx, viewer=viewer)
-    for start in range(0, len(ending), RELATIONS_AT_ONCE):
-        some = ending[start : start + RELATIONS_AT_ONCE]
+    for some in in_slices(ending, RELATIONS_AT_ONCE):
         names = tuple(graph.EdgeName(src=src, rel=rel, dst=dst) for src, rel, dst in some)
         commit(own, [Draft(kind="graph.ended", payload=graph.Ended(edges=names))])
     return (f"{len(ending)} relations that only this session asserted were ended",) if ending else ()

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from weft.core.commits import LockedView
 from weft.core.errors import Busy, Conflict
 from weft.core.ports import Store
+from weft.core.slices import in_slices
 from weft.core.types import Event, Viewer
 from weft.erasure.affected import Affected, Needles, Reveal
 from weft.erasure.residue import residue
@@ -94,32 +95,6 @@ def erase(
     return Erasing(access, Affected(ids, names, reveal)).run(what)
 
 
-def preview(
-    store: Store,
-    *,
-    viewer: Viewer,
-    ids: Collection[str],
-    names: Collection[str] = (),
-    reveal: Reveal | None = None,
-) -> Preview:
-    """What it would rewrite. Writes nothing."""
-    viewer.must_be_operator("preview an erasure")
-    reader = _Reader(store, viewer, Affected(ids, names, reveal), lambda *_: None)
-    return _previewed(reader, ids)
-
-
-def _previewed(reader: _Reader, asked: Collection[str]) -> Preview:
-    reader.catch_up()
-    rewrites = list(_residues(reader.affected, reader.affected.tokens()))
-    renamed = RowChanges(rewrites).renamed()
-    return Preview(
-        events=tuple(each.before.citation for each in rewrites),
-        nodes=tuple(sorted(renamed)),
-        files=tuple(sorted(reader.affected.files)),
-        joined=tuple(sorted(set(renamed) - set(asked))),
-    )
-
-
 def swept(store: Store, viewer: Viewer, progress: Progress) -> tuple[str, ...]:
     """Removes erased words from the store's files; notes on what could not be done now."""
     return tuple(store.sweep(viewer, progress=lambda so_far, total: progress("sweeping", so_far, total)))
@@ -170,8 +145,8 @@ class _Reader:
                     wanted.append((pos, first_pos))
             after = page[-1].pos
             self._progress("reading the log", min(after, upto), upto)
-        for start in range(0, len(wanted), READ_AT_ONCE):
-            self._hold(wanted[start : start + READ_AT_ONCE], marks)
+        for few in in_slices(wanted, READ_AT_ONCE):
+            self._hold(few, marks)
         self._hold_again(replaced)
 
     def _hold(self, wanted: Sequence[tuple[int, int]], marks: Mapping[int, int]) -> None:
@@ -185,8 +160,8 @@ class _Reader:
     def _hold_again(self, replaced: Collection[tuple[str, int]]) -> None:
         """Reads held events that others have replaced."""
         held = [each for each in self.affected.held.values() if (each.event.session, each.event.seq) in replaced]
-        for start in range(0, len(held), READ_AT_ONCE):
-            some = {each.event.pos: each.tx for each in held[start : start + READ_AT_ONCE]}
+        for few in in_slices(held, READ_AT_ONCE):
+            some = {each.event.pos: each.tx for each in few}
             for event in self._store.events_at(self._viewer, tuple(some)):
                 self.affected.hold(event, some[event.pos])
 
@@ -253,7 +228,15 @@ class Erasing:
 
     def preview(self) -> Preview:
         """What it would rewrite. Writes nothing."""
-        return _previewed(self._reader, self._asked)
+        self._reader.catch_up()
+        rewrites = list(_residues(self._affected, self._affected.tokens()))
+        renamed = RowChanges(rewrites).renamed()
+        return Preview(
+            events=tuple(each.before.citation for each in rewrites),
+            nodes=tuple(sorted(renamed)),
+            files=tuple(sorted(self._affected.files)),
+            joined=tuple(sorted(set(renamed) - self._asked)),
+        )
 
     def only_while_deleted(self, ids: Collection[str]) -> None:
         """Restricts these nodes: they are erased only while deleted. Raises RestoredMeanwhile if one is not."""

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from weft.core.clock import Clock
 from weft.core.commits import Batch, Changes, LockedView, NewEdgeRow, NewNodeRow, Scrub
 from weft.core.ports import Store
+from weft.core.slices import in_slices
 from weft.core.types import Event, Identity, Viewer, Writer
 from weft.graph.rewrite import EventRewrite, RewrittenRows, RowChanges, lexed_row, scrub_of
 from weft.graph.transactions import transaction_of
@@ -133,14 +134,14 @@ class Rewriter:
     def standing(self, ids: Collection[str]) -> set[str]:
         """Those of these nodes that exist and are not deleted."""
         found: set[str] = set()
-        for some in _chunks(tuple(ids)):
+        for some in in_slices(tuple(ids), READ_AT_ONCE):
             known = self._read(lambda view, some=some: [view.identity(each) for each in some])  # type: ignore[misc]
             found.update(each.id for each in known if each is not None and each.deleted_at is None)
         return found
 
     def _identities(self, renamed: Mapping[str, str]) -> Iterator[tuple[str, Identity]]:
         """The current state of existing nodes, under their new ids. Later changes of it name the node."""
-        for ids in _chunks(tuple(renamed)):
+        for ids in in_slices(tuple(renamed), READ_AT_ONCE):
             for known in self._read(lambda view, ids=ids: [view.identity(each) for each in ids]):  # type: ignore[misc]
                 if known is not None:
                     yield known.id, replace(known, id=renamed[known.id])
@@ -151,10 +152,10 @@ class Rewriter:
         """The rows below these row numbers."""
         node_rows: list[NewNodeRow] = []
         edge_rows: list[NewEdgeRow] = []
-        for ids in _chunks(reworded.node_ids):
+        for ids in in_slices(reworded.node_ids, READ_AT_ONCE):
             rows = self._read(lambda view, ids=ids: view.node_rows(ids))  # type: ignore[misc]
             node_rows += [new for row in rows if row.row < upto[0] and (new := reworded.node_row(row))]
-        for names in _chunks(reworded.edge_names):
+        for names in in_slices(reworded.edge_names, READ_AT_ONCE):
             edges = self._read(lambda view, names=names: view.edge_rows(names))  # type: ignore[misc]
             edge_rows += [joint for row in edges if row.row < upto[1] and (joint := reworded.edge_row(row))]
         return RewrittenRows(node_rows=tuple(node_rows), edge_rows=tuple(edge_rows), nodes=nodes)
@@ -178,11 +179,6 @@ def _check_standing(view: LockedView, rewrites: Iterable[EventRewrite]) -> None:
         stands = [(event.payload, event.salt) for event in view.events_since(before.pos - 1, limit=1)]
         if stands != [(before.payload, before.salt)]:
             raise Overtaken
-
-
-def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), READ_AT_ONCE):
-        yield items[start : start + READ_AT_ONCE]
 
 
 def _drafts(rewrites: Sequence[EventRewrite], tombstones: Sequence[str], why: Why, what: What) -> Iterator[Draft]:

@@ -1,4 +1,4 @@
-"""Paths given by callers."""
+"""Paths given by callers, and the directory of a store."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def read_path(written: str) -> Path:
         return Path(written).expanduser()
     except RuntimeError as problem:
         raise Invalid(f"{written[:80]!r} names no home directory", hint="write the path in full") from problem
+
+
+def store_directory(url: str) -> Path | None:
+    """The directory of the store at a URL; None for a store in memory."""
+    scheme, _, rest = url.partition("://")
+    return Path(rest).expanduser().absolute() if scheme == "sqlite" and rest else None

@@ -26,7 +26,8 @@ def own_time(event: Event) -> int:
     return event.recorded_at if event.occurred_at is None else event.occurred_at
 
 
-def _guard(payload: Any) -> Guard:
+def guard_of(payload: Any) -> Guard:
+    """The guard that a payload, or a node or edge of one, asserts."""
     return Guard(
         project=payload.project, scope=payload.scope, agents=tuple(sorted(payload.agents)), sensitive=payload.sensitive
     )
@@ -49,8 +50,8 @@ def _put_node(event: Event, node: graph.NodeAssertion) -> PutNode:
         text=node.text,
         props=node.props,
         focus=node.focus,
-        slot=node.id if node.slot is None else shared_slot(node.slot, _guard(node)),
-        guard=_guard(node),
+        slot=node.id if node.slot is None else shared_slot(node.slot, guard_of(node)),
+        guard=guard_of(node),
         valid_from=_begin(node.valid_from, event),
         valid_to=_instant(node.valid_to, None),
     )
@@ -63,8 +64,8 @@ def _put_edge(event: Event, edge: graph.EdgeAssertion) -> PutEdge:
         dst=edge.dst,
         props=edge.props,
         weight=edge.weight,
-        slot=edge_slot(edge.src, edge.rel, edge.dst) if edge.slot is None else shared_slot(edge.slot, _guard(edge)),
-        guard=_guard(edge),
+        slot=edge_slot(edge.src, edge.rel, edge.dst) if edge.slot is None else shared_slot(edge.slot, guard_of(edge)),
+        guard=guard_of(edge),
         valid_from=_begin(edge.valid_from, event),
         valid_to=_instant(edge.valid_to, None),
     )
@@ -94,7 +95,7 @@ def _plain_edge(
 
 
 def _remembered(event: Event, payload: memory.Remembered) -> Iterator[Move]:
-    guard = _guard(payload)
+    guard = guard_of(payload)
     begin = _begin(payload.valid_from, event)
     for entity in payload.entities:
         yield _put_node(event, entity)
@@ -132,7 +133,7 @@ def _ended(event: Event, payload: graph.Ended) -> Iterator[Move]:
         yield EndEdge(src=edge.src, rel=edge.rel, dst=edge.dst, at=at, until=until)
 
 
-def _deleted(event: Event, payload: graph.Deleted) -> Iterator[Move]:
+def _deleted(event: Event, payload: graph.Deleted | rewriting.Rewritten) -> Iterator[Move]:
     for node in payload.nodes:
         yield SetDeleted(id=node, deleted_at=event.known_at)
 
@@ -142,13 +143,8 @@ def _restored(event: Event, payload: graph.Restored) -> Iterator[Move]:
         yield SetDeleted(id=node, deleted_at=None)
 
 
-def _rewritten(event: Event, payload: rewriting.Rewritten) -> Iterator[Move]:
-    for node in payload.nodes:
-        yield SetDeleted(id=node, deleted_at=event.known_at)
-
-
 def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
-    guard, begin = _guard(payload), own_time(event)
+    guard, begin = guard_of(payload), own_time(event)
     for gone in payload.ended:
         yield EndNode(id=gone, at=begin)
     document_node = graph.NodeAssertion(
@@ -208,12 +204,12 @@ def _chunk(payload: document.Ingested, chunk: document.ChunkText) -> graph.NodeA
         text=chunk.text,
         props={**chunk.props, **_file(payload), **_document(payload), "line": chunk.line, "end_line": chunk.end_line},
         focus=payload.focus,
-        **asdict(_guard(payload)),
+        **asdict(guard_of(payload)),
     )
 
 
 def _recorded(event: Event, payload: conversation.Recorded) -> Iterator[Move]:
-    guard = _guard(payload)
+    guard = guard_of(payload)
     made_from = {} if payload.record is None else {"record": payload.record}
     for gone in payload.ended:
         yield EndNode(id=gone, at=MIN_INSTANT_US)
@@ -253,7 +249,7 @@ def _symbol_id(file: str, key: str) -> str:
 
 
 def _indexed(event: Event, payload: code.Indexed) -> Iterator[Move]:
-    guard, begin, until = _guard(payload), own_time(event), _instant(payload.until, None)
+    guard, begin, until = guard_of(payload), own_time(event), _instant(payload.until, None)
     made_from = {} if payload.record is None else {"record": payload.record}
     place = {"path": payload.path, "source": payload.path, **made_from}
     for never in payload.withdrawn:
@@ -318,7 +314,7 @@ def _about_symbol(payload: code.Indexed, symbol: code.SymbolText, place: Mapping
 
 
 def _linked(event: Event, payload: code.Linked) -> Iterator[Move]:
-    guard, begin, until = _guard(payload), own_time(event), _instant(payload.until, None)
+    guard, begin, until = guard_of(payload), own_time(event), _instant(payload.until, None)
     for each in payload.outside:
         outside = graph.NodeAssertion(id=each.id, kind="Import", name=each.name, **asdict(guard))
         yield _put_node(event, outside)
@@ -343,5 +339,5 @@ FOLDS: Final[Mapping[str, Callable[[Event, Any], Iterator[Move]]]] = {
     "conversation.recorded": _recorded,
     "code.indexed": _indexed,
     "code.linked": _linked,
-    "log.rewritten": _rewritten,
+    "log.rewritten": _deleted,
 }

@@ -11,10 +11,11 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from weft.code.index.document_mentions import link_mentions
-from weft.code.index.embedding_symbols import embed_symbols
+from weft.code.index.embedding import embed_symbols
 from weft.code.index.named_files import index_files
 from weft.core.errors import Invalid, NotFound, StoreError
 from weft.core.queries import NodeFilter
+from weft.core.slices import in_slices
 from weft.core.types import NodeVersion
 from weft.documents.keep.deleted_parts import has_ended
 from weft.documents.keep.document_records import REASON, part_ids
@@ -33,7 +34,7 @@ from weft.runtime.call_context import CallContext
 from weft.runtime.fields import ProducedBy, ScopeKept, Tags
 from weft.runtime.operation import Operation
 from weft.writing.build.commit import append_stamped
-from weft.writing.build.deletions import pages, slices
+from weft.writing.build.deletions import MAX_AT_ONCE, pages
 from weft.writing.build.embedding_ahead import Ahead
 from weft.writing.checks.rights import Rights, rights_asked
 
@@ -374,7 +375,7 @@ def end_gone(ctx: CallContext, documents: Sequence[NodeVersion]) -> str:
     note = ""
     for number, node in enumerate(documents, start=1):
         # The document ends last: an interrupted run finds it and ends it again.
-        for some in slices((*part_ids(ctx, node), node.id)):
+        for some in in_slices((*part_ids(ctx, node), node.id), MAX_AT_ONCE):
             ended = graph.Ended(nodes=tuple(some), reason=REASON)
             note = note or append_stamped(ctx, [Draft(kind="graph.ended", payload=ended)]).note
         ctx.progress("ending", number, len(documents))

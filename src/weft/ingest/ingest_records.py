@@ -69,14 +69,13 @@ def ingest_records(
     *,
     project: str | None,
     scope: Scope | None = None,
-    agents: tuple[str, ...] = (),
 ) -> RecordsIngested:
     """Ingests every row according to its shape, into the given project. Rows are numbered from 1.
 
     A row that cannot be stored is listed with the reason; the others are read. An interrupted run continues when it is
     repeated with the same rows. Raises Forbidden for a scope that the caller does not have.
     """
-    guard = write_guard(ctx, scope=scope, agents=agents, project=project)
+    guard = write_guard(ctx, scope=scope, agents=(), project=project)
     total = len(rows) if isinstance(rows, Sized) else 0
     return _Ingestion(ctx, guard).take(enumerate(rows, start=1), total)
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from weft.core.clock import SystemClock, to_iso
 from weft.core.errors import ReadOnly, WeftError
 from weft.files.file_lock import replace_whole
+from weft.files.paths import store_directory
 from weft.files.process_alive import birth_of, is_running, this_host
 from weft.runtime.background import Stopped
 from weft.runtime.call_context import CallContext
@@ -306,8 +307,8 @@ def _is_alive(job: Job) -> bool:
 
 
 def _place(settings: Settings) -> Path | None:
-    scheme, _, rest = settings.store.partition("://")
-    return Path(rest).expanduser().absolute() / FOLDER if scheme == "sqlite" and rest else None
+    directory = store_directory(settings.store)
+    return directory / FOLDER if directory is not None else None
 
 
 def _names(place: Path) -> list[str]:

@@ -37,15 +37,6 @@ def pack_parts(spans: Sequence[tuple[int, int]], vectors: Floats) -> bytes:
     return b"".join(heads[n].tobytes() + scale[n].tobytes() + packed[n].tobytes() for n in range(len(spans)))
 
 
-def unpack_spans(packed: bytes, dimensions: int) -> list[tuple[int, int]]:
-    """The spans alone."""
-    size = _HEAD + -(-dimensions // 4)
-    return [
-        (int.from_bytes(packed[at : at + 4], "little"), int.from_bytes(packed[at + 4 : at + 8], "little"))
-        for at in range(0, len(packed), size)
-    ]
-
-
 def part_cosines(packed: Sequence[bytes], query: Floats) -> list[tuple[tuple[int, int, float], ...]]:
     """For each packed text, (start, end, cosine) of its parts."""
     import numpy as np

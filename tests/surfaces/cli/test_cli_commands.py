@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from tests.context.test_synthesis import Writer, writer  # noqa: F401 - a fixture
+from tests.older_schema import as_schema_2
 from tests.surfaces.conftest import Cli
 
 
@@ -105,20 +106,6 @@ def test_ask_with_a_model_shows_what_it_wrote_and_from_which_lines(
 # ---- migrate
 
 
-def as_before(file: Path) -> None:
-    """Makes the file what the schema before this one wrote."""
-    db = apsw.Connection(str(file))
-    db.execute("DROP INDEX event_rewriting")
-    for table, column in (("event", "rewritten"), ("model", "removed"), ("text_state", "removed")):
-        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    for (name,) in list(
-        db.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'g1_node_deleted' OR name LIKE 'g1_text_sealed'")
-    ):
-        db.execute(f"DROP INDEX {name}")
-    db.pragma("user_version", 2)
-    db.close()
-
-
 def version(file: Path) -> int:
     db = apsw.Connection(str(file))
     try:
@@ -141,7 +128,7 @@ def test_every_account_of_an_older_store_is_brought_up_to_date(cli: Cli, monkeyp
     monkeypatch.delenv("WEFT_ACCOUNT")
     files = [cli.database, cli.database.with_name("other.db")]
     for file in files:
-        as_before(file)
+        as_schema_2(file)
     planned = answer(cli, "migrate", "--dry-run")
     assert (planned["status"], [each["found"] for each in planned["files"]]) == ("would_migrate", [2, 2])
     assert [version(file) for file in files] == [2, 2], "a dry run changes nothing"
@@ -204,7 +191,7 @@ def test_a_store_that_is_current_is_verified_too(cli: Cli, harm: Callable[[Cli],
 
 def test_only_the_operator_migrates(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("remember", "words")
-    as_before(cli.database)
+    as_schema_2(cli.database)
     monkeypatch.setenv("WEFT_ROLE", "agent")
     assert answer(cli, "migrate", code=1)["error_code"] == "forbidden"
     assert version(cli.database) == 2

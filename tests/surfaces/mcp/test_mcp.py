@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from mcp import Client, ClientSession, MCPError, stdio_client
 from mcp.types import Implementation
 
+from tests.kept_text import check_kept
 from tests.surfaces.mcp.clients import Bench, refused, text_of
 from weft.operations import OPERATIONS
 from weft.surfaces.mcp.answer import BUDGET_CHARACTERS, fit
@@ -28,9 +28,7 @@ def test_tools_are_the_core_operations_and_their_schemas_are_reviewed(bench: Ben
             for tool in (await session.list_tools()).tools
         ]
         written = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-        if os.environ.get("WEFT_UPDATE_SNAPSHOTS"):
-            SNAPSHOT.write_text(written, encoding="utf-8")
-        assert written == SNAPSHOT.read_text(encoding="utf-8")
+        check_kept(SNAPSHOT, written)
         core = [each.name for each in OPERATIONS if each.toolset == "core"]
         assert [tool["name"] for tool in found] == [*core, "find_tool"]
         assert core == ["remember", "recall", "memory_checkout", "cite"]

@@ -25,8 +25,8 @@ from weft.checkout.compaction.compaction_rows import (
     words_of,
 )
 from weft.checkout.compaction.compaction_show import PROJECTION, Projected, projected, projection_prefix, projections_of
+from weft.checkout.compaction.topics import topics_of
 from weft.context.compaction import NAMED, POLICIES, CompactionResult, sort_out
-from weft.context.topics import topics_of
 from weft.core.errors import Invalid, NotFound
 from weft.core.types import MAX_IDS_PER_READ, Guard, NodeVersion
 from weft.files.paths import read_path

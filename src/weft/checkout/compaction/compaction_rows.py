@@ -14,9 +14,10 @@ from weft.core.clock import parse_instant
 from weft.core.errors import Invalid, NotFound
 from weft.core.kinds import DERIVED_FROM, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
 from weft.core.queries import TextQuery
-from weft.core.types import MAX_IDS_PER_READ, NOW, Find, Guard, NodeVersion, When
+from weft.core.types import NOW, Find, Guard, NodeVersion, When
 from weft.retrieval.scoring.retention import expires_at
 from weft.runtime.call_context import CallContext
+from weft.runtime.read_nodes import read_nodes
 from weft.text.lexical import query_terms, text_to_embed
 from weft.writing.checks.provenance import conversation_key, conversation_named
 
@@ -106,12 +107,7 @@ def _by_words(ctx: CallContext, selection: Selection, when: When, find: Find) ->
     hits = ctx.store.search_text(ctx.viewer, when, query, limit=MAX_FOUND).hits
     prefix = find.id_prefix or ""
     ids = [hit.node.id for hit in hits if hit.node.kind not in NOT_COMPACTED and hit.node.id.startswith(prefix)]
-    found = [
-        node
-        for start in range(0, len(ids), MAX_IDS_PER_READ)
-        for node in ctx.store.nodes(ctx.viewer, when, ids[start : start + MAX_IDS_PER_READ])
-    ]
-    return found, len(hits) < MAX_FOUND
+    return list(read_nodes(ctx, when, ids)), len(hits) < MAX_FOUND
 
 
 def says_something(node: NodeVersion) -> bool:

@@ -22,6 +22,7 @@ from weft.retrieval.judging.superseded import replaced_among
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import Label, Limit, Query
 from weft.runtime.operation import Operation
+from weft.runtime.read_nodes import read_nodes
 
 PROJECTION: Final = "Projection"
 MAX_PROJECTIONS: Final = 1_000
@@ -144,7 +145,7 @@ def compacted_nodes(ctx: CallContext, purpose: str, query: str, *, limit: int) -
     marked = [each for each in _Kept(ctx, projections).records if each["why"] not in UNMARKED and each["id"] in scores]
     ids = [each["id"] for each in sorted(marked, key=lambda each: -scores[each["id"]])][: 2 * limit]
     replaced = replaced_among(ctx, NOW, ids)
-    return tuple(node for node in _nodes(ctx, ids) if node.id not in replaced)[:limit]
+    return tuple(node for node in read_nodes(ctx, NOW, ids) if node.id not in replaced)[:limit]
 
 
 def uncited_note(records: Sequence[ProjectedRecord]) -> tuple[str, ...]:
@@ -183,7 +184,7 @@ class _Kept:
     def _read(self, some: Sequence[Mapping[str, Any]], dropped: Counter[str]) -> Iterator[ProjectedRecord]:
         ctx = self._ctx
         ids = list(dict.fromkeys(each for record in some for each in (record["id"], *record.get("of", ()))))
-        nodes = {node.id: node for node in _nodes(ctx, ids)}
+        nodes = {node.id: node for node in read_nodes(ctx, NOW, ids)}
         replaced = replaced_among(ctx, NOW, [record["id"] for record in some])
         citations = ctx.store.citations(ctx.viewer, [node.event for node in nodes.values()])
         for record in some:
@@ -217,11 +218,6 @@ class _Kept:
             more=record.get("more", 0),
             stale="" if own == record["event"] else CHANGED,
         )
-
-
-def _nodes(ctx: CallContext, ids: Sequence[str]) -> Iterator[NodeVersion]:
-    for start in range(0, len(ids), MAX_IDS_PER_READ):
-        yield from ctx.store.nodes(ctx.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
 
 
 def _order(ctx: CallContext, query: str | None, project: str | None) -> Any:

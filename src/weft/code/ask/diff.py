@@ -19,7 +19,7 @@ from weft.code.parse.parse import MAX_SOURCE_BYTES
 from weft.core.clock import parse_instant, to_iso
 from weft.core.errors import Forbidden, Invalid, NotFound, WeftError
 from weft.core.queries import NodeFilter
-from weft.core.types import MAX_IDS_PER_READ, NOW, SCOPES, Find, NodeVersion, Viewer, When
+from weft.core.types import NOW, SCOPES, Find, NodeVersion, Viewer, When
 from weft.documents.keep.freshness import freshness_note
 from weft.files import git
 from weft.files.document_suffixes import form_of
@@ -31,6 +31,7 @@ from weft.runtime.call_context import CallContext
 from weft.runtime.indexed_commits import of_project
 from weft.runtime.moments import looks_like_sha, looks_like_tx, names_commit
 from weft.runtime.operation import Operation
+from weft.runtime.read_nodes import read_nodes
 
 CODE_KINDS: Final = ("File", *SYMBOL_KINDS)
 MOST_FILES: Final = 1_000_000
@@ -361,12 +362,8 @@ def _later(ctx: CallContext, pos: int) -> tuple[str, ...]:
 
 
 def _nodes(ctx: CallContext, when: When, ids: list[str]) -> dict[str, NodeVersion]:
-    found: dict[str, NodeVersion] = {}
-    for start in range(0, len(ids), MAX_IDS_PER_READ):
-        nodes = ctx.store.nodes(ctx.viewer, when, ids[start : start + MAX_IDS_PER_READ])
-        found.update((node.id, node) for node in nodes)
     own = ctx.settings.project
-    return {each: node for each, node in found.items() if node.guard.project == own}
+    return {node.id: node for node in read_nodes(ctx, when, ids) if node.guard.project == own}
 
 
 def _of_node(node: NodeVersion) -> NodeDelta:

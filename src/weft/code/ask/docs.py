@@ -16,6 +16,7 @@ from weft.recall.answer_limits import bounded
 from weft.recall.request import Asking, read_ask
 from weft.recall.show_values import show_node
 from weft.retrieval import recipes
+from weft.retrieval.citations.document_parts import first_line
 from weft.retrieval.pipeline import run
 from weft.retrieval.sources.subscriptions import cited
 from weft.runtime.call_context import CallContext
@@ -96,7 +97,7 @@ def _naming(ctx: CallContext, symbol: str) -> tuple[list[NodeVersion], tuple[str
     ids = [node.id for node in known]
     steps = ctx.store.neighbours(ctx.viewer, NOW, ids, rels=(MENTIONS_CODE,), direction="in", limit=MOST_MENTIONS)
     found = {step.node.id: step.node for step in steps}
-    ordered = sorted(found.values(), key=lambda node: (str(node.props.get("source", "")), _line(node)))
+    ordered = sorted(found.values(), key=lambda node: (str(node.props.get("source", "")), first_line(node)))
     if ordered:
         return ordered, ()
     why = f"{len(known)} symbols have that name, and only unambiguous names are linked" if len(known) > 1 else ""
@@ -120,14 +121,9 @@ def _passage(node: NodeVersion, citations: Mapping[int, str]) -> DocPassage:
         source=str(node.props.get("source", "")),
         text=excerpt(words, 0, SHOWN_CHARACTERS, 0),
         citation=shown.citation,
-        line=_line(node),
+        line=first_line(node),
         flags=shown.flags,
     )
-
-
-def _line(node: NodeVersion) -> int:
-    line = node.props.get("line")
-    return line if isinstance(line, int) else 0
 
 
 OPERATIONS = (

@@ -24,8 +24,7 @@ from weft.core.types import Census, Tx
 from weft.documents.keep.file_versions import name_problem
 from weft.documents.keep.freshness import digest_of
 from weft.documents.keep.known_files import files_known, hidden_files, sees_all
-from weft.documents.keep.linked_files import links_told
-from weft.files.document_suffixes import form_of
+from weft.documents.keep.linked_files import is_indexed, links_told
 from weft.files.languages import language_of
 from weft.files.skipped_files import some_of_each
 from weft.files.walk import Skipped, walk
@@ -243,7 +242,7 @@ def _pending(ctx: CallContext, known: Known, *, whole: bool) -> tuple[tuple[str,
     root = ctx.settings.root
     if not root.is_dir():
         return (), False, ()
-    walked = walk(root, root, wanted=_is_indexed, ignore=ctx.settings.ignore)
+    walked = walk(root, root, wanted=is_indexed, ignore=ctx.settings.ignore)
     there = frozenset(walked.files)
     changed: list[str] = []
     problems = [*walked.skipped, *links_told(ctx, root, walked.links)] if whole else []
@@ -275,10 +274,6 @@ def _problem(ctx: CallContext, path: str) -> Skipped | None:
     place = ctx.settings.root / path
     shut = os.path.lexists(place) and not os.access(place, os.R_OK)
     return Skipped(path=path, reason="cannot be read: Permission denied") if shut else None
-
-
-def _is_indexed(name: str) -> bool:
-    return language_of(name) is not None or form_of(name) is None
 
 
 def _languages(known: Known) -> dict[str, int]:

@@ -27,13 +27,14 @@ from weft.code.ask.workspaces import workspace_of
 from weft.context.code_pack import SymbolRef, shown_name
 from weft.core.errors import Invalid, NotFound
 from weft.core.queries import NodeFilter
-from weft.core.types import MAX_IDS_PER_READ, NOW, Neighbour, NodeVersion, When
+from weft.core.types import NOW, Neighbour, NodeVersion, When
 from weft.documents.keep.freshness import freshness_note
 from weft.documents.keep.source_lines import path_of
 from weft.recall.answer_limits import bounded_lists
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import Moment
 from weft.runtime.operation import Operation
+from weft.runtime.read_nodes import read_nodes
 
 MAX_CHANGED: Final = 2_000  # symbols that a change may be of
 MAX_DELTAS: Final = 1_000  # of what came, went and changed since a moment, each
@@ -191,8 +192,7 @@ def _since(ctx: CallContext, when: When, since: str, made: _Changed) -> None:
     found = diff_since(ctx, DiffSince(since=since, limit=MAX_DELTAS))
     _gone(ctx, when, [each.id for each in found.removed], made)
     ids = [each.id for each in (*found.modified, *found.added)]
-    for at in range(0, len(ids), MAX_IDS_PER_READ):
-        made.nodes.update((n.id, n) for n in ctx.store.nodes(ctx.viewer, when, ids[at : at + MAX_IDS_PER_READ]))
+    made.nodes.update((node.id, node) for node in read_nodes(ctx, when, ids))
     more = f"since {found.since}: only the first {MAX_DELTAS:,} changes are followed"
     most = max(len(found.added), len(found.removed), len(found.modified))
     made.notes.extend(note for note in found.notes if note != MORE_THAN_LIMIT)
@@ -208,10 +208,7 @@ def _gone(ctx: CallContext, when: When, ids: Sequence[str], made: _Changed) -> N
         then = When(valid_at=end - 1, known_at=when.known_at)
         steps, _ = all_joined(ctx, then, [node.id for node, each in ended if each == end], DEPENDANTS, "in")
         users = list(dict.fromkeys(step.node.id for some in steps.values() for step in some))
-        there: dict[str, NodeVersion] = {}
-        for at in range(0, len(users), MAX_IDS_PER_READ):
-            nodes = ctx.store.nodes(ctx.viewer, when, users[at : at + MAX_IDS_PER_READ])
-            there.update((node.id, node) for node in nodes)
+        there = {node.id: node for node in read_nodes(ctx, when, users)}
         for start, some in steps.items():
             made.former[start] = [replace(step, node=there[step.node.id]) for step in some if step.node.id in there]
     unknown = len(ids) - len(ended)

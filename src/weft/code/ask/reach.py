@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.code.ask.lookup import MOST_OF_ONE, all_joined, called_at, is_test
+from weft.core.slices import in_slices
 from weft.core.types import Direction, Neighbour, NodeVersion, When
 from weft.documents.keep.source_lines import citation_of, line_of, path_of
 from weft.runtime.call_context import CallContext
@@ -111,8 +112,7 @@ def _steps(
     former: Mapping[str, Sequence[Neighbour]],
 ) -> Iterator[tuple[str, Neighbour, bool]]:
     """(start, step, whether that start has more than are told), start by start."""
-    for at in range(0, len(starts), AT_ONCE):
-        some = starts[at : at + AT_ONCE]
+    for some in in_slices(starts, AT_ONCE):
         steps, cut = all_joined(ctx, when, some, rels, direction)
         for start in some:
             for step in (*former.get(start, ()), *steps.get(start, ())):

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from weft.code.ask.workspaces import source_dir_of, told_root, workspace_of
-from weft.code.index.embedding_later import embed_later, embed_until
+from weft.code.index.embedding import embed_later, embed_until
 from weft.code.index.index_turn import index_in_turn
 from weft.code.watch.watch import counts_of, ensure_watched
 from weft.core.errors import Busy, Forbidden, Invalid, NotFound, StoreError

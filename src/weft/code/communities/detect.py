@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from weft.code.resolve.texts import folders_above
 from weft.files.test_files import is_test_file
 
 SEED: Final = 7
@@ -101,25 +102,18 @@ def _joined_by_folder(paths: Mapping[str, str], groups: list[list[str]]) -> list
     placed = {file: at for at, group in enumerate(groups) for file in group}
     held: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for file, at in placed.items():
-        for folder in _folders(paths[file]):
+        for folder in folders_above(paths[file]):
             held[folder][at] += 1
     alone: defaultdict[str, list[str]] = defaultdict(list)
     for file in sorted(paths):
         if file in placed:
             continue
-        near = next((folder for folder in _folders(paths[file]) if folder and held[folder]), None)
+        near = next((folder for folder in folders_above(paths[file]) if folder and held[folder]), None)
         if near is None:
             alone[paths[file].partition("/")[0] if "/" in paths[file] else ""].append(file)
         else:
             groups[min(held[near].items(), key=lambda each: (-each[1], each[0]))[0]].append(file)
     return groups + list(alone.values())
-
-
-def _folders(path: str) -> Iterable[str]:
-    """The folders around a file, innermost first; the root is an empty name."""
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _inner_weight(linked: LinkedFiles, group: Sequence[str]) -> Mapping[str, float]:
@@ -150,7 +144,7 @@ def labels_of(groups: Sequence[Sequence[str]]) -> tuple[str, ...]:
     Best connected file first in each group. No two are the same.
     """
     own = [[path for path in paths if not is_test_file(path)] or list(paths) for paths in groups]
-    sizes = Counter(folder for paths in own for path in paths for folder in _folders(path))
+    sizes = Counter(folder for paths in own for path in paths for folder in folders_above(path))
     everywhere = {folder for folder, size in sizes.items() if size == sum(map(len, own))} if len(own) > 1 else set()
     folders = [_own_folder(paths, sizes, everywhere) for paths in own]
     shared = Counter(folders)
@@ -169,7 +163,7 @@ def labels_of(groups: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 def _own_folder(paths: Sequence[str], sizes: Mapping[str, int], everywhere: Collection[str]) -> str:
     """The folder that is most this group's: many of its files lie in it, and few others do. By its last two names."""
-    counts = Counter(folder for path in paths for folder in _folders(path) if folder not in everywhere)
+    counts = Counter(folder for path in paths for folder in folders_above(path) if folder not in everywhere)
     enough = [
         folder
         for folder, count in counts.items()

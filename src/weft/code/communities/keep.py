@@ -24,11 +24,13 @@ from weft.code.communities.detect import (
     weight_of,
 )
 from weft.core.kinds import COMMUNITY
+from weft.core.slices import in_slices
 from weft.core.types import NOW, EdgeVersion, Find, Guard, NodeVersion, When
 from weft.documents.keep.source_lines import told_of
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.runtime.call_context import CallContext
+from weft.runtime.read_nodes import read_nodes
 from weft.writing.build.commit import commit
 
 MEMBER: Final = "BELONGS_TO"
@@ -38,7 +40,7 @@ MAX_COMMUNITIES: Final = 2_000
 MAX_LINKS: Final = 2_000_000
 PAGE: Final = 10_000
 EDGES_AN_EVENT: Final = 1_000
-SLICE: Final = 500
+NODES_AN_EVENT: Final = 50
 
 
 class CommunitiesFound(Struct, frozen=True, kw_only=True):
@@ -183,9 +185,7 @@ def _mark(guard: Guard) -> str:
 
 
 def _symbols(ctx: CallContext, ids: set[str]) -> dict[str, NodeVersion]:
-    wanted = sorted(ids)
-    slices = (wanted[at : at + SLICE] for at in range(0, len(wanted), SLICE))
-    return {node.id: node for some in slices for node in ctx.store.nodes(ctx.viewer, NOW, some)}
+    return {node.id: node for node in read_nodes(ctx, NOW, sorted(ids))}
 
 
 def _kept(
@@ -234,12 +234,12 @@ def _drafts(
 ) -> list[Draft]:
     """The nodes first: edges join what is there."""
     drafts = [
-        Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(nodes[at : at + SLICE // 10])))
-        for at in range(0, len(nodes), SLICE // 10)
+        Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(some)))
+        for some in in_slices(nodes, NODES_AN_EVENT)
     ]
     drafts += [
-        Draft(kind="graph.asserted", payload=graph.Asserted(edges=tuple(edges[at : at + EDGES_AN_EVENT])))
-        for at in range(0, len(edges), EDGES_AN_EVENT)
+        Draft(kind="graph.asserted", payload=graph.Asserted(edges=tuple(links)))
+        for links in in_slices(edges, EDGES_AN_EVENT)
     ]
     if over.nodes or over.edges:
         drafts.append(Draft(kind="graph.ended", payload=over))

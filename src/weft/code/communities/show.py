@@ -18,10 +18,10 @@ from weft.runtime.fields import AsOf, KnownAt, Limit
 from weft.runtime.moments import read_when
 from weft.runtime.operation import Operation
 from weft.runtime.priorities import Priorities
+from weft.runtime.read_nodes import read_nodes
 
 FILES_SHOWN: Final = 8
 TO_DO: Final = "they are found when a workspace is indexed first, and by a rebuild in mode full"
-SLICE: Final = 500
 # Of a community its label and its line say the most: fewer of them, rather than labels alone.
 PRIORITIES: Final[Priorities] = {
     "label": "required",
@@ -104,8 +104,7 @@ def communities_shown(ctx: CallContext, when: When) -> tuple[CommunityShown, ...
 
 
 def _nodes(ctx: CallContext, when: When, ids: Sequence[str]) -> Mapping[str, NodeVersion]:
-    slices = (ids[at : at + SLICE] for at in range(0, len(ids), SLICE))
-    return {node.id: node for some in slices for node in ctx.store.nodes(ctx.viewer, when, some)}
+    return {node.id: node for node in read_nodes(ctx, when, ids)}
 
 
 def _named(node: NodeVersion) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ code there is then, and only what differs from the links that stand is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from msgspec.structs import asdict
 
 from weft.code.index.names import CodeNames
 from weft.core.queries import NodeFilter
+from weft.core.slices import in_slices
 from weft.core.types import MAX_IDS_PER_READ, NOW, Find, NodeVersion, Way, When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
@@ -116,8 +116,7 @@ def _text(ctx: CallContext, file: str) -> str:
 
 def _standing(ctx: CallContext, chunks: Sequence[str]) -> Iterator[Link]:
     """The links that these chunks have."""
-    for start in range(0, len(chunks), MAX_IDS_PER_READ):
-        some = chunks[start : start + MAX_IDS_PER_READ]
+    for some in in_slices(chunks, MAX_IDS_PER_READ):
         steps = ctx.store.neighbours(ctx.viewer, NOW, some, rels=(MENTIONS_CODE,), direction="out", limit=MAX_LINKS * 2)
         yield from ((step.start, step.node.id) for step in steps)
 
@@ -177,17 +176,11 @@ def _names_changed(ctx: CallContext, files: Collection[str], since: int | None) 
 def _write(ctx: CallContext, made: Sequence[graph.EdgeAssertion], ended: Sequence[Link]) -> str:
     """One event for each batch; a note if something went wrong with it."""
     note = ""
-    for edges in _batches(made):
+    for edges in in_slices(made, EDGES_PER_EVENT):
         draft = Draft(kind="graph.asserted", payload=graph.Asserted(edges=tuple(edges)))
         note = note or append_stamped(ctx, [draft]).note
-    for links in _batches(ended):
+    for links in in_slices(ended, EDGES_PER_EVENT):
         names = tuple(graph.EdgeName(src=src, rel=MENTIONS_CODE, dst=dst) for src, dst in links)
         draft = Draft(kind="graph.ended", payload=graph.Ended(edges=names, reason=REASON))
         note = note or append_stamped(ctx, [draft]).note
     return note
-
-
-def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    left = iter(items)
-    while some := list(islice(left, EDGES_PER_EVENT)):
-        yield some

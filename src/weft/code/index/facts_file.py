@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from weft.code.parse.facts import READER_VERSION, FileFacts
 from weft.core.errors import DiskFull
+from weft.core.slices import in_slices
 
 if TYPE_CHECKING:
     import apsw
@@ -223,8 +224,7 @@ class FactsFile:
         return {path: OtherKnown(*rest) for path, *rest in self._among(query, paths)}
 
     def _among(self, query: str, names: Sequence[str]) -> Iterator[Any]:
-        for start in range(0, len(names), NAMES_AT_ONCE):
-            some = names[start : start + NAMES_AT_ONCE]
+        for some in in_slices(names, NAMES_AT_ONCE):
             yield from self._db.execute(f"{query} ({','.join('?' * len(some))})", some)
 
     def knows(self, path: str) -> bool:

@@ -26,7 +26,7 @@ from weft.code.parse.parse import MAX_SOURCE_BYTES
 from weft.code.resolve.tree import Sources
 from weft.core.clock import to_iso
 from weft.core.errors import Conflict, Forbidden, Invalid, NotFound
-from weft.core.types import MAX_IDS_PER_READ, EdgeVersion, Find, Guard, NodeVersion, When
+from weft.core.types import EdgeVersion, Find, Guard, NodeVersion, When
 from weft.documents.keep.file_versions import name_problem
 from weft.documents.keep.parser_faults import faults_told
 from weft.documents.keep.source_lines import symbols_of
@@ -41,6 +41,7 @@ from weft.retrieval.citations.file_ids import file_id
 from weft.runtime.call_context import CallContext
 from weft.runtime.indexed_commits import OUT_OF_GIT, Place, place_of
 from weft.runtime.operation import Operation
+from weft.runtime.read_nodes import read_nodes
 from weft.writing.build.commit import append_stamped
 from weft.writing.checks.project_roots import claim_code
 from weft.writing.checks.provenance import TaskClosed
@@ -340,12 +341,7 @@ class _History:
 
     def _missing(self, modules: Mapping[str, str]) -> dict[str, str]:
         """Of nodes outside, those that are not there at the commit's time."""
-        ids = list(modules)
-        there = {
-            node.id
-            for start in range(0, len(ids), MAX_IDS_PER_READ)
-            for node in self._ctx.store.nodes(self._ctx.viewer, self._when, ids[start : start + MAX_IDS_PER_READ])
-        }
+        there = {node.id for node in read_nodes(self._ctx, self._when, list(modules))}
         return {each: name for each, name in modules.items() if each not in there}
 
     def _links_held(self, files: Iterable[str]) -> dict[str, list[LinkKept]]:

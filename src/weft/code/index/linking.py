@@ -14,11 +14,12 @@ from weft.code.index.facts_file import FactsFile, LinkKept
 from weft.code.index.links import LINK_RELATIONS, IndexedProject, ResolvedFile, link_drafts
 from weft.core.errors import NotFound, WeftError
 from weft.core.queries import NodeFilter
-from weft.core.types import MAX_IDS_PER_READ, NOW, SCOPES, EdgeVersion, Guard
+from weft.core.types import NOW, SCOPES, EdgeVersion, Guard
 from weft.documents.keep.file_versions import look_up
 from weft.log.draft import Draft
 from weft.retrieval.citations.file_ids import SYMBOL_KINDS, file_id
 from weft.runtime.call_context import CallContext
+from weft.runtime.read_nodes import read_nodes
 from weft.writing.build.deletions import pages
 
 FEW_SYMBOLS: Final = 100  # of a file, whose links are looked up one by one
@@ -101,9 +102,7 @@ class Linking:
     def _look_for(self, modules: Iterable[str]) -> None:
         """Looks up which of these have a node."""
         ids = [node for node in dict.fromkeys(modules) if node not in self._modules]
-        for start in range(0, len(ids), MAX_IDS_PER_READ):
-            found = self._ctx.store.nodes(self._ctx.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
-            self._modules.update({node.id: node.guard for node in found})
+        self._modules.update({node.id: node.guard for node in read_nodes(self._ctx, NOW, ids)})
 
     def _new_modules(self, resolved: ResolvedFile, guard: Guard) -> dict[str, str]:
         """Modules outside that have no node yet, or one that fewer may see than may see the file."""

@@ -15,12 +15,14 @@ from weft.code.parse.summary import purpose_of
 from weft.code.parse.symbols import SourceFile, Symbol
 from weft.conversations.turns import LATEST
 from weft.core.queries import NodeFilter
+from weft.core.slices import in_slices
 from weft.core.types import MAX_IDS_PER_READ, NOW, Guard, NodeVersion, When
 from weft.documents.keep.source_lines import symbols_of
 from weft.log.draft import Draft
 from weft.log.kinds import code
 from weft.retrieval.citations.file_ids import file_id, spans_of
 from weft.runtime.call_context import CallContext
+from weft.runtime.read_nodes import read_nodes
 
 MAX_SIGNATURE_CHARACTERS: Final = 500
 MAX_CALLS: Final = 50  # of a symbol that are kept as they are written
@@ -113,11 +115,7 @@ def keys_renamed(ctx: CallContext, guard: Guard, source: SourceVersion) -> Mappi
     node_id = file_id(guard.project, source.path)
     symbols = () if source.read is None else source.read.symbols
     kinds = {f"{node_id}::{symbol.key}": symbol.kind for symbol in symbols}
-    ids, there = list(kinds), dict[str, str]()
-    for start in range(0, len(ids), MAX_IDS_PER_READ):
-        found = ctx.store.nodes(ctx.viewer, LATEST, ids[start : start + MAX_IDS_PER_READ])
-        there.update({node.id: node.kind for node in found})
-    if there == kinds:
+    if {node.id: node.kind for node in read_nodes(ctx, LATEST, list(kinds))} == kinds:
         return {}
     keys = _keys(symbols, _kinds_known(ctx, node_id, _standing(ctx, guard, source.path)))
     return {symbol.key: key for symbol, key in zip(symbols, keys, strict=True) if symbol.key != key}
@@ -214,9 +212,8 @@ def _parting(
     assert isinstance(payload, code.Indexed)
     moved = _moved(payload.id, payload.symbols, standing)
     around = {f"{payload.id}::{each.key}": _around(payload.id, each) for each in payload.symbols if each.key in moved}
-    ids, parted = list(around), list[code.Joined]()
-    for start in range(0, len(ids), MAX_IDS_PER_READ):
-        some = ids[start : start + MAX_IDS_PER_READ]
+    parted = list[code.Joined]()
+    for some in in_slices(list(around), MAX_IDS_PER_READ):
         steps = ctx.store.neighbours(
             ctx.viewer, when, some, rels=("CONTAINS",), direction="in", limit=PARENTS_AT_MOST * len(some)
         )

@@ -20,6 +20,7 @@ from weft.code.index.records import SourceVersion, is_version
 from weft.code.index.workspace_files import WorkspaceFiles
 from weft.code.index.writing import CodeWriting
 from weft.core.errors import Forbidden, WeftError
+from weft.core.slices import in_slices
 from weft.core.types import NodeVersion
 from weft.documents.keep.file_versions import FileState, look_up, name_problem
 from weft.documents.keep.known_files import files_known, sees_all
@@ -166,8 +167,8 @@ class CodeRun:
     def nodes_of(self, paths: Sequence[str]) -> list[NodeVersion]:
         """The nodes that stand of these files, which are gone; what is known of others is forgotten."""
         nodes: list[NodeVersion] = []
-        for start in range(0, len(paths), FILES_AT_ONCE):
-            seen = look_up(self._ctx, [self._id(path) for path in paths[start : start + FILES_AT_ONCE]])
+        for some in in_slices(paths, FILES_AT_ONCE):
+            seen = look_up(self._ctx, [self._id(path) for path in some])
             nodes += [each.known for each in seen.values() if each.known is not None and each.known.kind == "File"]
         standing = {str(node.props.get("path")) for node in nodes}
         self._writing.forget([path for path in paths if path not in standing])
@@ -182,9 +183,7 @@ class CodeRun:
 
     def _look(self, found: WorkspaceFiles) -> Iterator[tuple[str, FileState]]:
         """The files that have to be read, with how each stands in the graph."""
-        wanted = list(self._wanted(found))
-        for start in range(0, len(wanted), FILES_AT_ONCE):
-            some = wanted[start : start + FILES_AT_ONCE]
+        for some in in_slices(list(self._wanted(found)), FILES_AT_ONCE):
             seen = look_up(self._ctx, [self._id(path) for path in some])
             for path in some:
                 if self._stands(path, seen[self._id(path)]):

@@ -29,7 +29,8 @@ from weft.code.index.reader import reader_of
 from weft.code.index.records import SourceVersion, index, is_version, keys_renamed
 from weft.code.parse.facts import READER_VERSION
 from weft.core.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge, WeftError
-from weft.core.types import MAX_IDS_PER_READ, NOW, NodeVersion
+from weft.core.slices import in_slices
+from weft.core.types import NOW, NodeVersion
 from weft.documents.keep.document_records import REASON
 from weft.documents.keep.file_versions import FileState, look_up
 from weft.documents.keep.source_lines import symbols_of
@@ -38,8 +39,9 @@ from weft.log.kinds import graph, transaction
 from weft.models.embedding import Embedding
 from weft.retrieval.citations.file_ids import file_id
 from weft.runtime.call_context import CallContext
+from weft.runtime.read_nodes import read_nodes
 from weft.writing.build.commit import MAX_DECISIONS, append_stamped
-from weft.writing.build.deletions import restore_whole, slices
+from weft.writing.build.deletions import MAX_AT_ONCE, restore_whole
 from weft.writing.checks.provenance import TaskClosed
 from weft.writing.checks.rights import Rights
 
@@ -254,7 +256,7 @@ class CodeWriting:
         path = str(node.props.get("path") or "")
         parts = [each.id for each in symbols_of(self._ctx, NOW, node.id)]
         drafts = link_drafts(path, node.guard, self._linking.standing(path, node.guard), None, {})
-        for some in slices((*parts, node.id)):
+        for some in in_slices((*parts, node.id), MAX_AT_ONCE):
             drafts.append(Draft(kind="graph.ended", payload=graph.Ended(nodes=tuple(some), reason=REASON)))
         return drafts
 
@@ -350,11 +352,7 @@ class CodeWriting:
     def _write_some_links(self, resolved: ResolvedFile, problem: WeftError) -> None:
         """Links that lead to what the caller may not see, or what is not there, are left out."""
         ids = list(dict.fromkeys(each.target for each in resolved.links))
-        there = {
-            node.id
-            for start in range(0, len(ids), MAX_IDS_PER_READ)
-            for node in self._ctx.store.nodes(self._ctx.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
-        }
+        there = {node.id for node in read_nodes(self._ctx, NOW, ids)}
         left = tuple(each for each in resolved.links if each.target in there or each.target in resolved.modules)
         if len(left) == len(resolved.links):
             self._outcome.problem(resolved.path, problem)

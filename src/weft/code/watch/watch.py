@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.code.ask.workspaces import is_indexed, place_of, settings_in
-from weft.code.index.embedding_later import embed_later
+from weft.code.index.embedding import embed_later
 from weft.code.index.index_turn import index_in_turn
 from weft.code.index.reader import reader_of
 from weft.code.watch.sources import ChangeSource, PollingSource, SystemSource

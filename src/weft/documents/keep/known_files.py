@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
+from weft.core.slices import in_slices
 from weft.core.types import NOW, SCOPES, Find, NodeVersion
 from weft.retrieval.citations.file_ids import file_id
 from weft.runtime.call_context import CallContext
@@ -36,8 +37,7 @@ def sees_all(ctx: CallContext, seen: Collection[str], indexed: Collection[str] |
     if indexed is None:
         return len(files_known(everyone)) == len(seen)
     unseen = [file_id(ctx.settings.project, path) for path in indexed if path not in seen]
-    looked_up = range(0, len(unseen), AT_ONCE)
-    return not any(ctx.store.nodes(everyone.viewer, NOW, unseen[start : start + AT_ONCE]) for start in looked_up)
+    return not any(ctx.store.nodes(everyone.viewer, NOW, some) for some in in_slices(unseen, AT_ONCE))
 
 
 def hidden_files(ctx: CallContext) -> Literal["", "some", "all"]:

@@ -27,7 +27,7 @@ def links_told(ctx: CallContext, root: Path, links: Sequence[str]) -> Iterator[S
     Targets are named only inside the workspace.
     """
     top = os.path.realpath(root)
-    followed = iter(link for link in links if _is_indexed(link))
+    followed = iter(link for link in links if is_indexed(link))
     for link in islice(followed, MAX_FOLLOWED):
         yield Skipped(path=_shown(ctx, link), reason=ctx.privacy.masked(_reason(top, link)))
     yield from (Skipped(path=_shown(ctx, link), reason=IS_LINK) for link in followed)
@@ -37,8 +37,9 @@ def _shown(ctx: CallContext, link: str) -> str:
     return ctx.privacy.masked(printable(link))
 
 
-def _is_indexed(link: str) -> bool:
-    return language_of(link) is not None or form_of(link) is None
+def is_indexed(path: str) -> bool:
+    """Whether reading the code of a workspace reads files of this name: sources, and what is no document."""
+    return language_of(path) is not None or form_of(path) is None
 
 
 def _reason(top: str, link: str) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import asdict, replace
 
 from weft.context.excerpts import repeats
 from weft.core.queries import NodeFilter
+from weft.core.slices import in_slices
 from weft.core.types import NodeVersion, When
 from weft.documents.keep.document_records import UNFINISHED
 from weft.log.draft import Draft
@@ -18,7 +19,7 @@ from weft.log.kinds import document
 from weft.retrieval.citations.document_parts import KINDS, wholes_around
 from weft.retrieval.scoring.passages import is_of
 from weft.runtime.call_context import CallContext
-from weft.writing.build.deletions import pages, slices
+from weft.writing.build.deletions import MAX_AT_ONCE, pages
 
 MAX_VERSIONS: Final = 8  # searched for the last summary
 MAX_DELETED: Final = 10_000
@@ -84,7 +85,9 @@ def with_summaries(ctx: CallContext, ids: Sequence[str], deleted_at: int) -> tup
 
     A document read again in the meantime is marked for comparison, as its parts have old line numbers.
     """
-    nodes = [node for some in slices(ids) for node in pages(ctx, NodeFilter(ids=tuple(some), kinds=KINDS))]
+    nodes = [
+        node for some in in_slices(ids, MAX_AT_ONCE) for node in pages(ctx, NodeFilter(ids=tuple(some), kinds=KINDS))
+    ]
     found = []
     for whole, sections, _ in _by_document(ctx, nodes, frozenset(ids)):
         if whole.recorded_at > deleted_at:
@@ -109,7 +112,7 @@ def _by_document(ctx: CallContext, nodes: Iterable[NodeVersion], going: frozense
     parts = {node.id: node for node in nodes if node.kind in KINDS and node.props.get("document") not in going}
     documents: dict[str, Found] = {}
     seen: set[str] = set()
-    for some in slices(tuple(parts)):
+    for some in in_slices(tuple(parts), MAX_AT_ONCE):
         for part_id, way in wholes_around(ctx, [parts[each] for each in some]).items():
             if not way or way[-1].kind != "Document" or way[-1].id in going:
                 continue

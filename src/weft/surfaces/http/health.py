@@ -6,7 +6,6 @@ import asyncio
 import os
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Final
 
 from starlette.requests import Request
@@ -14,6 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from weft.access.tokens import TokenBook
 from weft.core.errors import WeftError
+from weft.files.paths import store_directory
 from weft.runtime.settings.load import Settings
 from weft.surfaces.callers import Callers
 from weft.surfaces.http.threads import CallThreads
@@ -104,11 +104,11 @@ class Health:
 
 def _is_full(settings: Settings) -> bool:
     """Whether the disk of a local store is full."""
-    scheme, _, rest = settings.store.partition("://")
-    if scheme != "sqlite" or not rest:
+    directory = store_directory(settings.store)
+    if directory is None:
         return False
     try:
-        found = os.statvfs(Path(rest).expanduser())
+        found = os.statvfs(directory)
     except (OSError, AttributeError):  # no directory yet; Windows
         return False
     return found.f_bavail * found.f_frsize < LEAST_BYTES

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from weft.files.file_lock import replace_whole
+from weft.files.paths import store_directory
 from weft.runtime.settings.load import Settings
 
 FILE: Final = "serving.json"
@@ -38,8 +38,8 @@ class StartRecord:
     """
 
     def __init__(self, settings: Settings) -> None:
-        scheme, _, rest = settings.store.partition("://")
-        self._path = Path(rest).expanduser().absolute() / FILE if scheme == "sqlite" and rest else None
+        directory = store_directory(settings.store)
+        self._path = directory / FILE if directory is not None else None
         self._held: int | None = None
 
     def begin(self, now_us: int) -> Start:

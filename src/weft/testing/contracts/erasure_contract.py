@@ -29,11 +29,13 @@ Item = TypeVar("Item")
 def erased(scribe: Scribe, *ids: str, names: tuple[str, ...] = ()) -> ErasureCounts:
     """Erases, as the operator."""
     scribe.clock.step()
-    return erase(
-        RewriteAccess(store=scribe.store, writer=WRITER, viewer=OPERATOR, clock=scribe.clock, progress=lambda *_: None),
-        ids=ids,
-        names=names,
-        what="subject",
+    return erase(rewriting(scribe), ids=ids, names=names, what="subject")
+
+
+def rewriting(scribe: Scribe) -> RewriteAccess:
+    """What the operator rewrites a log with."""
+    return RewriteAccess(
+        store=scribe.store, writer=WRITER, viewer=OPERATOR, clock=scribe.clock, progress=lambda *_: None
     )
 
 

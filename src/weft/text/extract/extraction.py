@@ -24,6 +24,7 @@ from weft.text.extract.findings import (
     FoundPreference,
     FoundQuantity,
     Span,
+    moved_span,
 )
 from weft.text.extract.names.mentioned_names import MAX_NAMES, mentioned_names
 from weft.text.extract.quantities import quantities
@@ -100,20 +101,22 @@ class _Gathered:
                 continue
             moved = replace(
                 fact,
-                subject_span=_moved(fact.subject_span, start),
-                object_span=_moved(fact.object_span, start),
+                subject_span=moved_span(fact.subject_span, start),
+                object_span=moved_span(fact.object_span, start),
             )
             self.facts.append(moved)
         if self.speaker not in _MACHINES:  # a model has no preferences
             for each in preferences(sentence, names, self.speaker):
-                moved_holder = _moved(each.holder_span, start)
-                self.preferences.append(replace(each, span=_moved(each.span, start), holder_span=moved_holder))
+                moved_holder = moved_span(each.holder_span, start)
+                self.preferences.append(replace(each, span=moved_span(each.span, start), holder_span=moved_holder))
         effect = refers_back(sentence)
         if effect is not None and self.before is not None:
-            self.causes.append(FoundCause(cause=self.before, effect=_moved(effect, start), confidence=0.8))
+            self.causes.append(FoundCause(cause=self.before, effect=moved_span(effect, start), confidence=0.8))
         else:
             for cause in causes(sentence):
-                moved_cause = replace(cause, cause=_moved(cause.cause, start), effect=_moved(cause.effect, start))
+                moved_cause = replace(
+                    cause, cause=moved_span(cause.cause, start), effect=moved_span(cause.effect, start)
+                )
                 self.causes.append(moved_cause)
 
     def done(self) -> Extraction:
@@ -169,10 +172,6 @@ def _label_of(text: str, sentence: str, start: int, speaker: str) -> tuple[str, 
     return None
 
 
-def _moved(span: Span, by: int) -> Span:
-    return (span[0] + by, span[1] + by)
-
-
 def _shifted(found: Sequence[Any], by: int) -> list[Any]:
     """The findings with spans moved by an offset."""
-    return [replace(each, span=_moved(each.span, by)) for each in found] if by else list(found)
+    return [replace(each, span=moved_span(each.span, by)) for each in found] if by else list(found)

@@ -12,6 +12,11 @@ MarkKind = Literal["url", "email", "handle", "hashtag", "path", "identifier"]
 Polarity = Literal["likes", "dislikes"]
 
 
+def moved_span(span: Span, by: int) -> Span:
+    """A span that begins and ends so many characters later."""
+    return (span[0] + by, span[1] + by)
+
+
 class FoundName(Struct, frozen=True, kw_only=True):
     """A name as written. The kind is a guess, Entity by default."""
 

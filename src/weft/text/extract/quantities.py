@@ -55,7 +55,6 @@ _QUANTITY = re.compile(
     rf"|\b(?P<spelt>{_SPELT})\b(?!\s?(?:{_SCALE})\b)",
     re.IGNORECASE,
 )
-_CURRENCY_GAP = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]\s?$")
 _PERCENT = re.compile(r"\s?(?:%|percent\b|per cent\b)")
 _DEGREE = re.compile(r"\s?°\s?[CF]?\b|\s?[″”\"](?=[\s,.)]|$)|\s?°")
 _UNIT = re.compile(r"[ -]?((?:square|cubic|sq\.?) )?([A-Za-z]+)(?:[ -](old|long|wide|tall|high|deep)\b)?")

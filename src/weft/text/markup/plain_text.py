@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from weft.text.markup.outline import Block, Kind, ParsedDocument, title_of
 
 MAX_HEADING_CHARACTERS = 90
-MIN_UNDERLINE = 3
 
 _UNDERLINE = re.compile(r"([=\-~^*#+_])\1{2,} *$")
 _NUMBERED = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,5})\.?[ \t]+(?P<title>[^\W\d_a-zß-öø-ÿ].*)$")

@@ -12,6 +12,7 @@ from weft.append.outbox import OutboxEntry
 from weft.core.clock import parse_instant, to_iso
 from weft.core.errors import Invalid
 from weft.core.kinds import DERIVED_FROM, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+from weft.core.slices import in_slices
 from weft.core.types import MAX_IDS_PER_READ, Find, NodeVersion, When
 from weft.runtime.call_context import CallContext
 from weft.text.lexical import name_key
@@ -113,8 +114,7 @@ def pages(ctx: CallContext, when: When, find: Find, what: str) -> Iterator[NodeV
 def not_superseded(ctx: CallContext, when: When, ids: Sequence[str]) -> set[str]:
     """The nodes that nothing visible to the caller has superseded."""
     left = set(ids)
-    for begin in range(0, len(ids), MAX_IDS_PER_READ):
-        some = ids[begin : begin + MAX_IDS_PER_READ]
+    for some in in_slices(ids, MAX_IDS_PER_READ):
         steps = ctx.store.neighbours(ctx.viewer, when, some, rels=(SUPERSEDES,), direction="in")
         left -= {step.start for step in steps if step.node.id != step.start}
     return left
@@ -235,8 +235,7 @@ def _goes_before(thing: _Thing) -> tuple[bool, bool, int]:
 
 def _merged(ctx: CallContext, when: When, ids: Sequence[str]) -> set[str]:
     found: set[str] = set()
-    for begin in range(0, len(ids), MAX_IDS_PER_READ):
-        some = ids[begin : begin + MAX_IDS_PER_READ]
+    for some in in_slices(ids, MAX_IDS_PER_READ):
         steps = ctx.store.neighbours(ctx.viewer, when, some, rels=(MERGES_INTO,), direction="out")
         found |= {step.start for step in steps if step.edge.src == step.start}
     return found

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 
 from weft.core.kinds import DERIVED_FROM, RECORD_KINDS, STRUCTURAL_KINDS, VIEWS
+from weft.core.slices import in_slices
 from weft.core.types import MAX_IDS_PER_READ, NodeVersion, When
 from weft.runtime.call_context import CallContext
 from weft.text.lexical import STOP_WORDS, text_to_embed, tokens
@@ -263,8 +264,7 @@ def _in_order(shorter: Iterable[object], longer: Iterable[object]) -> bool:
 
 def _weighed(ctx: CallContext, when: When, texts: Texts, likely: Sequence[tuple[int, int]]) -> Iterator[Pair]:
     """The similar pairs among the candidates, whose texts and vectors are read again."""
-    for begin in range(0, len(likely), MAX_IDS_PER_READ // 2):
-        some = likely[begin : begin + MAX_IDS_PER_READ // 2]
+    for some in in_slices(likely, MAX_IDS_PER_READ // 2):
         ids = list(dict.fromkeys(texts.ids[number] for pair in some for number in pair))
         nodes = {node.id: node for node in ctx.store.nodes(ctx.viewer, when, ids)}
         both = [(nodes.get(texts.ids[one]), nodes.get(texts.ids[other])) for one, other in some]
@@ -330,8 +330,8 @@ def _cosines(ctx: CallContext, pairs: Sequence[tuple[NodeVersion, NodeVersion]])
         return {}
     hashes = list(dict.fromkeys(node.content_hash for pair in pairs for node in pair))
     kept: dict[bytes, NDArray[np.float32]] = {}
-    for begin in range(0, len(hashes), MAX_IDS_PER_READ):
-        for key, data in ctx.store.vectors(ctx.viewer, model, hashes[begin : begin + MAX_IDS_PER_READ]).items():
+    for some in in_slices(hashes, MAX_IDS_PER_READ):
+        for key, data in ctx.store.vectors(ctx.viewer, model, some).items():
             row = np.frombuffer(data, np.float16).astype(np.float32)
             kept[key] = row / np.float32(max(float(np.linalg.norm(row)), 1e-9))
     wanted = {(one.content_hash, other.content_hash) for one, other in pairs}

@@ -8,7 +8,6 @@ stays deleted. Deletions too large for one commit use several that share a name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 
 from weft.core.kinds import CHUNK_MARK, DERIVED_FROM, RECORD_KINDS
 from weft.core.queries import NodeFilter
+from weft.core.slices import in_slices
 from weft.core.types import NOW, SCOPES, Event, NodeVersion, Viewer
 from weft.graph.folds import moves_of
 from weft.graph.moves import PutNode
@@ -162,20 +162,13 @@ def _by_size(ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield tuple(taken)
 
 
-def slices(ids: Sequence[str]) -> Iterator[list[str]]:
-    """Runs of ids of the size of one commit."""
-    left = iter(ids)
-    while some := list(islice(left, MAX_AT_ONCE)):
-        yield some
-
-
 def delete_in_slices(ctx: CallContext, ids: Sequence[str], *, reason: str, name: str) -> Committed:
     """Deletes many nodes in commits that share a name; the root, first in `ids`, is deleted last.
 
     So an interrupted call finds the root still there and continues under the same name.
     """
     done: Committed | None = None
-    batches = list(slices(ids))
+    batches = list(in_slices(ids, MAX_AT_ONCE))
     for number, some in enumerate(reversed(batches), start=1):
         done = commit(ctx, deletion_drafts(some, reason=reason, name=name))
         ctx.progress("deleting", number, len(batches))
@@ -186,7 +179,7 @@ def delete_in_slices(ctx: CallContext, ids: Sequence[str], *, reason: str, name:
 def restore_in_slices(ctx: CallContext, ids: Sequence[str], *, reason: str = "") -> Committed:
     """Restores many nodes. Returns the first commit."""
     first: Committed | None = None
-    for number, some in enumerate(slices(ids)):
+    for number, some in enumerate(in_slices(ids, MAX_AT_ONCE)):
         done = commit(ctx, restoration_drafts(some, reason=reason))
         first = first or done
         ctx.progress("restoring", min(len(ids), (number + 1) * MAX_AT_ONCE), len(ids))

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from weft.core.errors import Conflict, Corrupt, Forbidden, StoreError, TooLarge
 from weft.files.file_lock import locked_if_possible, replace_whole
+from weft.files.paths import store_directory
 from weft.runtime.settings.load import Settings
 from weft.text.name_search import NameSearch
 
@@ -274,8 +275,8 @@ def _key(place: Path) -> str:
 
 def _place(settings: Settings) -> Path | None:
     """Beside the store; None for a store in memory, which must not touch another store's register."""
-    scheme, _, rest = settings.store.partition("://")
-    return Path(rest).expanduser().absolute() / FILE if scheme == "sqlite" and rest else None
+    directory = store_directory(settings.store)
+    return directory / FILE if directory is not None else None
 
 
 def _known_now(place: Path | None) -> Files:

@@ -23,6 +23,7 @@ from msgspec import Struct
 from weft.core.errors import Corrupt, Forbidden, StoreError, TooLarge, WeftError
 from weft.files import git
 from weft.files.file_lock import locked_if_possible, replace_whole
+from weft.files.paths import store_directory
 from weft.runtime.settings.load import TOML_NAME, Settings, user_data
 
 FILE: Final = "roots.json"
@@ -203,9 +204,7 @@ def _known_as(root: Path) -> tuple[str, ...]:
 
 
 def _place(settings: Settings) -> Path:
-    scheme, _, rest = settings.store.partition("://")
-    directory = Path(rest).expanduser().absolute() if scheme == "sqlite" and rest else user_data()
-    return directory / FILE
+    return (store_directory(settings.store) or user_data()) / FILE
 
 
 def _read(place: Path) -> Names:

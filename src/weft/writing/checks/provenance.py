@@ -20,6 +20,7 @@ from weft.append.append import Fence
 from weft.core.errors import Away, Busy, Conflict, NotFound, Unproven
 from weft.core.kinds import DERIVED_FROM, GATED_KINDS, UNSEARCHED_KINDS
 from weft.core.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
+from weft.graph.folds import guard_of
 from weft.log.draft import Draft
 from weft.log.kinds import code, conversation, document, graph, memory
 from weft.runtime.call_context import CallContext
@@ -232,25 +233,19 @@ def _made_by(payload: Struct) -> Iterator[_Made]:
         case graph.Asserted():
             yield from (_of_node(node, node.kind) for node in payload.nodes)
         case document.Ingested():
-            yield _Made(id=payload.id, kind="Document", guard=_guard(payload))
+            yield _Made(id=payload.id, kind="Document", guard=guard_of(payload))
         case code.Indexed():
-            yield _Made(id=payload.id, kind="File", guard=_guard(payload))
+            yield _Made(id=payload.id, kind="File", guard=guard_of(payload))
         case conversation.Recorded():
             if payload.opens:
-                yield _Made(id=payload.id, kind=SESSION, guard=_guard(payload))
-            yield from (_Made(id=said.id, kind="Message", guard=_guard(payload)) for said in payload.messages)
+                yield _Made(id=payload.id, kind=SESSION, guard=guard_of(payload))
+            yield from (_Made(id=said.id, kind="Message", guard=guard_of(payload)) for said in payload.messages)
         case _:
             return
 
 
 def _of_node(node: Any, kind: str) -> _Made:
-    return _Made(id=node.id, kind=kind, guard=_guard(node), told=DERIVED_FROM not in node.props)
-
-
-def _guard(payload: Any) -> Guard:
-    return Guard(
-        project=payload.project, scope=payload.scope, agents=tuple(sorted(payload.agents)), sensitive=payload.sensitive
-    )
+    return _Made(id=node.id, kind=kind, guard=guard_of(node), told=DERIVED_FROM not in node.props)
 
 
 def for_task(ctx: CallContext, given: Struct) -> CallContext:

@@ -38,6 +38,7 @@ from weft.code.index.processes.worker import (
 )
 from weft.code.index.read_file import CodeRead, hashed_only
 from weft.code.parse.parse import TOO_LONG
+from weft.core.slices import in_slices
 from weft.documents.keep.parser_faults import TOO_MUCH_MEMORY
 from weft.files.languages import language_of
 from weft.files.process_limits import Limits, Why, why_ended
@@ -259,10 +260,7 @@ class Workers(Generic[Answer]):
 
 def read_files(root: str, items: Sequence[ToRead], *, redacts: bool) -> Generator[CodeRead, None, None]:
     """Reads many files, in processes, in whatever order."""
-    tasks = [
-        FilesTask(root=root, redacts=redacts, items=tuple(items[start : start + FILES_PER_TASK]))
-        for start in range(0, len(items), FILES_PER_TASK)
-    ]
+    tasks = [FilesTask(root=root, redacts=redacts, items=tuple(some)) for some in in_slices(items, FILES_PER_TASK)]
 
     def lost(task: Task, why: Why) -> CodeRead:
         assert isinstance(task, FilesTask)
@@ -294,11 +292,8 @@ def resolve_files(
 ) -> Generator[ResolvedFile, None, None]:
     """Resolves files, in processes where that is of use, in whatever order."""
     tasks = [
-        ResolveTask(
-            facts=str(facts.path), root=workspace.root, project=workspace.project, items=tuple(paths[start:end])
-        )
-        for start in range(0, len(paths), FILES_PER_TASK)
-        for end in (start + FILES_PER_TASK,)
+        ResolveTask(facts=str(facts.path), root=workspace.root, project=workspace.project, items=tuple(some))
+        for some in in_slices(paths, FILES_PER_TASK)
     ]
 
     def here() -> Iterator[ResolvedFile]:

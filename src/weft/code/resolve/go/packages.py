@@ -153,11 +153,6 @@ class Packages:
         names = [each for each in names if each != "main"] or names
         return self.package(folder, names[0], tests=tests) if names else None
 
-    def imported_name(self, folder: str) -> str:
-        """The name of the package in a folder, as importers see it."""
-        package = self.importable(folder, tests=False)
-        return package_name(package.files[0]) if package is not None else ""
-
     def of(self, facts: FileFacts) -> GoPackage:
         """The package that a file belongs to, as the file sees it."""
         folder = posixpath.dirname(facts.path)

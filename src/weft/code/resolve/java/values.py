@@ -455,12 +455,7 @@ class JavaValues(ChainFollower[Value]):
             return UNKNOWN
         found = self._simple_type(facts, place, first)
         if isinstance(found, Located):
-            for name in rest:
-                inner = self.inner(found, name)
-                if inner is None:
-                    return UNKNOWN
-                found = inner
-            return found
+            return self._inside(found, rest)
         return self.full_name(text) if rest and first[:1].islower() else found
 
     def _simple_type(self, facts: FileFacts, place: int, name: str) -> Located | Nowhere:
@@ -500,13 +495,17 @@ class JavaValues(ChainFollower[Value]):
             package = ".".join(parts[:at])
             found = self.classes.top(package, parts[at]) if parts[at] else None
             if found is not None:
-                for inner_name in parts[at + 1 :]:
-                    inner = self.inner(found, inner_name)
-                    if inner is None:
-                        return UNKNOWN
-                    found = inner
-                return found
+                return self._inside(found, parts[at + 1 :])
         return UNKNOWN if self.classes.is_package(name.rpartition(".")[0]) else OUTSIDE
+
+    def _inside(self, found: Located, names: Sequence[str]) -> Located | Nowhere:
+        """The class by these names, each inside the one before."""
+        for name in names:
+            inner = self.inner(found, name)
+            if inner is None:
+                return UNKNOWN
+            found = inner
+        return found
 
 
 def _call(step: str) -> tuple[str, CallArguments]:

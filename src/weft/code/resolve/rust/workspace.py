@@ -149,7 +149,6 @@ class Crate(Struct, frozen=True):
 
     name: str
     root: str
-    manifest: str
     outside: frozenset[str]
     inside: Mapping[str, str]
 
@@ -160,7 +159,6 @@ class CargoPackage(Struct, frozen=True):
     `needs` is what the library rests on, and which crates can be named; `roots` what else is a crate.
     """
 
-    manifest: str
     folder: str
     crates: tuple[Crate, ...]
     needs: tuple[Ask, ...] = ()
@@ -195,7 +193,7 @@ def _package(
 ) -> CargoPackage:
     needs, roots = RecordedProject(project), RecordedProject(project)
     crates = tuple(_crates(needs, roots, manifest, manifests, libraries))
-    return CargoPackage(manifest.path, manifest.folder, crates, tuple(needs.asks), tuple(roots.asks))
+    return CargoPackage(manifest.folder, crates, tuple(needs.asks), tuple(roots.asks))
 
 
 def bare_package(project: Project, path: str) -> CargoPackage:
@@ -205,8 +203,8 @@ def bare_package(project: Project, path: str) -> CargoPackage:
         for root in _ROOTS:
             place = joined(folder, root)
             if asked.exists(place):
-                return CargoPackage("", folder, (Crate("", place, "", frozenset(), {}),), tuple(asked.asks))
-    return CargoPackage("", "", (), tuple(asked.asks))
+                return CargoPackage(folder, (Crate("", place, frozenset(), {}),), tuple(asked.asks))
+    return CargoPackage("", (), tuple(asked.asks))
 
 
 def _manifest(project: Project, path: str) -> _Manifest | None:
@@ -246,13 +244,13 @@ def _crates(
     library = libraries[manifest.folder]
     seen = set()
     if needs.exists(library.root):
-        yield Crate(library.name, library.root, manifest.path, outside, inside)
+        yield Crate(library.name, library.root, outside, inside)
         inside = {**inside, library.name: library.root}
         seen.add(library.root)
     for called, path in _other_roots(roots, manifest):
         if path not in seen:
             seen.add(path)
-            yield Crate(called.replace("-", "_"), path, manifest.path, outside, inside)
+            yield Crate(called.replace("-", "_"), path, outside, inside)
 
 
 def _other_roots(project: Project, manifest: _Manifest) -> Iterator[tuple[str, str]]:

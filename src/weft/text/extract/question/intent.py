@@ -10,8 +10,6 @@ from msgspec import Struct
 
 Intent = Literal["WHY", "WHEN", "WHO", "WHAT", "EXPLORE"]
 RetrievalClass = Literal["entity", "temporal", "event", "general", "none"]
-INTENTS: Final[tuple[Intent, ...]] = ("WHY", "WHEN", "WHO", "WHAT", "EXPLORE")
-RETRIEVAL_CLASSES: Final[tuple[RetrievalClass, ...]] = ("entity", "temporal", "event", "general", "none")
 MAX_DEPTH: Final = 5
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.text.extract.assertion import HEDGE
-from weft.text.extract.findings import FoundFact, FoundName, NameKind, Span
+from weft.text.extract.findings import FoundFact, FoundName, NameKind, Span, moved_span
 from weft.text.extract.names.name_words import DEMONYMS, OCCUPATIONS
 from weft.text.extract.statements.sentence import ParsedSentence
 
@@ -132,15 +132,11 @@ def _apposition(telling: ParsedSentence, name: FoundName) -> Iterator[FoundFact]
         return
     if match["gap"] != " " and not telling.sentence.startswith(",", name.span[1]):
         return  # a list: "a painter, Ada Low and …"
-    yield telling.fact(name.span, "role", _moved(match.span("role"), offset), 0.85)
+    yield telling.fact(name.span, "role", moved_span(match.span("role"), offset), 0.85)
     if match["nation"] and match["nation"][0].isupper() and match["nation"].strip().lower() not in _NO_NATIONS:
         yield telling.fact(
-            name.span, "nationality", _moved((match.start("nation"), match.end("nation") - 1), offset), 0.85
+            name.span, "nationality", moved_span((match.start("nation"), match.end("nation") - 1), offset), 0.85
         )
-
-
-def _moved(span: Span, by: int) -> Span:
-    return (span[0] + by, span[1] + by)
 
 
 def _subject(telling: ParsedSentence) -> FoundName | None:
@@ -159,7 +155,6 @@ def _subject(telling: ParsedSentence) -> FoundName | None:
 
 
 _BORN = re.compile(r"(?:.{0,80}[;,] )?\s?(?:born|b\.)(?: [A-Z][\w.'’ -]{2,60},)?(?: on| in)? ")
-_DASH = re.compile(r"\s?(?:–|—|-|to|until)\s?(?:d\. |died )?")
 _IN_PLACE = re.compile(r",? (?:in )?(?=[^\W\d_a-z])")
 
 

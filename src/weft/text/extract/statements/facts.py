@@ -62,12 +62,17 @@ def _is_past(telling: ParsedSentence, rule: _Rule, subject: Span, match: re.Matc
     return rule.predicate in _LASTING and _PAST.search(telling.sentence, subject[1], match.end()) is not None
 
 
-def _place(telling: ParsedSentence, rule: _Rule) -> Iterator[FoundFact]:
-    """Subject, verb, place: a name with its comma chain, or in the first person also a noun."""
+def _with_subjects(telling: ParsedSentence, rule: _Rule) -> Iterator[tuple[re.Match[str], Span]]:
+    """Where the rule's verb stands after a subject, in a clause that is sure."""
     for match in rule.pattern.finditer(telling.sentence):
         subject = _sure_subject(telling, match.start())
-        if subject is None:
-            continue
+        if subject is not None:
+            yield match, subject
+
+
+def _place(telling: ParsedSentence, rule: _Rule) -> Iterator[FoundFact]:
+    """Subject, verb, place: a name with its comma chain, or in the first person also a noun."""
+    for match, subject in _with_subjects(telling, rule):
         found = telling.place_at(match.end())
         if found is None and telling.sentence[slice(*subject)] in {"I", "We", "we"} and rule.predicate != "born_in":
             found = telling.noun_at(match.end())
@@ -78,26 +83,23 @@ def _place(telling: ParsedSentence, rule: _Rule) -> Iterator[FoundFact]:
 
 def _named(telling: ParsedSentence, rule: _Rule) -> Iterator[FoundFact]:
     """Subject, verb, name."""
-    for match in rule.pattern.finditer(telling.sentence):
-        subject, name = _sure_subject(telling, match.start()), telling.name_at(match.end())
-        if subject is not None and name is not None and not _is_one_of_several(telling.sentence, name.span[1]):
+    for match, subject in _with_subjects(telling, rule):
+        name = telling.name_at(match.end())
+        if name is not None and not _is_one_of_several(telling.sentence, name.span[1]):
             past = _is_past(telling, rule, subject, match) and " by" not in match[0]
             yield telling.fact(subject, rule.predicate, name.span, rule.confidence, past=past)
 
 
 def _dated(telling: ParsedSentence, rule: _Rule) -> Iterator[FoundFact]:
     """Subject, verb, date."""
-    for match in rule.pattern.finditer(telling.sentence):
-        subject, date = _sure_subject(telling, match.start()), telling.date_at(match.end())
-        if subject is not None and date is not None:
+    for match, subject in _with_subjects(telling, rule):
+        date = telling.date_at(match.end())
+        if date is not None:
             yield telling.fact(subject, rule.predicate, date.span, rule.confidence)
 
 
 def _workplace(telling: ParsedSentence, rule: _Rule) -> Iterator[FoundFact]:
-    for match in rule.pattern.finditer(telling.sentence):
-        subject = _sure_subject(telling, match.start())
-        if subject is None:
-            continue
+    for match, subject in _with_subjects(telling, rule):
         name = telling.name_at(match.end())
         found = name.span if name else telling.noun_at(match.end())
         text = telling.sentence[slice(*found)] if found else ""

@@ -184,11 +184,11 @@ class _Reading(BlockReading):
                     known = {text_of(name): type_text(node.child_by_field_name("type"), {})}
                     self.generic.append((node.start_byte, scope.end_byte, known))
 
-    def bind(self, name: Node, chain: str, *, declared: bool, local: bool = True, line: int = 0) -> None:
+    def bind(self, name: Node, chain: str, *, declared: bool, line: int = 0) -> None:
         written = text_of(name)
         if written != "_":
             owner = self.owner_at(name.start_byte)
-            node = name if local and owner != FILE else None
+            node = name if owner != FILE else None
             line = line or name.start_point[0] + 1
             self.bound.append(Bound(owner, written, chain, declared, line, name.start_byte, node))
 

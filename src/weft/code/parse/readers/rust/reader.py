@@ -178,8 +178,8 @@ class FileReading:
 
     # What stands at the top of modules.
 
-    def _bound(self, owner: int, name: str, chain: str, node: Node, *, declared: bool = True) -> None:
-        self._bindings.append(Binding(owner, name, chain, declared, node.start_point[0] + 1))
+    def _bound(self, owner: int, name: str, chain: str, node: Node) -> None:
+        self._bindings.append(Binding(owner, name, chain, declared=True, line=node.start_point[0] + 1))
 
     def _module(self, node: Node) -> None:
         name = node.child_by_field_name("name")
