@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from weft.conversations.formats.files import members, unwrapped
 from weft.core.errors import NotFound
 from weft.files.file_lock import replace_whole
-from weft.files.paths import store_directory
+from weft.files.paths import beside_store
 from weft.runtime.settings.load import Settings
 
 PLACE: Final = "transcripts"
@@ -130,8 +130,7 @@ def forget_reached(settings: Settings, conversations: Collection[str]) -> None:
 
 
 def _directory(settings: Settings) -> Path | None:
-    directory = store_directory(settings.store)
-    return directory / PLACE if directory is not None else None
+    return beside_store(settings.store, PLACE)
 
 
 def _digest(settings: Settings, conversation: str) -> str:

@@ -21,3 +21,9 @@ def store_directory(url: str) -> Path | None:
     """The directory of the store at a URL; None for a store in memory."""
     scheme, _, rest = url.partition("://")
     return Path(rest).expanduser().absolute() if scheme == "sqlite" and rest else None
+
+
+def beside_store(url: str, name: str) -> Path | None:
+    """The path of a name in the directory of the store at a URL; None for a store in memory."""
+    directory = store_directory(url)
+    return directory / name if directory is not None else None

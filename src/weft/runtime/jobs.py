@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from weft.core.clock import SystemClock, to_iso
 from weft.core.errors import ReadOnly, WeftError
 from weft.files.file_lock import replace_whole
-from weft.files.paths import store_directory
+from weft.files.paths import beside_store
 from weft.files.process_alive import birth_of, is_running, this_host
 from weft.runtime.background import Stopped
 from weft.runtime.call_context import CallContext
@@ -307,8 +307,7 @@ def _is_alive(job: Job) -> bool:
 
 
 def _place(settings: Settings) -> Path | None:
-    directory = store_directory(settings.store)
-    return directory / FOLDER if directory is not None else None
+    return beside_store(settings.store, FOLDER)
 
 
 def _names(place: Path) -> list[str]:

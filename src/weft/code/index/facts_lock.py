@@ -19,7 +19,7 @@ from weft.code.index.facts_file import FactsFile, remove_facts
 from weft.core.errors import Busy, ReadOnly
 from weft.core.ports import Store
 from weft.files.file_lock import locked_if_possible
-from weft.files.paths import store_directory
+from weft.files.paths import beside_store
 from weft.runtime.call_context import CallContext
 from weft.runtime.settings.load import Settings
 
@@ -101,5 +101,4 @@ def forget_facts(ctx: CallContext) -> None:
 
 
 def _directory(settings: Settings) -> Path | None:
-    directory = store_directory(settings.store)
-    return directory / PLACE if directory is not None else None
+    return beside_store(settings.store, PLACE)

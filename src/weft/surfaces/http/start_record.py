@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from weft.files.file_lock import replace_whole
-from weft.files.paths import store_directory
+from weft.files.paths import beside_store
 from weft.runtime.settings.load import Settings
 
 FILE: Final = "serving.json"
@@ -38,8 +38,7 @@ class StartRecord:
     """
 
     def __init__(self, settings: Settings) -> None:
-        directory = store_directory(settings.store)
-        self._path = directory / FILE if directory is not None else None
+        self._path = beside_store(settings.store, FILE)
         self._held: int | None = None
 
     def begin(self, now_us: int) -> Start:

@@ -135,12 +135,16 @@ def since_of(node: NodeVersion) -> int:
 
 def is_outdated(node: NodeVersion, now: int) -> bool:
     """Whether a node is a decision that is old and was not confirmed since."""
-    return node.kind == DECISION and DERIVED_FROM not in node.props and now - since_of(node) > DECISION_DAYS * DAY_US
+    return _is_old(node, DECISION, DECISION_DAYS, now)
 
 
 def is_unvalidated(node: NodeVersion, now: int) -> bool:
     """Whether a node is a pattern that nobody confirmed for a long time."""
-    return node.kind == PATTERN and DERIVED_FROM not in node.props and now - since_of(node) > PATTERN_DAYS * DAY_US
+    return _is_old(node, PATTERN, PATTERN_DAYS, now)
+
+
+def _is_old(node: NodeVersion, kind: str, days: int, now: int) -> bool:
+    return node.kind == kind and DERIVED_FROM not in node.props and now - since_of(node) > days * DAY_US
 
 
 def check_age(run: HygieneRun, check: CheckName, found: Sequence[Aged]) -> CheckResult:

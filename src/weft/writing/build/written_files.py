@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from weft.core.errors import Conflict, Corrupt, Forbidden, StoreError, TooLarge
 from weft.files.file_lock import locked_if_possible, replace_whole
-from weft.files.paths import store_directory
+from weft.files.paths import beside_store
 from weft.runtime.settings.load import Settings
 from weft.text.name_search import NameSearch
 
@@ -275,8 +275,7 @@ def _key(place: Path) -> str:
 
 def _place(settings: Settings) -> Path | None:
     """Beside the store; None for a store in memory, which must not touch another store's register."""
-    directory = store_directory(settings.store)
-    return directory / FILE if directory is not None else None
+    return beside_store(settings.store, FILE)
 
 
 def _known_now(place: Path | None) -> Files:

@@ -20,6 +20,7 @@ from weft.core.types import NOW, SCOPES, Find, Guard, NodeVersion
 from weft.runtime.call_context import CallContext
 from weft.text.lexical import STOP_WORDS, fold_case, name_key, query_terms, stems, tokens
 from weft.writing.build.references import covers
+from weft.writing.checks.novelty import jaccard
 
 SUPERSEDE_AT: Final = 0.70
 REVIEW_AT: Final = 0.50
@@ -236,11 +237,11 @@ def _compare(one: str, other: str) -> tuple[float, str]:
     With such a difference, titles with the same topic words count as similar enough for review.
     """
     first, second = _words(one), _split(other)
-    score = _jaccard(set(first), set(second))
+    score = jaccard(set(first), set(second))
     if score >= REVIEW_AT:
         return score, _differ_in(one, other, first, second)
     aside = _turned(first, second)
-    topics = _jaccard(_topic(one, first) - aside, _topic(other, second) - aside)
+    topics = jaccard(_topic(one, first) - aside, _topic(other, second) - aside)
     differs_in = _differ_in(one, other, first, second) if topics >= SUPERSEDE_AT else ""
     return (topics, differs_in) if differs_in else (score, "")
 
@@ -260,10 +261,6 @@ def _split(title: str) -> list[str]:
 def _as_one_word(switched: re.Match[str]) -> str:
     verb = "enable" if switched["way"] == "on" else "disable"
     return verb + switched["what"]
-
-
-def _jaccard(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
 
 
 def _topic(title: str, words: Sequence[str]) -> set[str]:

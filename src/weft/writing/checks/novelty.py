@@ -6,6 +6,7 @@ Nothing is dropped: the tag is stored in the event and may be interpreted differ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec import Struct
@@ -97,7 +98,7 @@ def _nearest(
     return nearest, share
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
     """The Jaccard similarity of two sets."""
     return len(one & other) / len(one | other) if one and other else 0.0
 

@@ -7,7 +7,7 @@ search word and removes none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -25,11 +25,10 @@ SURE_WORDS: Final = 4  # this many new content words are a certain change of top
 
 
 class ResolvedQuestion(Struct, frozen=True, kw_only=True):
-    """A question with its references written out, the likelihood of a topic change (0 to 1), and an explanation."""
+    """A question with its references written out, and the likelihood of a topic change (0 to 1)."""
 
     query: str
     topic_change: float = 0.0
-    because: str = ""
 
 
 class _Reference(NamedTuple):
@@ -52,16 +51,15 @@ def resolve(query: str, history: Sequence[str]) -> ResolvedQuestion:
         return ResolvedQuestion(query=query, topic_change=change)
     mentions = [mentions_of(message) for message in reversed(messages)]
     here = set(stems(query))
-    added: dict[str, str] = {}
+    added: list[str] = []
     for reference in found:
-        if mention := _meant(reference, mentions, here, added):
-            added.setdefault(mention, reference.word)
+        if (mention := _meant(reference, mentions, here, added)) and mention not in added:
+            added.append(mention)
         if len(added) == MAX_ADDED:
             break
     if not added:
         return ResolvedQuestion(query=query, topic_change=change)
-    because = ", ".join(f'"{word}" is {mention}' for mention, word in added.items())
-    return ResolvedQuestion(query=f"{query.rstrip()} ({', '.join(added)})", topic_change=change, because=because)
+    return ResolvedQuestion(query=f"{query.rstrip()} ({', '.join(added)})", topic_change=change)
 
 
 # ---- references
@@ -191,7 +189,7 @@ def _names_something(before: Sequence[str]) -> bool:
 
 
 def _meant(
-    reference: _Reference, mentions: Sequence[Sequence[MessageMention]], here: set[str], added: Mapping[str, str]
+    reference: _Reference, mentions: Sequence[Sequence[MessageMention]], here: set[str], added: Collection[str]
 ) -> str | None:
     """The likeliest referent: the latest mention of a fitting sort that is not in the question already."""
     usable = [[each for each in found if _is_new(each, here, added)] for found in mentions]
@@ -208,7 +206,7 @@ def _meant(
     return None
 
 
-def _is_new(mention: MessageMention, here: set[str], added: Mapping[str, str]) -> bool:
+def _is_new(mention: MessageMention, here: set[str], added: Collection[str]) -> bool:
     words = set(stems(mention.text))
     return mention.text not in added and not words <= here
 
