@@ -16,3 +16,4 @@ def test_sixteen_processes_never_hold_one_target_together_and_each_gets_some(tmp
 def test_a_single_target_passes_from_hand_to_hand(tmp_path: Path) -> None:
     told = contend(tmp_path, processes=4, targets=1, seconds=2.0)
     assert told["refused"] > told["processes"]
+    assert told["got"] > 1
