@@ -29,6 +29,7 @@ def opened(directory: Path, name: str) -> weft.Memory:
         "WEFT_SESSION": f"{name}-1",
         "WEFT_PROJECT": PROJECT,
         "WEFT_EMBEDDER": "none",
+        "WEFT_AUDIT": "off",
     }
     return weft.open(f"sqlite://{directory}/store", directory=directory, environment=environment)
 
