@@ -41,6 +41,11 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("log.rewritten", rewriting.Rewritten, "payloads of earlier events were erased or sealed anew"),
 )
 
+# msgspec learns a type at its first use, and crashes where two threads do so at once (a write and the audit's own):
+# an import does it alone.
+for _kind in KINDS:
+    msgspec.json.Decoder(_kind.payload)
+
 
 @functools.cache
 def _by_name() -> dict[str, Kind]:
