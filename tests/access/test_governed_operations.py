@@ -65,6 +65,10 @@ CALLS: dict[str, dict[str, Any]] = {
     "work_create": {"kind": "repair", "title": "Mend the crane", "level": "global"},
     "work_update": {"id": "{task}", "note": "half done"},
     "work_complete": {"id": "{task}", "result": "done"},
+    "task_update": {"task": "{task}", "note": "half done"},
+    "feature_create": {"title": "Night watch", "level": "global"},
+    "task_create": {"title": "Watch the crane", "level": "global"},
+    "plan_save": {"title": "Watch", "steps": [{"title": "Buy lamps"}], "level": "global"},
     "delete": {"target": "{memory}"},
     "restore": {"id": "{gone}"},
     "hygiene_apply": {"action": "end", "ids": ["{finding}"]},
@@ -86,6 +90,14 @@ FREE = {
     "graph_index_commit": "writes into this project",
     "index_docs": "writes into this project",
     "record_turns": "writes into this project",
+    "agent_claim": "a claim belongs to a project",
+    "agent_release": "a claim belongs to a project",
+    "episode_add": "writes into this project",
+    "handoff": "refuses to take over what is global: see test_work_that_is_global_is_not_taken_over",
+    "reflect": "writes into this project",
+    "finding_report": "writes into this project",
+    "finding_review": "writes into this project",
+    "finding_promote": "writes into this project",
     "receive_message": "writes into this project",
     "session_archive": "conversations belong to a project",
     "ingest_transcript": "writes into one project",
@@ -121,16 +133,23 @@ def test_every_write_with_a_level_takes_a_token() -> None:
     assert {name for name, each in WRITES.items() if each.governed and "governance_token" not in each.rare} == set()
 
 
+def refused(memory: weft.Memory, name: str, given: dict[str, Any]) -> str:
+    """Why a call was refused: its status and notes say so, or an error."""
+    try:
+        answer = memory.call(name, **given)
+    except weft.core.errors.NeedsApproval as error:
+        return str(error)
+    assert answer.status == "failed", answer
+    told = " ".join((*answer.notes, *(each.error for each in getattr(answer, "items", ()))))
+    return told + " ".join(str(each) for each in getattr(answer, "findings", ()))
+
+
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_an_agent_changes_nothing_global_by_itself(
     name: str, boss: weft.Memory, ann: weft.Memory, world: dict[str, str]
 ) -> None:
     given, before, position = filled(CALLS[name], world), stands(boss), events(boss)
-    answer = ann.call(name, **given)
-    assert answer.status == "failed", answer
-    told = " ".join((*answer.notes, *(each.error for each in getattr(answer, "items", ()))))
-    told += " ".join(str(each) for each in getattr(answer, "findings", ()))
-    assert "approval" in told, answer
+    assert "approval" in refused(ann, name, given)
     assert (stands(boss), events(boss)) == (before, position)
 
 
@@ -142,13 +161,20 @@ def test_with_a_token_it_does_so_once(name: str, boss: weft.Memory, ann: weft.Me
     assert answer.status in ("saved", "superseded"), answer
     assert [each.operation for each in boss.call("approval_list", status="used").approvals] == [name]
     after = stands(boss)
-    again = ann.call(name, **given, governance_token=token)
-    assert (again.status, stands(boss)) == ("failed", after)
+    assert "already used" in refused(ann, name, {**given, "governance_token": token})
+    assert stands(boss) == after
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_the_operator_needs_none(name: str, boss: weft.Memory, world: dict[str, str]) -> None:
     assert boss.call(name, **filled(CALLS[name], world)).status in ("saved", "superseded")
+
+
+def test_work_that_is_global_is_not_taken_over(boss: weft.Memory, ann: weft.Memory, world: dict[str, str]) -> None:
+    before = stands(boss)
+    with pytest.raises(weft.core.errors.NeedsApproval):
+        ann.call("handoff", task=world["task"], take_over=True)
+    assert stands(boss) == before
 
 
 @pytest.mark.parametrize("name", [name for name, why in FREE.items() if why == "the operator's"])

@@ -38,6 +38,12 @@ class Long:
                 "work_create", kind="task", title=f"Task {number}", description="d " * 900, inputs={"a": "b" * 19_000}
             )
             self.run("alert_raise", message=f"{number} " + "m" * 1_900)
+            self.run("episode_add", type="OBSERVATION", content=f"{number} giraffe " + "o" * 1_900)
+            self.run("finding_report", text=f"{number} giraffe " + "f" * 1_900, evidence=[saved[0].citation])
+            self.run(
+                "task_create", title=f"Step {number} " + "t" * 150, feature=self.run("feature_create", title="Zoo").id
+            )
+            self.run("save_decision", title=f"Giraffe {number}", rationale="r " * 900)
             self.run("report_write", title=f"Report {number}", body="r " * 4_500, keywords=["night"])
         everything = {"limit": 100, "min_score": 0.0}
         self.asked: dict[str, dict[str, Any]] = {
@@ -65,6 +71,10 @@ class Long:
                 "views": [{"view": "semantic", "nodes": [{"id": each.id, "score": 1.0} for each in saved]}]
             },
             "linearize_context": {"nodes": [{"id": each.id} for each in saved]},
+            **{key: {"query": "giraffe", "limit": 100} for key in ("episode_recall", "decision_query")},
+            **{key: {"limit": 100} for key in ("progress_query", "blocking_issues", "coordination_overview")},
+            **{key: {"limit": 100} for key in ("agent_status", "finding_list")},
+            "feature_status": {"feature": "Zoo"},
             "diff": {"since": "2020"},
             "analysis_route": {"task": "plan " * 300},
             "work_show": {"id": self.run("work_list", limit=1).tasks[0].id},

@@ -118,6 +118,8 @@ class World:
             "graph_edges": {"rel": "CALLS"},
             "diff_since": {"since": "2020"},
             "search_docs": {"query": "the moon of a day", "symbol": "moon"},
+            **{key: {"query": "book by phone"} for key in ("episode_recall", "decision_query")},
+            "feature_status": {"feature": "No night without bookings"},
         }
         self.arguments |= {name: {} for name in LISTS}
 
@@ -135,6 +137,7 @@ LISTS = (
     "previous_context",
     *("tool_calls", "log_show", "log_verify", "log_head", "stats", "get_statistics", "doctor", "config", "key_new"),
     *("token_list", "conversation_list", "graph_health"),
+    *("coordination_overview", "agent_status", "progress_query", "blocking_issues", "finding_list"),
 )
 
 
@@ -148,7 +151,15 @@ def records(memory: weft.Memory) -> str:
     memory.call("alert_raise", message="The certificate of Lantern runs out in a week.")
     memory.call("token_create", agent="ann")
     task: str = memory.call("work_create", kind="research", title="Watch the certificate", conversation="standup").id
-    memory.call("remember", text="The robot renews it at night.", produced_by_task_id=task)
+    robot = memory.call("remember", text="The robot renews it at night.", produced_by_task_id=task)
+    feature = memory.call("feature_create", title="No night without bookings").id
+    step = memory.call("task_create", title="Book by phone", feature=feature)
+    memory.call("task_create", title="Print the form", feature=feature, depends_on=[step.id])
+    memory.call("agent_claim", target=step.id, intent="write the form")
+    memory.call("episode_add", type="OBSERVATION", content="Tidebook does not answer.", task_id=step.id)
+    memory.call("save_decision", title="Book by phone at night", rationale="Tidebook is down then.")
+    found = {"text": "The form of the harbour has no field for a night.", "evidence": [robot.citation]}
+    memory.call("finding_report", **found)
     return task
 
 

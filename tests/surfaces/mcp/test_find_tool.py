@@ -185,7 +185,7 @@ def test_progress_of_long_work_is_told_through_it_too(bench: Bench, start: Calla
         ("delete a memory", "delete"),
         ("record a fact", "add_fact"),
         ("conversation_search", "conversation_search"),
-        ("begin a task", "work_create"),
+        ("begin a task", "task_create"),
         ("write a report", "report_write"),
         ("verify the log", "log_verify"),
         ("which tools were called", "tool_calls"),
