@@ -36,6 +36,7 @@ ABOUT: Final = {
     "magma": "walking the graph step by step",
     "code": "the workspace's code: what to read for a task, callers, what a change breaks, what changed",
     "work": "tasks",
+    "fleet": "working beside other agents: claims, episodes, plans, handing work on, what was learnt",
     "reports": "reports and alerts",
     "hygiene": "finding what is stale or doubled",
     "governance": "approvals, erasing",
