@@ -150,6 +150,8 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         json.loads(cli.real(*asking, f"text=fog {n}", "--json", WEFT_ROLE="agent", WEFT_AGENT="ann").out)
         for n in range(2)
     ]
+    told = ("finding-report", "the pump leaks", "--evidence", first["citation"], "--json")
+    reported = json.loads(cli.real(*told, WEFT_ROLE="agent", WEFT_AGENT="ann").out)["id"]
     merged = f'[{{"view": "semantic", "nodes": [{{"id": "{first["id"]}", "score": 1}}]}}]'
     runs: list[tuple[tuple[str, ...], str]] = [
         (("memory-checkout", "words to keep", "--purpose", "coding", "--session", "chat"), "prompt"),
@@ -180,6 +182,26 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("save-pattern", "Retry twice", "then give up"), "citation"),
         (("save-context", "Harbour", "The harbour is small."), "citation"),
         (("save-preference", "Mira", "short mails"), "citation"),
+        (("feature-create", "A new quay"), "id"),
+        (("task-create", "Order rope"), "id"),
+        (("plan-save", "Mend all", "--steps", '[{"title": "Tie knots"}]'), "tasks"),
+        (("task-update", "Order rope", "running"), "state"),
+        (("agent-claim", "Order rope", "buy it"), "status"),
+        (("agent-release", "Order rope"), "status"),
+        (("handoff", "Order rope"), "task"),
+        (("episode-add", "OBSERVATION", "the rope is wet"), "citation"),
+        (("episode-recall", "the rope"), "episodes"),
+        (("decision-query", "boats"), "episodes"),
+        (("reflect",), "read"),
+        (("finding-report", "the crane leans", "--evidence", first["citation"]), "citation"),
+        (("finding-review", reported, "accept", "seen twice"), "citation"),
+        (("finding-promote", reported), "citation"),
+        (("finding-list",), "findings"),
+        (("fleet", "overview"), "agents"),
+        (("fleet", "agent", "ann"), "agent"),
+        (("fleet", "progress"), "tasks"),
+        (("fleet", "feature", "A new quay"), "id"),
+        (("fleet", "blocked"), "issues"),
         (("memory-edit", first["id"], "--text", "words to keep, edited"), "citation"),
         (("correct", first["id"], "words to keep"), "citation"),
         (("tag", first["id"], "--keywords", "words"), "status"),
@@ -294,8 +316,18 @@ def test_json_everywhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (("config",), "settings"),
     ]
     families = ("log", "token", "graph")
-    covered = {"remember", *("_".join(arguments[: 1 + (arguments[0] in families)]) for arguments, _ in runs)}
-    assert {each.replace("-", "_") for each in covered} == {operation.name for operation in OPERATIONS}
+    fleet = {
+        "overview": "coordination_overview",
+        "agent": "agent_status",
+        "progress": "progress_query",
+        "feature": "feature_status",
+        "blocked": "blocking_issues",
+    }
+    covered = {"remember"}
+    for arguments, _ in runs:
+        named = "_".join(arguments[: 1 + (arguments[0] in families)]).replace("-", "_")
+        covered.add(fleet[arguments[1]] if arguments[0] == "fleet" else named)
+    assert covered == {operation.name for operation in OPERATIONS}
     for arguments, field in runs:
         one_a_line = arguments == ("graph", "edges")
         made = json.loads(cli(*arguments, "--json").stdout.splitlines()[0]) if one_a_line else answer(cli, *arguments)
