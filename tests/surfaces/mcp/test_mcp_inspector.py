@@ -94,7 +94,13 @@ def test_resources_and_prompts_are_listed(client: Inspector) -> None:
     templates = client.ask("resources/templates/list")["resourceTemplates"]
     assert [each["name"] for each in templates] == ["citation", "file-citation"]
     prompts = client.ask("prompts/list")["prompts"]
-    assert [each["name"] for each in prompts] == ["checkout", "review_memory", "impact_before_edit", "fleet_board", "carry_on"]
+    assert [each["name"] for each in prompts] == [
+        "checkout",
+        "review_memory",
+        "impact_before_edit",
+        "fleet_board",
+        "carry_on",
+    ]
     code, _, problem = client.run("resources/read", "--uri", "weft://nobody/events/1")
     assert code != 0
     assert "Resource not found" in problem
