@@ -17,9 +17,9 @@ from weft.runtime.call_context import CallContext
 
 
 class Since(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """That a node was corrected, by which event and why, and what it says now; or that it is over, since when."""
+    """That a node was corrected, by which event and why, and what it says now; or taken back; or over, since when."""
 
-    how: Literal["corrected", "over"]
+    how: Literal["corrected", "over", "taken back"]
     at: str
     citation: str = ""
     agent: str = ""
@@ -34,7 +34,10 @@ def since_then(ctx: CallContext, event: Event, nodes: Sequence[NodeVersion]) -> 
 
 
 def _of(ctx: CallContext, event: Event, node: NodeVersion) -> Since | None:
-    live = [each for each in ctx.store.history(ctx.viewer, node.id, limit=MAX_LIMIT) if each.retired_at is None]
+    versions = ctx.store.history(ctx.viewer, node.id, limit=MAX_LIMIT)
+    live = [each for each in versions if each.retired_at is None]
+    if not live and versions:
+        return _taken_back(max(versions, key=lambda each: each.retired_at or 0))
     later = [each for each in live if each.event > event.pos and _says(each) != _says(node)]
     if later:
         return _corrected(ctx, later[-1])
@@ -46,6 +49,11 @@ def _of(ctx: CallContext, event: Event, node: NodeVersion) -> Since | None:
 
 def _says(node: NodeVersion) -> tuple[str, str, str]:
     return node.name, node.text, node.summary
+
+
+def _taken_back(node: NodeVersion) -> Since:
+    """Nothing of it holds at any time: it was ended before it began."""
+    return Since(how="taken back", at=to_iso(node.retired_at or node.recorded_at))
 
 
 def _corrected(ctx: CallContext, node: NodeVersion) -> Since:

@@ -15,7 +15,7 @@ from weft.core.types import NodeVersion
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.runtime.call_context import CallContext
-from weft.runtime.fields import KindName, Moment
+from weft.runtime.fields import KindName, Moment, NodeName
 from weft.runtime.moments import check_interval
 from weft.runtime.operation import Operation
 from weft.writing.build.commit import REPEATED, Committed, WriteDecision, commit, decide_and_commit
@@ -31,11 +31,14 @@ from weft.writing.checks.novelty import (
     reinforcement,
 )
 from weft.writing.proposals import NewProposal, open_proposal, proposal_draft
-from weft.writing.write_contract import WriteOptions, WriteResult, focus_of, guard_of, props_of
+from weft.writing.revise import Correct, Invalidate, correct, memory_invalidate
+from weft.writing.write_contract import Props, WriteOptions, WriteResult, focus_of, guard_of, props_of
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the text to keep, verbatim")]
-Props = dict[str, str | int | float | bool | None]
 OWN_KINDS = UNSEARCHED_KINDS | {"Project", "Focus"}
+NOT_BESIDE = ("name", "kind", "speaker", "valid_from", "valid_to", "occurred_at", "props", "expected_head")
+MAX_REASON = 2_000
+NEVER = "0001-01-01"  # ended before it began: it never held
 READ_KINDS = frozenset({"Memory", "Decision", "Event", "Episode", "Learning", "Preference", "Context"})
 
 
@@ -51,6 +54,12 @@ class Remember(WriteOptions, frozen=True, kw_only=True):
     valid_from: Annotated[Moment | None, Meta(description="since when it holds; occurred_at or now if unset")] = None
     valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
     occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
+    corrects: Annotated[
+        NodeName | None, Meta(description="a memory that was wrong, by its citation or id: the text replaces its words")
+    ] = None
+    takes_back: Annotated[
+        NodeName | None, Meta(description="a memory that never held, by its citation or id: the text says why")
+    ] = None
     props: Annotated[Props, Meta(max_length=64, description="properties to filter by")] = field(default_factory=dict)
     expected_head: (
         Annotated[int, Meta(ge=0, description="write only if the session's last event has this number")] | None
@@ -63,8 +72,13 @@ def remember(ctx: CallContext, given: Remember) -> WriteResult:
     `weft recall` finds it at once, and it can be cited by the printed citation and queried as it was known at any later
     time. Entities, facts, preferences and causes that it states are extracted and joined to it; a fact that contradicts
     a current one becomes a proposal (`weft proposal-list`) and ends nothing.
+
+    What has changed is a new memory: recall tells the newer from the older. What was wrong from the start is corrected
+    with `corrects`, and what never held is taken back with `takes_back`; history and log keep the earlier words.
     """
     _check(given)
+    if given.corrects is not None or given.takes_back is not None:
+        return _revised(ctx, given)
     if (before := _written_before(ctx, given)) is not None:
         return before
     planned = _planned(ctx, given)
@@ -82,7 +96,7 @@ def plan_memory(ctx: CallContext, given: Remember, so_far: BatchState) -> Planne
     Raises OwnCommit where the outcome depends on what is current, or on an earlier text of the same commit.
     """
     _check(given)
-    if given.expected_head is not None:
+    if given.expected_head is not None or given.corrects is not None or given.takes_back is not None:
         raise OwnCommit
     planned = _planned(ctx, given)
     words = gated_words(given.text)
@@ -104,6 +118,22 @@ def _check(given: Remember) -> None:
     if reserved := {DERIVED_FROM, HAPPENS_AT} & given.props.keys():
         raise Invalid(f"the property {min(reserved)} is reserved by weft", hint="choose another name")
     check_interval(given.valid_from, given.valid_to)
+    if given.corrects is None and given.takes_back is None:
+        return
+    if given.corrects is not None and given.takes_back is not None:
+        raise Invalid("corrects and takes_back exclude each other", hint="give the memory with one of them")
+    beside = [name for name in NOT_BESIDE if getattr(given, name) not in (None, "", {}, "Memory")]
+    if beside:
+        raise Invalid(f"a correction keeps the memory's own {beside[0]}", hint=f"leave {beside[0]} out")
+
+
+def _revised(ctx: CallContext, given: Remember) -> WriteResult:
+    """Corrects or takes back another memory."""
+    same = {name: getattr(given, name) for name in ("request_id", "governance_token", "produced_by_task_id")}
+    if given.corrects is not None:
+        return correct(ctx, Correct(id=given.corrects, text=given.text, **same))
+    assert given.takes_back is not None
+    return memory_invalidate(ctx, Invalidate(id=given.takes_back, at=NEVER, reason=given.text[:MAX_REASON], **same))
 
 
 def _written(ctx: CallContext, given: Remember, planned: PlannedMemory) -> WriteResult:

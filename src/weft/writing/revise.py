@@ -28,8 +28,7 @@ from weft.writing.build.versions import (
     version_pieces,
 )
 from weft.writing.checks.current_value import FACT
-from weft.writing.remember import Props
-from weft.writing.write_contract import WriteResult
+from weft.writing.write_contract import Props, WriteResult
 
 OWN_PROPS = frozenset({"subject", "predicate", "object", "slot"})  # the fields of a fact
 UNCHANGED = "it says the same already: nothing was written"
