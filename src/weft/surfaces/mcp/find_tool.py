@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from mcp.types import Tool, ToolAnnotations
@@ -27,8 +29,8 @@ from weft.surfaces.toolsets import CORE, FIND_TOOL, Offer, lines, nearest
 from weft.text.lexical import stems
 
 MOST_FOUND: Final = 5
-# What a word weighs by where it stands: in the name, the summary, the names of arguments, the description.
-NAME, SUMMARY, ARGUMENTS, DESCRIPTION = 4.0, 1.5, 1.0, 0.5
+# What a word weighs by where it stands: in the name, in said.toml, in the summary, the arguments, the description.
+NAME, PEOPLE_SAY, SUMMARY, ARGUMENTS, DESCRIPTION = 4.0, 2.5, 1.5, 1.0, 0.5
 EXACT: Final = 4.0  # more, for a word that is the whole name: of all that tell of deleting, `delete` does it
 # What the tools of a toolset are for, so that a model knows when to look for one.
 ABOUT: Final = {
@@ -178,10 +180,18 @@ def search(query: str, offered: Offer) -> tuple[ToolFound, ...]:
 
 
 @cache
+def _said() -> dict[str, str]:
+    """The words that people say for what a tool does, by its name."""
+    found: dict[str, str] = tomllib.loads((Path(__file__).parent / "said.toml").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
 def _words(name: str) -> dict[str, float]:
     """The stems by which a tool is found, with their weights."""
     operation = operation_of(name)
     fields = (
+        (PEOPLE_SAY, _said().get(name, "")),
         (DESCRIPTION, operation.description),
         (ARGUMENTS, " ".join(operation.input.__struct_fields__)),
         (SUMMARY, operation.summary),
