@@ -38,7 +38,7 @@ def test_what_is_taken_back_holds_at_no_time_and_stays_in_the_log(memory: weft.M
     assert found(memory, "what is the office cat called?") == []
     cited = memory.cite(joke.citation)
     assert cited.matches
-    assert [each.how for each in cited.since] == ["taken back"]
+    assert [each.how for each in cited.since] == ["withdrawn"]
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from weft.runtime.call_context import CallContext
 
 
 class Since(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """That a node was corrected, by which event and why, and what it says now; or taken back; or over, since when."""
+    """That a node was corrected, by which event and why, and what it says now; or withdrawn; or over, since when."""
 
-    how: Literal["corrected", "over", "taken back"]
+    how: Literal["corrected", "over", "withdrawn"]
     at: str
     citation: str = ""
     agent: str = ""
@@ -53,7 +53,7 @@ def _says(node: NodeVersion) -> tuple[str, str, str]:
 
 def _taken_back(node: NodeVersion) -> Since:
     """Nothing of it holds at any time: it was ended before it began."""
-    return Since(how="taken back", at=to_iso(node.retired_at or node.recorded_at))
+    return Since(how="withdrawn", at=to_iso(node.retired_at or node.recorded_at))
 
 
 def _corrected(ctx: CallContext, node: NodeVersion) -> Since:

@@ -54,12 +54,8 @@ class Remember(WriteOptions, frozen=True, kw_only=True):
     valid_from: Annotated[Moment | None, Meta(description="since when it holds; occurred_at or now if unset")] = None
     valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
     occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
-    corrects: Annotated[
-        NodeName | None, Meta(description="a memory that was wrong, by its citation or id: the text replaces its words")
-    ] = None
-    takes_back: Annotated[
-        NodeName | None, Meta(description="a memory that never held, by its citation or id: the text says why")
-    ] = None
+    corrects: Annotated[NodeName | None, Meta(description="a wrong memory: the text replaces its words")] = None
+    takes_back: Annotated[NodeName | None, Meta(description="a memory that was never true: the text says why")] = None
     props: Annotated[Props, Meta(max_length=64, description="properties to filter by")] = field(default_factory=dict)
     expected_head: (
         Annotated[int, Meta(ge=0, description="write only if the session's last event has this number")] | None
@@ -67,14 +63,13 @@ class Remember(WriteOptions, frozen=True, kw_only=True):
 
 
 def remember(ctx: CallContext, given: Remember) -> WriteResult:
-    """Keeps a text verbatim, with who said it and when.
+    """Keeps a text verbatim, with who said it and when. `weft recall` finds it at once, with a citation.
 
-    `weft recall` finds it at once, and it can be cited by the printed citation and queried as it was known at any later
-    time. Entities, facts, preferences and causes that it states are extracted and joined to it; a fact that contradicts
-    a current one becomes a proposal (`weft proposal-list`) and ends nothing.
+    Something changed ("I moved to Oslo")? Remember it: recall prefers the newer. An older memory was wrong? Name it in
+    `corrects`. It never was true? Name it in `takes_back`. History and log keep the earlier words.
 
-    What has changed is a new memory: recall tells the newer from the older. What was wrong from the start is corrected
-    with `corrects`, and what never held is taken back with `takes_back`; history and log keep the earlier words.
+    Entities, facts, preferences and causes in the text are extracted. A fact that contradicts a current one ends
+    nothing: it becomes a proposal (`weft proposal-list`).
     """
     _check(given)
     if given.corrects is not None or given.takes_back is not None:

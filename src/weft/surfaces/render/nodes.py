@@ -139,16 +139,16 @@ def cited(p: TextPage, answer: Cited) -> None:
 def _verdict(p: TextPage, answer: Cited) -> str:
     if not answer.matches:
         return p.paint("no longer says what was cited", "red")
-    for how in ("corrected", "taken back"):
+    for how in ("corrected", "withdrawn"):
         if any(each.how == how for each in answer.since):
             return p.paint(f"said this, which was {how} since", "yellow")
     return p.paint("still says what was cited", "green")
 
 
 def became(p: TextPage, since: Since) -> None:
-    """That what was cited was corrected, and by what, was taken back, or is over."""
+    """That what was cited was corrected, and by what, was withdrawn, or is over."""
     if since.how != "corrected":
-        p.block(f"It held until {moment(since.at)}." if since.how == "over" else f"Taken back {moment(since.at)}.")
+        p.block(f"It held until {moment(since.at)}." if since.how == "over" else f"Withdrawn {moment(since.at)}.")
         return
     by = f"by {one_line(since.agent)}" if since.agent else ""
     why = f"{p.reason(since.reason)}" if since.reason not in ("", "corrected") else ""
