@@ -92,7 +92,7 @@ class Answers(Struct, frozen=True):
         if thing := _THING.match(answer.query.strip()):  # "who is Karin Hofmann?": all that is known of her
             words = set(stems(answer.query.strip()[thing.end() :]))
             about = [bool(words) and words <= set(stems(pool.nodes[at].text)) for at in rows]
-            best = np.maximum(best, np.where(about, ABOUT_IT, 0.0)[:, None])
+            best[:, 1] = np.maximum(best[:, 1], np.where(about, ABOUT_IT, 0.0))
         recorded = recorded_chain(answer)
         chain = [place for place, at in enumerate(rows) if at in recorded]
         best[chain] = best[chain].max(axis=0, initial=0.0)
@@ -104,7 +104,8 @@ class Answers(Struct, frozen=True):
         }
         pool = pool.with_part(self.name, raw, self.weight, lambda at: f"tells what is asked, by {raw[at]:.2f}")
         answer = replace(answer, pool=pool, judged=judged)
-        if not asks_to_be_told(answer) or answer.ask.min_score is not None or float(best[:, 0].max()) >= self.least:
+        told = max(float(best[:, 0].max()), float(best[:, 1].max()) if thing else 0.0)
+        if not asks_to_be_told(answer) or answer.ask.min_score is not None or told >= self.least:
             return answer
         wordless = {at for at, node in enumerate(pool.nodes) if node.kind in VIEWS["entity"] and not node.text}
         return replace(without_rows(answer, (notes | wordless) - asked_by_id(pool)), refused=NOT_TOLD)
@@ -189,13 +190,16 @@ def asks_to_be_told(answer: Answer) -> bool:
     return asks and not _JUDGEMENT.match(answer.query.strip())
 
 
-def telling_rows(answer: Answer, rows: Collection[int]) -> list[int]:
-    """Those of the rows that, to the judge, tell what is asked; empty where none may, or none was judged."""
+def telling_rows(answer: Answer, rows: Collection[int], of_best: float = OF_BEST) -> list[int]:
+    """Those of the rows that, to the judge, tell what is asked; empty where none may, or none was judged.
+
+    `of_best` is the least share of the best probability.
+    """
     tells = {
         at: answer.judged[answer.pool.nodes[at].id].tells for at in rows if answer.pool.nodes[at].id in answer.judged
     }
     top = max((each.tells for each in answer.judged.values()), default=0.0)
-    least = max(min(TELLING, top), OF_BEST * max(tells.values(), default=0.0))
+    least = max(min(TELLING, top), of_best * max(tells.values(), default=0.0))
     return [at for at, share in tells.items() if share >= least] if top >= READ_TWICE else []
 
 

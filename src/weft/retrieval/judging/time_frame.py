@@ -33,12 +33,17 @@ if TYPE_CHECKING:
 
 TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlinks"})  # they do not say what it is about
 RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
+NEARLY_BEST: Final = 0.85  # of the best probability: rows of which time alone decides, where only one of them answers
 STEP: Final = 1e-4
 READ_CHARACTERS: Final = 2_000
 _WHEN: Final = re.compile(r"(?:when|what day|(?:on )?(?:what|which) da(?:y|te)) (?:did|was|were)\b", re.IGNORECASE)
+_CHANGED_FROM: Final = re.compile(
+    r"\b(?:switch|mov|migrat|chang|renam|rais|lower|increas|reduc|cut)\w*\b[^.;!?]{0,40}? from\b"
+    r"|\b(?:instead of|used to be)\b"
+)
 _GIVEN_UP: Final = re.compile(
     r"\b(?:over|instead of|rather than|away from|replac\w+|dropp?\w*|left|leaving|sold|ditch\w*|cancel\w*|stopped using"
-    r"|(?:switch\w*|mov\w+|migrat\w+|chang\w+|hand\w*|transfer\w*|pass\w*)(?: \w+)? from|no longer (?:use )?"
+    r"|(?:switch\w*|mov\w+|migrat\w+|chang\w+|renam\w+|hand\w*|transfer\w*|pass\w*)(?: \w+)? from|no longer (?:use )?"
     r"|in place of|succeeds?|takes? over (?:\w+ )?from)"
     r" (?:the )?([A-Z][\w.-]*\w)"
 )
@@ -63,12 +68,12 @@ class InTimeFrame(Struct, frozen=True):
             case "before" | "after":
                 return self._beside(answer, rows, frame)
             case "past":
-                told = telling_rows(answer, rows) if _WHEN.match(answer.query.strip()) else []
+                told = telling_rows(answer, rows, NEARLY_BEST) if _WHEN.match(answer.query.strip()) else []
                 order = sorted(told, key=lambda at: _begin(answer, at), reverse=True)
                 return _first(answer, order[:1], "the newest that tells when")
             case "first" | "last":
                 newest = frame.frame == "last"
-                about = self._about(answer, rows)
+                about = telling_rows(answer, rows, NEARLY_BEST) or self._about(answer, rows)
                 order = sorted(about, key=lambda at: _begin(answer, at), reverse=newest)
                 return _first(answer, order[:1], "the newest of them" if newest else "the oldest of them")
             case _:
@@ -96,19 +101,23 @@ class InTimeFrame(Struct, frozen=True):
             if not any(_falls(answer, at, (window,)) for at in inside):
                 before = [at for at in about if _begin(answer, at) < window.end_us]
                 kept += [at for at in sorted(before, key=lambda at: -_begin(answer, at))[:1] if at not in kept]
+        if not kept and frame.frame == "state":  # "renamed from master to trunk" tells what it was called before
+            later = sorted((at for at in about if _names_former(answer, at)), key=lambda at: _begin(answer, at))
+            kept = later[:1]
         if not kept and not is_question(answer.query):
             return answer
         if not kept:
             return _nothing(answer, rows, frame, about)
         answer, kept = _only(answer, rows, kept)
-        return _first(answer, kept, "within the time asked about" if inside else "the last one known by then")
+        return _first(answer, kept, "within the time asked about" if inside else "tells what held by then")
 
     def _beside(self, answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
         """What came before or after the row that the question names."""
         wanted = set(stems(frame.beside))
         named = [at for at in rows if wanted and wanted <= set(stems(answer.pool.nodes[at].text))]
-        if not named:
-            return answer
+        if not named:  # of what the question names no note tells by its words: the first or the last value
+            order = sorted(telling_rows(answer, rows, NEARLY_BEST), key=lambda at: _begin(answer, at))
+            return _first(answer, order[:1] if frame.frame == "before" else order[-1:], f"{frame.frame} the others")
         anchor = max(named, key=lambda at: float(_timeless(answer)[at]))
         if before_words := frame.frame == "before" and _GIVEN_UP.search(answer.pool.nodes[anchor].text):
             return _first(answer, [anchor], f"tells what {before_words[1]} gave way to")
@@ -178,6 +187,11 @@ def _dropped(answer: Answer, rows: Sequence[int], best: int, wanted: frozenset[s
         if _begin(answer, best) < _begin(answer, at) <= answer.asked_at
         if any(set(tokens(each[1])) <= old for each in _GIVEN_UP.finditer(answer.pool.nodes[at].text[:READ_CHARACTERS]))
     ]
+
+
+def _names_former(answer: Answer, at: int) -> bool:
+    """Whether a row names the value that its own replaced."""
+    return _CHANGED_FROM.search(answer.pool.nodes[at].text[:READ_CHARACTERS]) is not None
 
 
 def _timeless(answer: Answer) -> Column:
