@@ -181,6 +181,36 @@ def test_a_name_a_task_and_a_request_for_a_judgement_get_all_that_is_known(memor
     assert len(ask(memory, question)) == len(MARA)
 
 
+def test_of_two_notes_about_a_person_neither_replaces_the_other(memory: weft.Memory) -> None:
+    keep(
+        memory,
+        [("2026-11-01", "Sold the trailer, Emil has outgrown it."), ("2026-11-09", "Dentist for Emil at 16:30.")],
+    )
+    hits = memory.recall("who is Emil?", asked_at=ASKED_AT).hits
+    assert len(hits) == 2
+    assert not any("replace" in mark for hit in hits for mark in hit.marks)
+
+
+def test_a_name_of_another_project_answers_nothing(memory: weft.Memory, tmp_path: Path) -> None:
+    memory.add_fact("Ana", predicate="lives_in", object="Rome", valid_from="2023")
+    environment = {"HOME": str(tmp_path), "WEFT_EMBEDDER": "builtin", "WEFT_PROJECT": "boats"}
+    with weft.open(f"sqlite://{tmp_path}/store", directory=tmp_path, environment=environment) as other:
+        other.remember("The boat is green.")
+        answer = other.recall("who is Ana?")
+        assert not answer.hits
+        assert answer.notes
+
+
+def test_a_note_of_a_new_name_tells_the_former_one(memory: weft.Memory) -> None:
+    keep(
+        memory,
+        [("2026-05-02", "Default branch renamed from master to trunk."), ("2026-05-09", "CI runs in 6 minutes.")],
+    )
+    assert ask(memory, "What was the default branch called in March?") == [
+        "Default branch renamed from master to trunk"
+    ]
+
+
 @pytest.mark.parametrize(
     ("note", "question"),
     [

@@ -22,7 +22,7 @@ from weft.log.verify import verify
 from weft.recall.show_values import TxShown, beginnings, show_tx
 from weft.runtime.audit_log import AUDIT
 from weft.runtime.call_context import CallContext
-from weft.runtime.fields import Label, Limit
+from weft.runtime.fields import POINT_IN_TIME, Label, Limit
 from weft.runtime.moments import commit_time, looks_like_sha, looks_like_tx
 from weft.runtime.operation import Operation
 from weft.upkeep.pending import check_outbox
@@ -86,7 +86,12 @@ class DiffInput(Struct, frozen=True, kw_only=True):
 
     since: (
         Annotated[
-            str, Meta(max_length=128, description="a time, a transaction id or a git commit; the beginning if unset")
+            str,
+            Meta(
+                max_length=128,
+                description="a time, a transaction id or a git commit; the beginning if unset",
+                extra={POINT_IN_TIME: True},
+            ),
         ]
         | None
     ) = None

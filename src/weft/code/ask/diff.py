@@ -28,6 +28,7 @@ from weft.files.languages import language_of
 from weft.recall.answer_limits import bounded_lists
 from weft.retrieval.citations.file_ids import SYMBOL_KINDS, file_id
 from weft.runtime.call_context import CallContext
+from weft.runtime.fields import POINT_IN_TIME
 from weft.runtime.indexed_commits import of_project
 from weft.runtime.moments import looks_like_sha, looks_like_tx, names_commit
 from weft.runtime.operation import Operation
@@ -47,7 +48,13 @@ class DiffSince(Struct, frozen=True, kw_only=True):
     """Input of `diff_since`."""
 
     since: Annotated[
-        str, Meta(min_length=1, max_length=128, description="a git commit, a time, a Tx id, or an agent's name")
+        str,
+        Meta(
+            min_length=1,
+            max_length=128,
+            description="a git commit, a time, a Tx id, or an agent's name",
+            extra={POINT_IN_TIME: True},
+        ),
     ]
     types: Annotated[
         tuple[str, ...], Meta(max_length=8, description="File, Class, Function or Test; all of them if unset")

@@ -82,9 +82,12 @@ class Answers(Struct, frozen=True):
             return answer
         notes = {at for at, node in enumerate(pool.nodes) if node.kind in JUDGED_KINDS and node.text}
         try:
-            texts = _texts_to_read(ctx, answer, notes, self.among)
+            texts, unknown = _texts_to_read(ctx, answer, notes, self.among)
+            bare = asks_to_be_told(answer) and answer.ask.min_score is None
+            gone = unknown - asked_by_id(pool) if bare else set()  # a name of which nothing is known answers nothing
             if not texts:
-                return answer
+                rest = without_rows(answer, gone) if gone else answer
+                return replace(rest, refused=NOT_TOLD) if gone and not rest.pool.nodes else rest
             rows = list(texts)
             best = _read(ctx.judge, answer, list(texts.values()))
         except WeftError as problem:
@@ -106,13 +109,18 @@ class Answers(Struct, frozen=True):
         answer = replace(answer, pool=pool, judged=judged)
         told = max(float(best[:, 0].max()), float(best[:, 1].max()) if thing else 0.0)
         if not asks_to_be_told(answer) or answer.ask.min_score is not None or told >= self.least:
-            return answer
+            return without_rows(answer, gone) if gone else answer
         wordless = {at for at, node in enumerate(pool.nodes) if node.kind in VIEWS["entity"] and not node.text}
         return replace(without_rows(answer, (notes | wordless) - asked_by_id(pool)), refused=NOT_TOLD)
 
 
-def _texts_to_read(ctx: CallContext, answer: Answer, notes: Collection[int], among: int) -> dict[int, str]:
-    """What is read, by row: the best notes, what is known of the best entities, and, beside those, turns."""
+def _texts_to_read(
+    ctx: CallContext, answer: Answer, notes: Collection[int], among: int
+) -> tuple[dict[int, str], set[int]]:
+    """What is read, by row: the best notes, what is known of the best entities, and, beside those, turns.
+
+    And the best entities of which nothing is known.
+    """
     pool = answer.pool
     order = best_rows(pool.scores(), len(pool.nodes))
     entities = [at for at in order if pool.nodes[at].kind in DESCRIBED_KINDS][:MAX_ENTITIES]
@@ -122,7 +130,7 @@ def _texts_to_read(ctx: CallContext, answer: Answer, notes: Collection[int], amo
     if texts:
         turns = [at for at in order if pool.shapes[at] == "turn" and at not in texts][:MAX_TURNS]
         texts |= {at: pool.nodes[at].text for at in turns}
-    return texts
+    return texts, {at for at in entities if at not in texts}
 
 
 def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[float32]:
