@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from weft.core.clock import MIN_INSTANT_US, to_iso
+from weft.core.clock import MIN_INSTANT_US
 from weft.core.types import NodeVersion
 from weft.retrieval.pipeline import Answer
 from weft.retrieval.pool import ScorePart
@@ -53,13 +53,10 @@ class PastValues(Struct, frozen=True):
             if any(name in old and name not in current for name in names_in(answer.query)):
                 raw[at] = NAMED
         pool = pool.with_part(self.name, raw, 1.0, lambda at: "an earlier value, which the question names")
-        marks = {**pool.marks}
-        for node in nodes:
-            marks[node.id] = (*marks.get(node.id, ()), f"held until {to_iso(node.interval.valid_to or 0)[:10]}")
         evidence = answer.evidence
         if evidence is not None:
             evidence = evidence[rows]
-        return replace(answer, pool=replace(pool, marks=marks), evidence=evidence)
+        return replace(answer, pool=pool, evidence=evidence)
 
 
 def _like(part: ScorePart, rows: list[int]) -> ScorePart:
