@@ -89,6 +89,29 @@ def test_a_lease_ends_by_itself_and_a_repeated_claim_renews_it(crew: Crew) -> No
     assert ben.call("coordination_overview").active[0].agent == "ben"
 
 
+def test_a_repeated_claim_keeps_its_task_and_its_lease(crew: Crew) -> None:
+    crew.index("app.py", "one")
+    task, ana = crew.task(), crew.agent("ana")
+    got = ana.call("agent_claim", target="app.py", intent="read it", task=task, lease_minutes=30)
+    crew.clock.step(60 * SECOND_US)
+    assert ana.call("agent_claim", target="app.py", intent="change it").status == "refreshed"
+    (held,) = ana.call("coordination_overview").active
+    assert (held.intent, held.task, held.lease_until) == ("change it", task, got.lease_until)
+    assert ana.call("agent_claim", target="app.py", intent="change it", lease_minutes=0).lease_until is None
+    assert ana.call("task_update", task=task, status="completed").released == ("harbour/app.py",)
+
+
+def test_a_task_begun_again_under_the_same_title_is_the_open_one(crew: Crew) -> None:
+    ana = crew.agent("ana")
+    ana.call("task_update", task=ana.call("task_create", title="Mend the build").id, status="completed")
+    again = ana.call("task_create", title="Mend the build").id
+    assert ana.call("agent_claim", target="Mend the build", intent="again").target == again
+    assert ana.call("task_update", task="Mend the build", note="begun").id == again
+    ana.call("task_create", title="Mend the build")
+    with pytest.raises(Invalid, match="matches 3 nodes"):
+        ana.call("task_update", task="Mend the build", note="which?")
+
+
 def test_another_session_of_the_same_name_is_another_program_until_it_says_otherwise(crew: Crew) -> None:
     task = crew.task()
     assert crew.agent("ana", "monday").call("agent_claim", target=task, intent="a").status == "ok"
@@ -138,6 +161,8 @@ def test_bad_claims_are_errors_that_say_what_to_do(crew: Crew) -> None:
     with pytest.raises(NotFound, match="nothing called 'nowhere") as missing:
         ana.call("agent_claim", target="nowhere.py", intent="a")
     assert missing.value.hint
+    with pytest.raises(Invalid, match="target is blank"):
+        ana.call("agent_claim", target=" ", intent="a")
     with pytest.raises(Invalid, match="intent is blank"):
         ana.call("agent_claim", target=task, intent="  ")
     with pytest.raises(NotFound, match="no task 'nothing'"):
@@ -169,6 +194,7 @@ def test_other_systems_names_of_arguments_are_understood(crew: Crew) -> None:
     told = crew.agent("ana").call("agent_claim", targetId=task, claimType="task", intent="a", taskId=task)
     assert told.status == "ok"
     assert crew.agent("ana").call("episode_recall", query="x", taskId=task).episodes == ()
+    assert crew.agent("ben").call("agent_status", agentId="ana").agent == "ana"
 
 
 def test_claims_are_not_found_as_memories_and_survive_a_rebuild(crew: Crew) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.fleet.crew import Crew
-from tests.places import MakeStore
-from weft.core.errors import Invalid, NotFound
+from tests.places import MakeStore, Place
+from weft.core.errors import Invalid, Misconfigured, NotFound
 from weft.core.types import NOW
 from weft.testing.clock import DAY_US, ManualClock
 
@@ -165,10 +165,48 @@ def test_anothers_recorded_edit_ends_a_claim_and_says_whose_it_was(crew: Crew) -
     ana.call("agent_claim", target="app.py", intent="rename it")
     told = ben.call("episode_add", type="EDIT", content="edited", metadata=EDIT)
     assert "ana held" in told.claims[0]
-    assert not ana.call("coordination_overview").active
+    board = ana.call("coordination_overview")
+    assert (board.active, [each.agent for each in board.stale]) == ((), ["ana"])
+    assert "ben recorded an edit of it" in ana.call("agent_status").notes[0]
+    assert ben.call("agent_claim", target="app.py", intent="go on").ended[0].agent == "ana"
 
 
-def test_sensitive_episodes_stay_out_of_ordinary_recalls(crew: Crew) -> None:
-    ana = crew.agent("ana")
-    with pytest.raises(Exception, match="sensitive"):
-        ana.call("episode_add", type="OBSERVATION", content="the vault code", sensitive=True)
+def test_a_claim_that_anothers_edit_ended_is_taken_again_or_follows_its_holders_edit(crew: Crew) -> None:
+    crew.index("app.py", "one")
+    ana, ben = crew.agent("ana"), crew.agent("ben")
+    for again in (
+        lambda: ana.call("agent_claim", target="app.py", intent="rename it"),
+        lambda: ana.call("episode_add", type="EDIT", content="edited", metadata=EDIT),
+    ):
+        ana.call("agent_claim", target="app.py", intent="rename it")
+        ben.call("episode_add", type="EDIT", content="edited", metadata=EDIT)
+        assert not ben.call("coordination_overview").active
+        again()
+        assert [each.agent for each in ben.call("coordination_overview").active] == ["ana"]
+
+
+def test_sensitive_episodes_stay_out_of_ordinary_recalls_and_of_what_is_learnt(place: Place) -> None:
+    with pytest.raises(Misconfigured, match="stored encrypted"):
+        place.open(agent="ben", role="agent", sensitive_key="").call(
+            "episode_add", type="OBSERVATION", content="the vault code", sensitive=True
+        )
+    ana, ben = (place.open(agent=name, role="agent", sensitive=on) for name, on in (("ana", "on"), ("ben", "off")))
+    task = ana.call("task_create", title="Rotate keys").id
+    for number in range(3):
+        told = EDIT | {"file": "vault.py", "diff_summary": f"vault code {number}"}
+        ana.call("episode_add", type="EDIT", content="vault code", metadata=told, sensitive=True, task_id=task)
+    assert len(ana.call("episode_recall", query="vault code").episodes) == 3
+    reflected = ana.call("reflect", task_id=task)
+    assert (reflected.learnings, reflected.read) == ((), 0)
+    assert "3 episodes" in reflected.notes[0]
+    ana.call("task_update", task=task, status="completed", note="rotated")
+    for shown in (
+        ben.call("episode_recall", query="vault code"),
+        ben.call("recall", query="vault code"),
+        ben.call("agent_status", agent="ana"),
+        ben.call("handoff", task=task),
+        ben.call("log_show", limit=100),
+    ):
+        assert "vault code" not in str(shown).replace("query='vault code'", "")
+    written = b"".join(path.read_bytes() for path in (place.scratch / "store").rglob("*") if path.is_file())
+    assert b"vault code" not in written

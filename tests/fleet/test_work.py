@@ -80,6 +80,8 @@ def test_no_task_waits_for_itself_not_even_through_others(crew: Crew) -> None:
     assert own.value.hint
     with pytest.raises(Invalid, match="would wait for itself: 'three' -> 'two' waits for it"):
         ana.call("task_update", task=one, depends_on=[three])
+    with pytest.raises(Invalid, match="'four' cannot depend on itself"):
+        ana.call("task_create", title="four", depends_on=["four"])
     with pytest.raises(NotFound, match="no task 'nothing'"):
         ana.call("task_create", title="four", depends_on=["nothing"])
     with pytest.raises(NotFound, match="no task 'nothing'"):
@@ -107,6 +109,26 @@ def test_a_plan_is_an_ordered_list_of_tasks_and_progress_tells_who_is_at_what(cr
     assert any("waits for schema" in each for each in shown.blockers)
 
 
+def test_a_repeated_plan_is_told_with_its_tasks(crew: Crew) -> None:
+    ana, steps = crew.agent("ana"), [{"title": "schema"}, {"title": "form"}, {"title": "docs"}]
+    first = ana.call("plan_save", title="Sign in", steps=steps, request_id="r1")
+    again = ana.call("plan_save", title="Sign in", steps=steps, request_id="r1")
+    assert (again.status, again.id, again.tasks) == ("duplicate_skip", first.id, first.tasks)
+
+
+def test_the_end_of_an_open_task_repeats_no_words_of_those_who_keep_theirs_to_themselves(crew: Crew) -> None:
+    crew.index("app.py", "one")
+    ana = crew.agent("ana")
+    task = ana.call("task_create", title="Answer the press", scope="public").id
+    for number in range(3):
+        edit(ana, "app.py", f"inner detail {number}", task_id=task)
+    ana.call("agent_claim", target=task, intent="answer")
+    done = ana.call("task_update", task=task, status="completed", note="answered")
+    assert (done.released, done.learnings) == ((task,), ())
+    (decision,) = ana.ctx.store.nodes(ana.ctx.viewer, NOW, [done.decision])
+    assert (decision.guard.scope, decision.props["affected_files"]) == ("public", [])
+
+
 def test_what_is_in_the_way_is_told_with_the_next_step(crew: Crew) -> None:
     crew.index("app.py", "one")
     ana, ben = crew.agent("ana"), crew.agent("ben")
@@ -120,7 +142,7 @@ def test_what_is_in_the_way_is_told_with_the_next_step(crew: Crew) -> None:
     assert set(found) == {"blocked", "conflict", "failing", "waits"}
     assert found["blocked"].reason == "no key for the vault"
     assert "ben wants it" in found["conflict"].reason
-    assert all(each.next_step for each in found.values())
+    assert all(each.next_step and "weft " not in each.next_step for each in found.values())
     run_tests(ana, "test_app.py", passed=3, task_id=first)
     assert "failing" not in {each.kind for each in ana.call("blocking_issues").issues}
     assert [each.kind for each in ana.call("blocking_issues", task="second").issues] == ["waits"]
@@ -161,6 +183,24 @@ def test_a_task_is_taken_over_from_who_is_silent_and_from_nobody_at_work(crew: C
     assert "Took 'Fix the login' over from ana" in told.done[0].text
     with pytest.raises(Forbidden, match="held by ben"):
         ana.call("agent_release", target="app.py")
+
+
+def test_another_agent_in_the_same_session_does_not_keep_the_silent_one_at_work(crew: Crew) -> None:
+    ana, ben = crew.agent("ana", "shared"), crew.agent("ben", "shared")
+    task = ana.call("task_create", title="Fix the login").id
+    ana.call("agent_claim", target=task, intent="fix")
+    crew.clock.step(16 * MINUTE_US)
+    ben.call("episode_add", type="OBSERVATION", content="ana is quiet")
+    assert ben.call("handoff", task=task, take_over=True).taken_from == ("ana",)
+
+
+def test_two_sessions_of_one_name_are_told_what_to_do(crew: Crew) -> None:
+    task = crew.task()
+    for session in ("monday", "tuesday"):
+        crew.agent("ana", session).call("agent_claim", target=task, intent=session)
+    (issue,) = crew.agent("ana").call("blocking_issues").issues
+    assert "another session of ana wants it (tuesday)" in issue.reason
+    assert "a name of its own" in issue.next_step
 
 
 def test_the_holder_passes_a_task_on_and_only_it(crew: Crew) -> None:

@@ -33,6 +33,7 @@ class Holding:
     def __init__(self, agent: str, until: int | None, version: int, *, for_task: bool) -> None:
         self.agent, self.until, self.version, self.for_task = agent, until, version, for_task
         self.changed = False  # by another's hand
+        self.overtaken = False  # by another's recorded edit
         self.awaits = False  # the next version is the holder's own
 
 
@@ -60,7 +61,9 @@ class ClaimMachine(RuleBasedStateMachine):
     def live(self, target: str) -> Holding | None:
         """Whoever holds a target so that it counts."""
         known = self.held.get(target)
-        if known is None or known.changed or (known.until is not None and known.until <= self.clock.now_us()):
+        if known is None or known.changed or known.overtaken:
+            return None
+        if known.until is not None and known.until <= self.clock.now_us():
             return None
         return known
 
@@ -87,8 +90,10 @@ class ClaimMachine(RuleBasedStateMachine):
         assert {each.agent for each in told.conflicts} == in_the_way
         if not in_the_way:
             until = self.clock.now_us() + LEASE_MINUTES * 60_000_000 if leased else None
+            before = self.live(place)
+            for_task = for_task or place == "TASK" or (before is not None and before.for_task)
             self.held = {each: known for each, known in self.held.items() if self.live(each) or not inside(each, place)}
-            self.held[place] = Holding(agent, until, self.version(place), for_task=for_task or place == "TASK")
+            self.held[place] = Holding(agent, until, self.version(place), for_task=for_task)
 
     @rule(agent=st.sampled_from(AGENTS), place=st.sampled_from(TARGETS))
     def release(self, agent: str, place: str) -> None:
@@ -116,7 +121,7 @@ class ClaimMachine(RuleBasedStateMachine):
 
     @rule(agent=st.sampled_from(AGENTS), file=st.sampled_from(FILES))
     def edit(self, agent: str, file: str) -> None:
-        """An agent records its edit: its own claims follow, another's claim on the file ends."""
+        """An agent records its edit: its own claims follow, another's claim on the file goes stale."""
         metadata = {"file": file, "diff_summary": "x", "lines_before": 1, "lines_after": 2, "reason": "y"}
         self.crew.agent(agent).call("episode_add", type="EDIT", content="an edit", metadata=metadata)
         for target, known in list(self.held.items()):
@@ -124,9 +129,9 @@ class ClaimMachine(RuleBasedStateMachine):
                 continue
             if known.agent == agent:
                 known.awaits = self.versions[file] == known.version
-                known.changed, known.version = False, self.versions[file]
+                known.changed, known.overtaken, known.version = False, False, self.versions[file]
             elif target == f"harbour/{file}" and self.live(target) is not None:
-                del self.held[target]
+                known.overtaken = True
 
     @rule(minutes=st.sampled_from([1, 11]))
     def wait(self, minutes: int) -> None:

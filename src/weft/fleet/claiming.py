@@ -35,7 +35,6 @@ from weft.writing.claims.writing import (
 
 MINUTE_US: Final = 60_000_000
 MAX_LEASE_MINUTES: Final = 7 * 24 * 60
-PAST: Final = 200  # versions of a claim that tell how it ended
 
 TargetName = Annotated[
     str,
@@ -133,21 +132,21 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
     target = find_target(ctx, given.target)
     if target.kind == "Task" and status_of(target) in DONE:
         raise task_closed(target, cannot="be claimed")
+    held = held_around(ctx, target.id)
+    own = next((each for each in held if each.claim.target == target.id and _is_mine(ctx, each.claim, given)), None)
+    kept = None if own is None or own.stale else own.claim
     taking = Taking(
         target=target,
         type=given.type or type_of(target),
         intent=given.intent.strip(),
-        task=_task_of(ctx, given, target),
-        lease_until=_lease(ctx, given.lease_minutes),
+        task=_task_of(ctx, given, target, kept),
+        lease_until=_lease(ctx, given.lease_minutes, kept),
     )
-    held = held_around(ctx, target.id)
-    own = next((each for each in held if each.claim.target == target.id and _is_mine(ctx, each.claim, given)), None)
     in_the_way = [each for each in held if not each.stale and not _is_mine(ctx, each.claim, given)]
     if in_the_way:
         return WriteDecision(answer=_turned_away(ctx, taking, in_the_way))
     over = [each for each in held if each.stale and each is not own]
-    is_new = own is None or bool(own.stale)
-    since = ctx.clock.now_us() if own is None or own.stale else own.claim.since
+    since = ctx.clock.now_us() if kept is None else kept.since
     slots = {target.slot, taking.task or target.slot}  # a task that ends meanwhile takes no claims
     inside = [each for each in over if each.claim.target != target.id]  # the claim on the target itself is replaced
     replaced = next((each for each in over if each not in inside), None)
@@ -156,7 +155,7 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
         *(ended([each.claim], reason=why_ended(each)) for each in inside),
     )
     answer = Claimed(
-        status="ok" if is_new else "refreshed",
+        status="ok" if kept is None else "refreshed",
         id=claim_id(target.id),
         target=target.id,
         name=name_beside(target),
@@ -172,18 +171,23 @@ def _decide(ctx: CallContext, given: AgentClaim, pos: int) -> WriteDecision[Clai
     return WriteDecision(answer=answer, drafts=drafts, fence=claims_fence((target.id,), pos, slots=slots))
 
 
-def _task_of(ctx: CallContext, given: AgentClaim, target: NodeVersion) -> str | None:
+def _task_of(ctx: CallContext, given: AgentClaim, target: NodeVersion, kept: Claim | None) -> str | None:
+    """The task that a claim is for; a repeated claim stays with its task."""
     if given.task is None:
-        return target.id if target.kind == "Task" else ctx.task
+        before = None if kept is None else kept.task
+        return before or (target.id if target.kind == "Task" else ctx.task)
     task = task_named(ctx, given.task)
     if status_of(task) in DONE:
         raise task_closed(task, cannot="be worked on")
     return task.id
 
 
-def _lease(ctx: CallContext, minutes: int | None) -> int | None:
+def _lease(ctx: CallContext, minutes: int | None, kept: Claim | None) -> int | None:
+    """When the claim ends by itself; a repeated claim keeps its lease unless another is given or set."""
     wanted = ctx.settings.claim_lease_minutes if minutes is None else minutes
-    return ctx.clock.now_us() + wanted * MINUTE_US if wanted else None
+    if wanted:
+        return ctx.clock.now_us() + wanted * MINUTE_US
+    return kept.lease_until if kept is not None and minutes is None else None
 
 
 def _is_mine(ctx: CallContext, claim: Claim, given: AgentClaim) -> bool:

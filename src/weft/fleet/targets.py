@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from weft.code.ask.lookup import find_element
-from weft.core.errors import NotFound
+from weft.core.errors import Invalid, NotFound
 from weft.core.kinds import MENTION, UNSEARCHED_KINDS
 from weft.core.types import NOW, NodeVersion, When
 from weft.retrieval.citations.resolve import resolve
 from weft.runtime.call_context import CallContext
 from weft.writing.build.references import ambiguous_reference, named, resolve_reference
+from weft.writing.checks.provenance import still_open
 from weft.writing.claims.claim import TASK_KINDS
 
 NOT_TARGETS: Final = UNSEARCHED_KINDS - {MENTION}
@@ -18,13 +19,15 @@ NOT_TARGETS: Final = UNSEARCHED_KINDS - {MENTION}
 
 def find_target(ctx: CallContext, written: str, when: When = NOW) -> NodeVersion:
     """The node that holds now. Raises NotFound with the next step, Invalid if several have the name."""
+    if not written.strip():
+        raise Invalid("the target is blank", hint="give a file's path, path::symbol, or the id or title of a task")
     if written.startswith("weft://"):
         written = resolve(ctx, written, when)
     ids = dict.fromkeys((written, f"{ctx.settings.project}/{written}"))
     if found := [node for node in ctx.store.nodes(ctx.viewer, when, list(ids)) if node.kind not in NOT_TARGETS]:
         return found[0]
     if tasks := named(ctx, written, TASK_KINDS.__contains__):
-        return _only(written, tasks)
+        return _only(written, still_open(tasks))
     try:
         code = find_element(ctx, when, written)
     except NotFound as problem:

@@ -34,6 +34,7 @@ ALIASES = {
     "targetId": ("target",),
     "claimId": ("target",),
     "claimType": ("type",),
+    "agentId": ("agent",),
     "taskId": ("task_id", "task", "id"),
     "featureId": ("feature",),
 }
@@ -89,7 +90,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     """Validates a caller's arguments. Raises Invalid, naming the argument, for anything that does not fit."""
     known = operation.input.__struct_fields__
-    meant = {name: _meant(name, known) for name in given}
+    meant = {name: meant_argument(name, known) for name in given}
     if twice := [name for alias, name in meant.items() if alias != name and name in given]:
         raise Invalid(f"{operation.name}: {twice[0]} is given twice", hint=f"send {twice[0]} once")
     given = {meant[name]: value for name, value in given.items()}
@@ -113,7 +114,7 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
     return made
 
 
-def _meant(written: str, known: tuple[str, ...]) -> str:
+def meant_argument(written: str, known: tuple[str, ...]) -> str:
     """The argument that a caller means by a name."""
     return next((name for name in ALIASES.get(written, ()) if name in known), written)
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from weft.core.errors import Forbidden, Invalid
-from weft.runtime.operation import Operation
+from weft.runtime.operation import Operation, meant_argument
 from weft.runtime.settings.load import Settings
 
 # Names that would claim an identity. Where the operation has an argument of that name (such as the scope of a new
@@ -53,7 +53,8 @@ def read_arguments(operation: Operation, sent: dict[str, Any], settings: Setting
     known = operation.input.__struct_fields__
     given: dict[str, Any] = {}
     for written, value in sent.items():
-        name = written if written in known else _HUMP.sub("_", written).lower()
+        name = meant_argument(written, known)
+        name = name if name in known else _HUMP.sub("_", written).lower()
         if name not in known and name in IDENTITY:
             _check_own(written, name, value, settings)
             continue

@@ -68,6 +68,12 @@ def test_a_wrong_command_line_exits_2_and_shows_the_usage(cli: Cli, arguments: t
     assert not cli.data.exists()
 
 
+def test_an_object_that_is_no_json_is_told_how_one_is_written(cli: Cli) -> None:
+    body = answer(cli, "episode-add", "ERROR", "it broke", "--metadata", '{"stack_summary": "first\nsecond"}', code=2)
+    assert "--metadata is not JSON" in body["error"]
+    assert body["hint"].startswith('write --metadata \'{"name": "value"}\'')
+
+
 def test_reading_makes_no_files(cli: Cli) -> None:
     for arguments in (("recall", "x"), ("recent",), ("stats",), ("doctor",), ("config",), ("log", "head"), ("diff",)):
         assert cli(*arguments).exit_code == 0

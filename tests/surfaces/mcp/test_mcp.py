@@ -154,6 +154,19 @@ def test_identity_is_no_argument(bench: Bench) -> None:
     bench.run(story, account="harbour", agent="ana")
 
 
+def test_an_agent_that_is_asked_about_is_no_identity(bench: Bench) -> None:
+    async def story(session: ClientSession) -> None:
+        seen = {"type": "OBSERVATION", "content": "The crane is slow."}
+        assert not (await session.call_tool("episode_add", seen)).is_error
+        for asked, found in (("ana", 1), ("ben", 0)):
+            told = await session.call_tool("episode_recall", {"query": "crane", "agentId": asked})
+            assert len(told.structured_content["data"].get("episodes", [])) == found
+            status = await session.call_tool("agent_status", {"agentId": asked})
+            assert status.structured_content["data"]["agent"] == asked
+
+    bench.run(story, agent="ana", toolsets="fleet")
+
+
 def test_session_role_and_agent_come_from_the_settings_if_set(bench: Bench) -> None:
     async def story(session: ClientSession) -> None:
         saved = await session.call_tool("remember", {"text": "Tides turn twice a day."})

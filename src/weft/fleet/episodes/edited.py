@@ -11,7 +11,7 @@ from weft.log.draft import Draft
 from weft.runtime.call_context import CallContext
 from weft.writing.claims.claim import version_of
 from weft.writing.claims.held import Held, held_around
-from weft.writing.claims.writing import claims_fence, ended, refreshed
+from weft.writing.claims.writing import claims_fence, overtaken, refreshed
 
 
 class EditEffect(Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class EditEffect(Struct, frozen=True, kw_only=True):
 
 
 def after_edit(ctx: CallContext, path: str) -> EditEffect:
-    """The holder's edit refreshes its claims on the file and inside it; another's edit ends the claim on the file."""
+    """The holder's edit refreshes its claims on the file and in it; another's makes the claim on the file stale."""
     file = known_file(ctx, path)
     if file is None:
         return EditEffect(target="")
@@ -39,9 +39,8 @@ def after_edit(ctx: CallContext, path: str) -> EditEffect:
             if (draft := refreshed(held, awaits_change=_is_unseen(held))) is not None:
                 drafts.append(draft)
                 told.append(f"your claim on {claim.target} is refreshed")
-        elif claim.target == file.id and not held.stale:
-            why = f"{ctx.writer.actor.agent} recorded an edit of it"
-            drafts.append(ended([claim], reason=f"{claim.holder.agent}'s claim ended: {why}"))
+        elif claim.target == file.id and not held.stale and (draft := overtaken(ctx, held)) is not None:
+            drafts.append(draft)
             told.append(
                 f"{claim.holder.agent} held {claim.target} ({claim.intent[:200]}): that claim ended by your edit"
             )

@@ -56,7 +56,8 @@ class LearningPlan(Struct, frozen=True, kw_only=True):
 def learning_id(key: str, guard: Guard) -> str:
     """One per pattern, rights and project."""
     digest = hashlib.sha256(key.encode()).hexdigest()[:24]
-    return f"{PREFIX}{','.join((guard.scope, *guard.agents))};{guard.project or ''}/{digest}"
+    rights = f"{','.join((guard.scope, *guard.agents))}{'!' if guard.sensitive else ''}"
+    return f"{PREFIX}{rights};{guard.project or ''}/{digest}"
 
 
 def plan_learnings(

@@ -25,6 +25,7 @@ from weft.runtime.fields import Label, NodeName
 from weft.runtime.operation import Operation
 from weft.text.one_line import flat
 from weft.writing.build.commit import WriteDecision, decide_and_commit
+from weft.writing.build.references import covers
 from weft.writing.checks.provenance import PRODUCED, task_named
 
 EPISODES: Final = 20
@@ -83,6 +84,7 @@ class ReflectionPlan(Struct, frozen=True, kw_only=True):
     insight: str = ""
     read: int = 0
     known: int = 0
+    left_out: int = 0
     fences: tuple[Fence, ...] = ()
 
 
@@ -127,14 +129,20 @@ def plan_reflection(
     pos: int,
     before: str | None = None,
 ) -> ReflectionPlan:
-    """What these episodes show. With nothing new, no events: a reflection that repeats an earlier one is none."""
-    steps = steps_of(ctx, [node for node in nodes if type_of_episode(node) not in (None, "REFLECTION", "LEARNING")])
+    """What these episodes show. With nothing new, no events: a reflection that repeats an earlier one is none.
+
+    It repeats words of the episodes, so those are left out that not everybody may see who may see the reflection.
+    """
+    told = [node for node in nodes if type_of_episode(node) not in (None, "REFLECTION", "LEARNING")]
+    open_enough = [node for node in told if covers(node.guard, guard)]
+    left_out = len(told) - len(open_enough)
+    steps = steps_of(ctx, open_enough)
     found = patterns(steps)
     reflection = ctx.new_id()
     learning = plan_learnings(ctx, found, steps, guard, reflection=reflection, task=task)
     insight = _insight(found, learning.learnt, len(steps), learning.known)
     if not learning.learnt:
-        return ReflectionPlan(found=found, insight=insight, read=len(steps), known=learning.known)
+        return ReflectionPlan(found=found, insight=insight, read=len(steps), known=learning.known, left_out=left_out)
     evidence = {each for pattern in found for each in pattern.evidence}
     places = dict.fromkeys(place for pattern in found for place in pattern.places)
     ids = [file_id(guard.project, place) for place in places]
@@ -158,6 +166,7 @@ def plan_reflection(
         insight=insight,
         read=len(steps),
         known=learning.known,
+        left_out=left_out,
         fences=tuple(fences),
     )
 
@@ -215,6 +224,8 @@ def _insight(found: Sequence[FoundPattern], learnt: Sequence[Learnt], read: int,
 
 
 def _told(plan: ReflectionPlan, citation: str, notes: tuple[str, ...]) -> Reflected:
+    if plan.left_out:
+        notes = (f"left out, because fewer may see them than what is learnt: {plan.left_out} episodes", *notes)
     return Reflected(
         insight=plan.insight,
         read=plan.read,

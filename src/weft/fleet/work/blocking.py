@@ -93,7 +93,7 @@ def _blocked(ctx: CallContext, tasks: list[NodeVersion]) -> list[Issue]:
             kind="blocked",
             subject=flat(task.name),
             reason=flat(str(task.props.get("note") or "no reason was given"))[:500],
-            next_step=f"weft task-update {task.id} running, once it can go on",
+            next_step="set its status to running once it can go on",
             since=to_iso(task.recorded_at),
             id=task.id,
             citation=cited.get(task.event, ""),
@@ -110,7 +110,7 @@ def _waiting(ctx: CallContext, tasks: list[NodeVersion]) -> list[Issue]:
         if behind:
             named = ", ".join(f"{flat(each.name)} ({status_of(each)})" for each in behind[:5])
             ended = [each for each in behind if status_of(each) in ("failed", "cancelled")]
-            step = f"weft fleet progress shows who is at {flat(behind[0].name)!r}"
+            step = f"{flat(behind[0].name)!r} comes first: take it unless somebody is on it"
             if ended:
                 step = f"{flat(ended[0].name)!r} ended as {status_of(ended[0])}: plan this task anew"
             found.append(
@@ -121,19 +121,27 @@ def _waiting(ctx: CallContext, tasks: list[NodeVersion]) -> list[Issue]:
 
 def _conflicts(refused: list[RefusedShown], held: tuple[Held, ...]) -> list[Issue]:
     now = {each.claim.target: each for each in held if not each.stale}
-    return [
-        Issue(
-            kind="conflict",
-            subject=each.target,
-            reason=f"{each.agent} wants it ({flat(each.intent)[:200]}); {each.holder} holds it"
-            f" ({flat(now[each.target].claim.intent)[:200]})",
-            next_step=f"{each.holder} releases it, or {each.agent} takes other work",
-            since=each.at,
-            citation=each.citation,
+    found = []
+    for each in refused:
+        if each.target not in now or now[each.target].claim.holder.agent != each.holder:
+            continue
+        wanting, step = each.agent, f"{each.holder} releases it, or {each.agent} takes other work"
+        if each.agent == each.holder:
+            wanting = f"another session of {each.agent}"
+            step = "give each running agent a name of its own, or resume the claim if the other session is over"
+        held_for = flat(now[each.target].claim.intent)[:200]
+        reason = f"{wanting} wants it ({flat(each.intent)[:200]}); {each.holder} holds it ({held_for})"
+        found.append(
+            Issue(
+                kind="conflict",
+                subject=each.target,
+                reason=reason,
+                next_step=step,
+                since=each.at,
+                citation=each.citation,
+            )
         )
-        for each in refused
-        if each.target in now and now[each.target].claim.holder.agent == each.holder
-    ]
+    return found
 
 
 def _stale(ctx: CallContext, held: tuple[Held, ...]) -> list[Issue]:

@@ -20,6 +20,7 @@ from weft.fleet.reflecting.reflect import ReflectionPlan, episodes_of_task, plan
 from weft.log.draft import Draft
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
+from weft.writing.build.references import covers
 from weft.writing.claims.claim import Claim
 from weft.writing.claims.held import held_in
 from weft.writing.claims.writing import claims_fence, ended
@@ -43,10 +44,12 @@ def completion(ctx: CallContext, task: NodeVersion, *, status: str, result: str,
     """What ends with a task, and what is kept of it."""
     held = held_in(ctx, (task.guard.project,))
     released = tuple(each.claim for each in held if task.id in (each.claim.task, each.claim.target))
-    episodes = episodes_of_task(ctx, task.id, READ)
+    everything = episodes_of_task(ctx, task.id, READ)
     fence = claims_fence((task.id, *(claim.target for claim in released)), pos)
-    if not released and not episodes:
+    if not released and not everything:
         return Completion(fence=fence)
+    guard = replace(task.guard, project=task.guard.project or ctx.settings.project)
+    episodes = [node for node in everything if covers(node.guard, guard)]
     outcome = OUTCOMES[status]
     edited = dict.fromkeys(path for node in episodes if type_of_episode(node) == "EDIT" for path in files_of(node))
     files = [file for path in edited if (file := known_file(ctx, path)) is not None]
@@ -56,7 +59,7 @@ def completion(ctx: CallContext, task: NodeVersion, *, status: str, result: str,
         kind=DECISION,
         name=f"{flat(task.name)[:TITLE_CHARACTERS]}: {verb}",
         content=result or f"The task {verb}, without a word on its result.",
-        guard=replace(task.guard, project=task.guard.project or ctx.settings.project),
+        guard=guard,
         props={"status": "accepted", "tradeoffs": [], "affected_files": list(edited)},
         involves=tuple(file.id for file in files),
         outcome=outcome,
@@ -64,7 +67,7 @@ def completion(ctx: CallContext, task: NodeVersion, *, status: str, result: str,
         focus=task.focus,
     )
     decision = plan_episode(ctx, telling)
-    reflection = plan_reflection(ctx, episodes, telling.guard, task=task.id, pos=pos, before=decision.id)
+    reflection = plan_reflection(ctx, episodes, guard, task=task.id, pos=pos, before=decision.id)
     ends = (ended(released, reason=f"the task {status}"),) if released else ()
     return Completion(
         drafts=(*ends, *decision.drafts, *reflection.drafts),

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from weft.append.append import Fence
 from weft.core.errors import Invalid, NotFound
-from weft.core.types import Guard, NodeVersion
+from weft.core.types import NOW, Guard, NodeVersion
 from weft.fleet.work.dependencies import DEPENDS_ON, check_no_cycle, tasks_named
 from weft.log.draft import Draft
 from weft.log.kinds.graph import Asserted, EdgeAssertion, NodeAssertion
@@ -96,7 +96,7 @@ def task_create(ctx: CallContext, given: TaskCreate) -> WriteResult:
 
     def decide(pos: int) -> WriteDecision[WriteResult]:
         feature = None if given.feature is None else feature_named(ctx, given.feature)
-        wanted = tasks_named(ctx, given.depends_on)
+        wanted = tasks_named(ctx, given.depends_on, new=given.title)
         walked = check_no_cycle(ctx, node_id, given.title, wanted)
         guard = guard_of(ctx, given)
         node = _task(ctx, given, node_id, guard)
@@ -192,7 +192,13 @@ def plan_save(ctx: CallContext, given: PlanSave) -> PlanSaved:
     """
     check_text_field(given.title, field="title")
     if before := earlier_result(ctx, given.request_id, lambda payload: asserts(payload, PLAN, given.title)):
-        return PlanSaved(status="duplicate_skip", id=before.id, citation=before.citation, notes=before.notes)
+        return PlanSaved(
+            status="duplicate_skip",
+            id=before.id,
+            tasks=_tasks_of(ctx, before.id),
+            citation=before.citation,
+            notes=before.notes,
+        )
     _check_order(given.steps)
     guard = guard_of(ctx, given)
     plan_id = ctx.new_id(given.request_id)
@@ -225,6 +231,11 @@ def plan_save(ctx: CallContext, given: PlanSave) -> PlanSaved:
     _, done = decide_and_commit(ctx, decide, request_id=given.request_id)
     assert done is not None
     return PlanSaved(status=done.status, id=plan_id, tasks=tuple(ids), citation=done.citation, notes=done.notes)
+
+
+def _tasks_of(ctx: CallContext, plan: str) -> tuple[str, ...]:
+    edges = ctx.store.edges(ctx.viewer, NOW, plan, rel=PART_OF, direction="in", before=None, limit=MAX_STEPS)
+    return tuple(edge.src for edge in sorted(edges, key=lambda edge: edge.props.get("step", 0)))
 
 
 def _after(step: PlanStep, number: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from weft.core.errors import Invalid
+from weft.core.errors import Invalid, NotFound
 from weft.core.types import NOW, NodeVersion
 from weft.runtime.call_context import CallContext
 from weft.writing.checks.provenance import TASK, task_named
@@ -23,17 +23,29 @@ class Walked(Struct, frozen=True, kw_only=True):
     slots: tuple[str, ...]
 
 
-def tasks_named(ctx: CallContext, written: Iterable[str]) -> tuple[NodeVersion, ...]:
-    """Tasks by id or title, each once. Raises NotFound for one that does not exist."""
-    found = {task.id: task for task in (task_named(ctx, each) for each in written)}
+def tasks_named(ctx: CallContext, written: Iterable[str], *, new: str = "") -> tuple[NodeVersion, ...]:
+    """Tasks by id or title, each once. Raises NotFound for one that does not exist, Invalid if it is the `new` one."""
+    found: dict[str, NodeVersion] = {}
+    for each in written:
+        try:
+            task = task_named(ctx, each)
+        except NotFound:
+            if new and each.strip() == new.strip():
+                raise _of_itself(new) from None
+            raise
+        found[task.id] = task
     return tuple(found.values())
+
+
+def _of_itself(title: str) -> Invalid:
+    return Invalid(f"the task {title[:80]!r} cannot depend on itself", hint="leave it out of depends_on")
 
 
 def check_no_cycle(ctx: CallContext, task: str, title: str, wanted: Sequence[NodeVersion]) -> Walked:
     """Raises Invalid where a task would wait for itself, directly or through others, with the way round."""
     for one in wanted:
         if one.id == task:
-            raise Invalid(f"the task {title[:80]!r} cannot depend on itself", hint="leave it out of depends_on")
+            raise _of_itself(title)
     names = {one.id: one.name for one in wanted}
     before: dict[str, str | None] = {one.id: None for one in wanted}
     frontier = [one.id for one in wanted]

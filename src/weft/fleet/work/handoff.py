@@ -26,6 +26,7 @@ from weft.writing.claims.held import Held, held_around, held_in
 from weft.writing.claims.writing import Taking, claims_fence, ended, handed, holder_of, take
 
 MINUTE_US: Final = 60_000_000
+LOOKED: Final = 100  # latest events of a session, in which the holder's last one is looked for
 
 
 class Handoff(Struct, frozen=True, kw_only=True):
@@ -156,10 +157,10 @@ def _check_may_take(ctx: CallContext, task: NodeVersion, held: Held) -> None:
 
 
 def last_seen(ctx: CallContext, held: Held) -> int:
-    """When the holder's session last wrote anything that the caller may see."""
-    session = held.claim.holder.session
-    events = ctx.store.events(ctx.viewer, session=session, after_seq=0, limit=1, newest_first=True)
-    return max([held.claim.since, held.claim.node.recorded_at, *(event.known_at for event in events)])
+    """When the holder last wrote anything in its session, which others may share, as far as the caller may see it."""
+    holder = held.claim.holder
+    events = ctx.store.events(ctx.viewer, session=holder.session, after_seq=0, limit=LOOKED, newest_first=True)
+    return max([held.claim.since, *(event.known_at for event in events if event.actor.agent == holder.agent)])
 
 
 def _told(task: NodeVersion, content: str) -> Telling:

@@ -128,7 +128,7 @@ def given_arguments(input_type: type[Struct], values: dict[str, Any]) -> dict[st
             continue
         plain, _, _ = _unwrap(hints[name])
         if _of_structs(plain):
-            given[name] = _json(name, value)
+            given[name] = _json(name, value, like="[{...}]")
         else:
             given[name] = _pairs(name, value) if get_origin(plain) is dict else () if value == ("",) else value
     return given
@@ -140,13 +140,13 @@ def _of_structs(plain: Any) -> bool:
     return get_origin(of) is dict or (isinstance(of, type) and issubclass(of, Struct))
 
 
-def _json(name: str, written: str) -> Any:
-    """A list as JSON."""
+def _json(name: str, written: str, *, like: str) -> Any:
+    """What is written as JSON, such as `like`."""
     try:
         return msgspec.json.decode(written)
     except msgspec.DecodeError as problem:
         flag = name.replace("_", "-")
-        raise Invalid(f"--{flag} is not JSON: {problem}", hint=f"write --{flag} '[{{...}}]'") from problem
+        raise Invalid(f"--{flag} is not JSON: {problem}", hint=f"write --{flag} '{like}', on one line") from problem
 
 
 def _pairs(name: str, written: tuple[str, ...]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _pairs(name: str, written: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for pair in written:
         if pair.lstrip().startswith("{"):
-            whole = _json(name, pair)
+            whole = _json(name, pair, like='{"name": "value"}')
             found |= whole if isinstance(whole, dict) else {}
             continue
         key, separator, value = pair.partition("=")

@@ -53,9 +53,9 @@ CLAIM_FIRST: Final = (
     "which releases the claims. Tools that are not listed are called through `find_tool`."
 )
 CARRY_ON: Final = (
-    "Carry on with this task. Read what was decided and what is open first, and check it against the current files "
-    "(`cite` shows a source). Take the task over (`handoff` with take_over) before you change anything; that is "
-    "refused while its agent is at work. " + CLAIM_FIRST
+    "Carry on with this task, unless it has ended. Read what was decided and what is open first, and check it against "
+    "the current files (`cite` shows a source). Take the task over (`handoff` with take_over) before you change "
+    "anything; that is refused while its agent is at work. " + CLAIM_FIRST
 )
 
 

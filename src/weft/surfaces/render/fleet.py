@@ -102,7 +102,7 @@ def claim(p: TextPage, each: ClaimShown, *, indent: str = "") -> None:
     if not indent:
         p.block()
     what = p.words(each.name) if each.name else p.name(each.target)
-    target = f"of {p.name(each.target)}" if each.name else ""
+    target = f"id {p.name(each.target)}" if each.name else ""
     lease = f"until {minute(each.lease_until)}" if each.lease_until else ""
     who = f"{p.bold(flat(each.agent))} on {what}"
     p.lines(f"{indent}{facts(who, f'since {minute(each.since)}', lease)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from weft.surfaces.render.fleet import claim
 from weft.surfaces.render.page import TextPage, counted, facts, minute, more_from
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from weft.fleet.work.progress import FeatureShown, TaskProgress, TaskRow
     from weft.fleet.work.updating import TaskUpdated
 
+ENDED: Final = {"succeeded": "succeeded", "failed": "failed", "cancelled": "was cancelled"}
+
 
 def plan(p: TextPage, answer: PlanSaved) -> None:
     """A plan and its tasks."""
@@ -32,7 +34,8 @@ def updated(p: TextPage, answer: TaskUpdated) -> None:
     if answer.status == "duplicate_skip":
         p.say(f"Nothing was written: the task is {answer.state} already.")
     else:
-        p.say(f"The task is {p.paint(answer.state, STATUSES.get(answer.state, 'bold'))}.")
+        said = ENDED.get(answer.state, f"is {answer.state}")
+        p.say(f"The task {p.paint(said, STATUSES.get(answer.state, 'bold'))}.")
     p.block(p.dim(facts(f"id {p.name(answer.id)}", flat(answer.citation))))
     p.lines(p.dim(f"its outcome is kept as the decision {p.name(answer.decision)}") if answer.decision else "")
 
@@ -99,7 +102,8 @@ def handed_off(p: TextPage, answer: HandedOff) -> None:
         p.say(f"You took it over{source}: {counted(len(answer.taken), 'claim')}.")
     elif answer.handed_to:
         p.say(f"Handed to {flat(answer.handed_to)}, who may take it over.")
-    p.say(f"{p.words(answer.title)} is {p.paint(answer.status, STATUSES.get(answer.status, 'bold'))}.")
+    said = ENDED.get(answer.status, f"is {answer.status}")
+    p.say(f"{p.words(answer.title)} {p.paint(said, STATUSES.get(answer.status, 'bold'))}.")
     p.block(p.dim(facts(f"id {p.name(answer.task)}", flat(answer.citation))))
     if answer.asked:
         p.block("asked:")

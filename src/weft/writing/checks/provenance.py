@@ -17,14 +17,14 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from weft.append.append import Fence
-from weft.core.errors import Away, Busy, Conflict, NotFound, Unproven
+from weft.core.errors import Away, Busy, Conflict, Invalid, NotFound, Unproven
 from weft.core.kinds import DERIVED_FROM, GATED_KINDS, UNSEARCHED_KINDS
 from weft.core.types import MAX_LIMIT, NOW, Find, Guard, NodeVersion
 from weft.graph.folds import guard_of
 from weft.log.draft import Draft
 from weft.log.kinds import code, conversation, document, graph, memory
 from weft.runtime.call_context import CallContext
-from weft.writing.build.references import resolve_reference
+from weft.writing.build.references import named, resolve_reference
 
 TASK: Final = "Task"
 SESSION: Final = "Session"
@@ -112,6 +112,11 @@ def is_gated(ctx: CallContext, kind: str) -> bool:
 def status_of(task: NodeVersion) -> str:
     """The status of a task; `open` if it has none."""
     return str(task.props.get("status") or "open")
+
+
+def still_open(tasks: Sequence[NodeVersion]) -> tuple[NodeVersion, ...]:
+    """Those that are not completed; all of them, if all are."""
+    return tuple(task for task in tasks if status_of(task) not in DONE) or tuple(tasks)
 
 
 def conversation_key(ctx: CallContext, written: str) -> str:
@@ -269,10 +274,16 @@ def for_task(ctx: CallContext, given: Struct) -> CallContext:
 def task_named(ctx: CallContext, written: str) -> NodeVersion:
     """The task of an id, a citation, or a title in this project.
 
-    Raises NotFound for one that does not exist, is deleted or hidden from the caller (the same error); Invalid for a
-    node of another kind or an ambiguous title.
+    Of several with the title it is the one that is not completed. Raises NotFound for one that does not exist, is
+    deleted or hidden from the caller (the same error); Invalid for a node of another kind or an ambiguous title.
     """
-    found = resolve_reference(ctx, written, kinds={TASK})
+    try:
+        found = resolve_reference(ctx, written, kinds={TASK})
+    except Invalid:
+        going = still_open(named(ctx, written, {TASK}.__contains__))
+        if len(going) != 1:
+            raise
+        return going[0]
     if found is None:
         raise no_task(ctx, written)
     return found

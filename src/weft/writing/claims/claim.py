@@ -48,6 +48,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     """A claim as its node tells it. `version` is that of the target when it was claimed or last refreshed.
 
     With `awaits_change` the holder recorded an edit that the graph had not seen: the target's next version is its own.
+    `overtaken` is set once another recorded an edit of the target: it says who and when.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     task: str | None
     lease_until: int | None
     awaits_change: bool
+    overtaken: str
     node: NodeVersion
 
 
@@ -121,6 +123,7 @@ def claim_of(node: NodeVersion) -> Claim | None:
         task=task if isinstance(task, str) else None,
         lease_until=_instant(lease),
         awaits_change=props.get("awaits_change") is True,
+        overtaken=str(props.get("overtaken") or ""),
         node=node,
     )
 

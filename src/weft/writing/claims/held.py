@@ -1,7 +1,8 @@
 """Claims that are held, and whether they still count.
 
-A claim is current until it is released, its task is completed, its lease runs out or its target changes by another's
-hand. The last two make it stale at once, for every reader; the next claim of what it is on records its end.
+A claim is current until it is released, its task is completed, its lease runs out, or another changes its target or
+records an edit of it. All but a release make it stale at once, for every reader; the next claim of what it is on
+records its end.
 """
 
 from __future__ import annotations
@@ -84,6 +85,8 @@ def _stale(ctx: CallContext, claim: Claim, known: dict[str, NodeVersion], now: i
     target = known.get(claim.target)
     if target is None:
         return "its target is gone"
+    if claim.overtaken:
+        return claim.overtaken
     task = None if claim.task is None else known.get(claim.task)
     if claim.task is not None and (task is None or status_of(task) in DONE):
         return "its task is gone" if task is None else f"its task {status_of(task)}"

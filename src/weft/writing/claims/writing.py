@@ -71,9 +71,11 @@ def why_ended(held: Held) -> str:
 def refreshed(held: Held, *, awaits_change: bool) -> Draft | None:
     """The event by which a claim follows its holder's recorded edit of the target."""
     claim, target = held.claim, held.target
-    if target is None or (version_of(target) == claim.version and claim.awaits_change == awaits_change):
+    as_before = target is not None and version_of(target) == claim.version and claim.awaits_change == awaits_change
+    if target is None or (as_before and not claim.overtaken):
         return None
-    props = {**claim.node.props, "target_version": version_of(target), "awaits_change": awaits_change}
+    props = {name: value for name, value in claim.node.props.items() if name != "overtaken"}
+    props |= {"target_version": version_of(target), "awaits_change": awaits_change}
     return _claimed(
         claim.holder,
         target,
@@ -84,12 +86,29 @@ def refreshed(held: Held, *, awaits_change: bool) -> Draft | None:
     )
 
 
+def overtaken(ctx: CallContext, held: Held) -> Draft | None:
+    """The event by which a claim goes stale: the caller recorded an edit of its target. None if that is gone."""
+    claim, target = held.claim, held.target
+    if target is None:
+        return None
+    why = f"{ctx.writer.actor.agent} recorded an edit of it at {to_iso(ctx.clock.now_us())[:19]}Z"
+    return _claimed(
+        claim.holder,
+        target,
+        intent=claim.intent,
+        props={**claim.node.props, "overtaken": why},
+        project=claim.node.guard.project,
+        reason=f"{claim.holder.agent}'s claim on {_label(target)} ended: {why}",
+    )
+
+
 def handed(ctx: CallContext, held: Held, *, why: str) -> Draft | None:
     """The event by which the caller takes over another's claim, with its task; None if the target is gone."""
     if held.target is None:
         return None
     claim, holder = held.claim, holder_of(ctx)
-    props = {name: value for name, value in claim.node.props.items() if name not in ("lease_until", "awaits_change")}
+    own = ("lease_until", "awaits_change", "overtaken")  # of the one who held it
+    props = {name: value for name, value in claim.node.props.items() if name not in own}
     props |= {
         "holder": holder.agent,
         "session": holder.session,
