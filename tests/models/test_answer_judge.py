@@ -16,6 +16,11 @@ from weft.models.answer_judge import BuiltinJudge
 NOTES = ("Signed for the flat in Braga, keys on Friday.", "Flats in Porto: too dear.", "Harm serviced the boiler.")
 
 
+@pytest.fixture(autouse=True)
+def no_kept_verdicts() -> None:
+    answer_judge._kept.clear()
+
+
 def test_the_note_that_tells_it_is_told_apart_from_those_on_its_subject() -> None:
     tells = BuiltinJudge().judge("where are we going to live?", NOTES)[:, 0]
     assert tells.argmax() == 0
@@ -26,6 +31,7 @@ def test_the_note_that_tells_it_is_told_apart_from_those_on_its_subject() -> Non
 def test_a_note_is_judged_alike_whatever_stands_beside_it() -> None:
     judge = BuiltinJudge()
     together = judge.judge("where do we live?", NOTES)
+    answer_judge._kept.clear()
     alone = np.concatenate([judge.judge("where do we live?", [note]) for note in NOTES])
     assert np.array_equal(together, alone)
     assert together.shape == (3, 2)
@@ -37,6 +43,28 @@ def test_any_text_is_read(question: str) -> None:
     found = BuiltinJudge().judge(question, ["", "word " * 5_000, "\udfff", "🙂"])
     assert found.shape == (4, 2)
     assert np.isfinite(found).all()
+
+
+def test_what_is_asked_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = BuiltinJudge()
+    first = judge.judge("where do we live?", NOTES)
+    read: list[str] = []
+    judged = answer_judge._judged
+    monkeypatch.setattr(answer_judge, "_judged", lambda asked, notes: read.extend(notes) or judged(asked, notes))
+    again = judge.judge("where do we live?", [*reversed(NOTES), "A new one.", "A new one."])
+    assert np.array_equal(again[:3], first[::-1])
+    assert read == ["A new one."]
+    judge.judge("where did we live?", NOTES[:1])
+    assert read == ["A new one.", NOTES[0]], "another question is another verdict"
+
+
+def test_kept_verdicts_are_bounded_and_hold_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_judge, "MAX_KEPT", 4)
+    monkeypatch.setattr(answer_judge, "_judged", lambda asked, notes: [(0.5, 0.5)] * len(notes))
+    for number in range(9):
+        assert BuiltinJudge().judge("who?", [f"note {number}", "the same"]).shape == (2, 2)
+        assert len(answer_judge._kept) <= 4
+    assert all(len(key) == 16 for key in answer_judge._kept)
 
 
 def test_no_notes_are_no_work() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from weft.models import builtin as builtin_module
 from weft.models.builtin import DIMENSIONS, BuiltinEmbedder
-from weft.models.onnx_graph import initializer, with_output
+from weft.models.onnx_graph import initializer
 from weft.text.sentence_vectors import pack_parts, part_cosines
 from weft.text.sentences import sentence_spans
 
@@ -71,20 +71,8 @@ def test_a_place_of_zeros_is_no_trouble() -> None:
 MODEL = Path(builtin_module.__file__).parent / "minilm_l6_v2" / "model.onnx"
 
 
-@given(st.binary(max_size=300))
-def test_bytes_that_are_no_model_are_refused_or_kept_whole(data: bytes) -> None:
-    try:
-        made = with_output(data, "tokens")
-    except ValueError:
-        return
-    assert len(made) > len(data), "by chance a list of fields with a graph among them"
-    assert b"tokens" in made
-
-
 @pytest.mark.parametrize("data", [b"", b"not a model", b"\xff" * 100, b"\x00" * 100, b"\x08\x07", b"PK\x03\x04" * 9])
 def test_garbage_is_no_model(data: bytes) -> None:
-    with pytest.raises(ValueError, match="ONNX"):
-        with_output(data, "tokens")
     with pytest.raises(ValueError, match=r"ONNX|no constant"):
         initializer(data, "table")
 
@@ -92,13 +80,6 @@ def test_garbage_is_no_model(data: bytes) -> None:
 def test_a_constant_of_another_name_is_missed_by_name() -> None:
     with pytest.raises(ValueError, match="no constant 'no such table'"):
         initializer(MODEL.read_bytes(), "no such table")
-
-
-def test_a_model_cut_short_is_refused() -> None:
-    whole = MODEL.read_bytes()
-    for size in (1, 10, 1_000, len(whole) // 2):
-        with pytest.raises(ValueError, match="ONNX"):
-            with_output(whole[:size], "tokens")
 
 
 # ---- rows with and without parts

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
+from lean import lean
 from model import Judge
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -65,15 +66,18 @@ def export(judge: Judge, out: Path, body: Path) -> Path:
     words, mask, kinds = table[pieces], *example[1:]
     with torch.no_grad():
         want = Probabilities(judge, scale, zero)(words, mask, kinds).numpy()
-    add_words(target, table.numpy())
+    finish(target, table.numpy())
     session = onnxruntime.InferenceSession(str(target))
     got = session.run(None, {"ids": pieces.numpy(), "mask": mask.numpy(), "kinds": kinds.numpy()})[0]
     print("int8 differs by", float(np.abs(want - got).max()), "size", target.stat().st_size, flush=True)
     return target
 
 
-def add_words(file: Path, table: np.ndarray) -> None:
-    """Puts the 8-bit table of word pieces into the file, which then reads their ids instead of their vectors."""
+def finish(file: Path, table: np.ndarray) -> None:
+    """Puts the 8-bit table of word pieces into the file, which then reads their ids instead of their vectors.
+
+    The layers are written with fewer operations: see `lean`.
+    """
     model = onnx.load(str(file))
     graph = model.graph
     inputs = [each for each in graph.input if each.name != "words"]
@@ -82,5 +86,6 @@ def add_words(file: Path, table: np.ndarray) -> None:
     graph.input.extend(inputs)
     graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(table), "table"))
     graph.node.insert(0, helper.make_node("Gather", ["table", "ids"], ["words"], name="look_up_words", axis=0))
+    model = lean(model, first_only=True)
     onnx.checker.check_model(model)
     onnx.save(model, str(file))

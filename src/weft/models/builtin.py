@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from weft.core.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
-from weft.models.onnx_graph import with_output
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -44,7 +43,7 @@ DEFAULT_THREADS = max(1, min(4, os.cpu_count() or 1))  # windows at a time: one 
 MAX_THREADS = 64
 
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
-_ROW, _TOKENS = "v", "/l.5/n2/LayerNormalization_output_0"  # outputs: of a window, of each of its tokens
+_ROW, _TOKENS = "v", "tokens"  # outputs: of a window, of each of its tokens
 _SUMS = "SHA256SUMS"
 _REINSTALL = "reinstall weft, or choose another embedder in the settings"
 _load_lock = threading.Lock()
@@ -257,9 +256,12 @@ def _load_once() -> _Loaded:
     options.intra_op_num_threads = 1  # windows run side by side instead: faster than splitting each, and exact
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
+    # The file's operations are as they should run: more fusing makes them slower, and loading too.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     try:
-        model = with_output((_DIRECTORY / "model.onnx").read_bytes(), _TOKENS)
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
     except (*own_faults, OSError, ValueError) as error:
         raise ModelError(f"onnxruntime cannot read the built-in model: {error}", hint=_REINSTALL) from error
     return _Loaded(Tokenizer.from_file(str(_DIRECTORY / "tokenizer.json")), session, own_faults)

@@ -1,9 +1,4 @@
-"""Edits of ONNX files: exposes an inner value as an output, and reads a constant.
-
-The packaged model returns one vector per text. The vectors of its tokens are inside; listed among the outputs, the same
-run returns both. ONNX is protobuf: a model is a list of fields, one of which is the graph, itself a list of fields, so
-an output is added by appending a field and updating the graph's length.
-"""
+"""Reads a constant of an ONNX file, which is protobuf: a list of fields, one of which is the graph, a list as well."""
 
 from __future__ import annotations
 
@@ -12,36 +7,8 @@ from collections.abc import Iterator
 _LENGTH_DELIMITED = 2
 _FIXED = {1: 8, 5: 4}  # wire types of a set size
 _GRAPH_FIELD = 7  # of ModelProto
-_OUTPUT_FIELD = 12  # of GraphProto
-_NAME_FIELD = 1  # of ValueInfoProto
 _INITIALIZER_FIELD = 5  # of GraphProto
 _TENSOR_NAME_FIELD, _TENSOR_RAW_FIELD = 8, 9  # of TensorProto
-
-
-def with_output(model: bytes, name: str) -> bytes:
-    """The model with an inner value among its outputs. Raises ValueError for bytes that are no such model."""
-    at = 0
-    while at < len(model):
-        start = at
-        tag, at = _varint(model, at)
-        if tag & 7 != _LENGTH_DELIMITED:
-            if tag & 7:
-                raise ValueError("not an ONNX model")
-            _, at = _varint(model, at)
-            continue
-        size, at = _varint(model, at)
-        if at + size > len(model):
-            raise ValueError("not an ONNX model, or one cut short")
-        if tag >> 3 == _GRAPH_FIELD:
-            output = _field(_OUTPUT_FIELD, _field(_NAME_FIELD, name.encode()))
-            head = _written(tag) + _written(size + len(output))
-            return b"".join((model[:start], head, model[at : at + size], output, model[at + size :]))
-        at += size
-    raise ValueError("an ONNX model without a graph")
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _written(number << 3 | _LENGTH_DELIMITED) + _written(len(content)) + content
 
 
 def _varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
@@ -55,15 +22,6 @@ def _varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
         shift += 7
         if byte < 0x80:
             return value, at
-
-
-def _written(value: int) -> bytes:
-    written = bytearray()
-    while value > 0x7F:
-        written.append(value & 0x7F | 0x80)
-        value >>= 7
-    written.append(value)
-    return bytes(written)
 
 
 def initializer(model: bytes | memoryview, name: str) -> memoryview:

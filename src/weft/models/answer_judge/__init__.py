@@ -10,6 +10,7 @@ and the model arrive on first use, once per process.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from weft.core.errors import ModelError
 from weft.models.ahead import begin_ahead
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MAX_TOKENS = 128  # of a question and a note together: what the model was trained with
 MAX_QUESTION_TOKENS = 72
 THREADS = max(1, min(4, os.cpu_count() or 1))  # pairs at a time
+MAX_KEPT = 16_384  # verdicts, each on one question and one note: what is asked again is not judged again
 
 _DIRECTORY = Path(__file__).parent
 _EMBEDDER = _DIRECTORY.parent / "minilm_l6_v2"
@@ -39,6 +41,7 @@ _CLS, _SEP = 101, 102
 _REINSTALL = "reinstall weft, or set answer_judge to none"
 _load_lock = threading.Lock()
 _begun = threading.Lock()
+_kept: Final[dict[bytes, tuple[float, float]]] = {}
 
 
 class BuiltinJudge:
@@ -56,14 +59,36 @@ class BuiltinJudge:
         """
         import numpy as np
 
-        if not notes:
-            return np.zeros((0, 2), np.float32)
-        loaded = _load()
-        pairs = loaded.pairs(question, notes)
-        if len(pairs) == 1 or THREADS == 1:
-            return np.stack([loaded.run(*pair) for pair in pairs])
-        with ThreadPoolExecutor(min(THREADS, len(pairs)), "weft-judge") as pool:
-            return np.stack(list(pool.map(lambda pair: loaded.run(*pair), pairs)))
+        keys = _keys(question, notes)
+        found = {key: row for key in keys if (row := _kept.get(key)) is not None}
+        if missing := {key: note for key, note in zip(keys, notes, strict=True) if key not in found}:
+            made = dict(zip(missing, _judged(question, list(missing.values())), strict=True))
+            if len(_kept) + len(made) > MAX_KEPT:
+                _kept.clear()
+            _kept.update(made)
+            found |= made
+        return np.array([found[key] for key in keys], np.float32).reshape(-1, 2)
+
+
+def _keys(question: str, notes: Sequence[str]) -> list[bytes]:
+    """What stands for a question and each note among the kept verdicts: no words are kept."""
+    asked = hashlib.blake2b(question.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    texts = (note.encode("utf-8", "surrogatepass") for note in notes)
+    return [hashlib.blake2b(text, key=asked, digest_size=16).digest() for text in texts]
+
+
+def _judged(question: str, notes: Sequence[str]) -> list[tuple[float, float]]:
+    """Each note with the question by itself, on several threads that have about as much to read."""
+    loaded = _load()
+    pairs = loaded.pairs(question, notes)
+    shares = [pairs[at::THREADS] for at in range(min(THREADS, len(pairs)))]
+    if len(shares) == 1:
+        return [loaded.run(*pair) for pair in pairs]
+    rows: list[tuple[float, float]] = [(0.0, 0.0)] * len(pairs)
+    with ThreadPoolExecutor(len(shares), "weft-judge") as pool:
+        for at, made in enumerate(pool.map(lambda share: [loaded.run(*pair) for pair in share], shares)):
+            rows[at::THREADS] = made
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +104,7 @@ class _Loaded:
         head = [_CLS, *asked[:MAX_QUESTION_TOKENS], _SEP]
         return [([*head, *ids[: MAX_TOKENS - len(head) - 1], _SEP], len(head)) for ids in read]
 
-    def run(self, ids: Sequence[int], note: int) -> NDArray[float32]:
+    def run(self, ids: Sequence[int], note: int) -> tuple[float, float]:
         """The two probabilities of one pair, by itself: in a batch its neighbours would change them (see `builtin`)."""
         import numpy as np
 
@@ -87,10 +112,10 @@ class _Loaded:
         kinds[0, note:] = 1
         given = {"ids": np.array([ids], np.int64), "mask": np.ones_like(kinds), "kinds": kinds}
         try:
-            found: NDArray[float32] = self.session.run(["p"], given)[0][0]
+            tells, belongs = self.session.run(["p"], given)[0][0].tolist()
         except self.faults as error:
             raise ModelError(f"the answer judge failed: {error}", hint="free some memory and retry") from error
-        return found
+        return tells, belongs
 
 
 def _load_quietly() -> None:
@@ -123,6 +148,7 @@ def _load_once() -> _Loaded:
     options.intra_op_num_threads = 1  # pairs run side by side instead
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC  # as for the embedder
     try:
         session = onnxruntime.InferenceSession(
             str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]

@@ -76,7 +76,7 @@ class VectorSnapshot(Struct, frozen=True):
             keys.append(np.asarray(found.keys, np.int64))
             scores.append(1.0 - np.asarray(found.distances, np.float32))
         if self.keys.size:
-            cosines = self.tail @ query
+            cosines = dots(self.tail, query)
             best = _top(cosines, count)
             keys.append(self.keys[best])
             scores.append(cosines[best])
@@ -202,6 +202,14 @@ def _map(generation: Generation) -> Index | None:
         return None
 
 
+def dots(rows: Floats, vector: Floats) -> Floats:
+    """The product of each row with the vector, on this thread alone.
+
+    `rows @ vector` wakes threads of the linear algebra library, which wait for each other longer than it takes.
+    """
+    return np.asarray(np.einsum("ij,j->i", rows, vector))
+
+
 def _top(scores: Floats, count: int) -> Keys:
     """Indexes of the best scores, best first."""
     if scores.size > count:
@@ -300,7 +308,7 @@ def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> lis
     """(row, cosine) of the best of these (row, vector) pairs; ties go to the newer row."""
     if not found:
         return []
-    cosines = (_matrix([data for _, data in found]) @ wanted).tolist()
+    cosines = dots(_matrix([data for _, data in found]), wanted).tolist()
     order = sorted(range(len(found)), key=lambda n: (-cosines[n], -found[n][0]))[:limit]
     return [(found[n][0], cosines[n]) for n in order]
 
@@ -333,7 +341,7 @@ def near(
     found = every(db, query_text, (wanted_hashes, model, *seen.params))
     if not found:
         return {}
-    cosines = (_matrix([data for _, data, _ in found]) @ wanted).tolist()
+    cosines = dots(_matrix([data for _, data, _ in found]), wanted).tolist()
     sentences = part_cosines([packed for *_, packed in found], wanted)
     return {
         each: Near(cosine=cosine, parts=placed)
