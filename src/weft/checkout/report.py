@@ -88,7 +88,7 @@ class RetentionEffect(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Quality(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How far to trust the lines: the evidence for the best one, the share of the question's words in them, their age.
 
-    `strength` 1 is what it takes to answer at all; None where only words were searched. `missing` are words of the
+    `strength` 1 is the threshold for answering at all; None where only words were searched. `missing` are words of the
     question that no line holds.
     """
 
@@ -112,7 +112,7 @@ class CheckoutDiagnostics(Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class TokenUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens that the prompt may cost, that it costs, and that the lines of each slot take of it."""
+    """The token budget, the tokens of the prompt, and those of each slot's lines."""
 
     budget: int = 0
     prompt: int = 0

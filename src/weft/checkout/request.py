@@ -49,14 +49,14 @@ class MemoryCheckout(Asking, frozen=True, kw_only=True):
         Meta(description="the task: role, task, risk, horizon, action, permission, evidence, retention, lens"),
     ] = field(default_factory=dict)
     session: Annotated[
-        Name | None, Meta(description="the conversation that asks: brings back the briefing that it left")
+        Name | None, Meta(description="the conversation to continue: its last briefing begins the prompt")
     ] = None
     max_tokens: Annotated[int, Meta(ge=50, le=100_000, description="the most tokens of the prompt")] = CONTEXT_TOKENS
-    fields: Annotated[tuple[FieldName, ...], Meta(max_length=16, description="only these beside the prompt")] | None = (
-        None
-    )
+    fields: (
+        Annotated[tuple[FieldName, ...], Meta(max_length=16, description="only these fields and the prompt")] | None
+    ) = None
     diagnostics: Annotated[bool, Meta(description="details: omitted lines, and the time of each step")] = False
-    include_pending: Annotated[bool, Meta(description="also proposals that are not settled")] = False
+    include_pending: Annotated[bool, Meta(description="include proposals that nobody has decided yet")] = False
 
 
 class CheckoutFindings(Struct, frozen=True, kw_only=True):

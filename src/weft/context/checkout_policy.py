@@ -171,7 +171,7 @@ def _effects(profile: TaskProfile, scoring: str) -> list[str]:
     if profile.permission:
         said.append(f"permission {profile.permission}: only scopes up to it are read")
     if profile.evidence:
-        does = "lines without a source are left out" if profile.evidence == "cited_only" else "weak evidence is let in"
+        does = "lines without a source are left out" if profile.evidence == "cited_only" else "weak evidence is allowed"
         said.append(f"evidence {profile.evidence}: {does}")
     if profile.retention:
         said.append(f"retention {profile.retention}: in place of the setting")

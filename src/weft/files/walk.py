@@ -255,7 +255,7 @@ class _Walk:
 
     def _note_faults(self, where: str, patterns: Patterns) -> None:
         if patterns.faults:
-            self._notes.append(f"{where} has patterns that mean nothing: {', '.join(patterns.faults)}")
+            self._notes.append(f"{where} has invalid patterns: {', '.join(patterns.faults)}")
 
     def _ignored_reason(self, source: str, chain: tuple[Patterns, ...], *, folder: bool) -> str | None:
         """None if a path is included; empty if a pattern ignores it; the reason for a directory of a tool.

@@ -183,7 +183,7 @@ class OperationMethods:
         """Screen a message from outside: verdict, injection, query, intent, language."""
 
     def memory_search(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, profile: Literal['balanced', 'precision', 'recall', 'temporal', 'custom'] = 'balanced', weights: dict[str, float] = ..., fusion: Literal['gated', 'weighted', 'rrf', 'profile'] = 'gated', feedback: Literal['counts', 'ignored'] = 'counts', retrieval_class: Literal['entity', 'temporal', 'event', 'general', 'none'] | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., reword: bool = False, rerank: Literal['configured', 'lexical', 'none'] = 'configured', mmr: bool = False, diversity: float | None = None, retention: Literal['none', 'filter_expired', 'decay'] | None = None, purpose: str | None = None, cues: dict[Literal['mission', 'workspace', 'tool', 'phase'], str] = ..., entity_depth: int | None = None, temporal_depth: int | None = None, causal_depth: int | None = None, expand_hops: int = 1, fields: Sequence[str] | None = None, explain: bool = False) -> weft.recall.memory_search.Searched:
-        """Search with every setting: profile, fusion, class, reranker, fields, related."""
+        """Search with all settings: profile, fusion, class, reranker, fields, related."""
 
     def conversation_search(self, query: str, *, session: str | None = None, limit: int = 10, neighbours: int = 1, project: str | None = None, everywhere: bool = False, archived: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None) -> weft.recall.conversation_search.MessagesFound:
         """Find messages of conversations, with the turns around them."""
@@ -207,7 +207,7 @@ class OperationMethods:
         """Correct a memory that was wrong from the start."""
 
     def memory_invalidate(self, id: str, *, at: str | None = None, reason: str = '', request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
-        """End a memory: it does not hold from a time on."""
+        """End a memory: it is no longer true from a given time on."""
 
     def forget(self, id: str, *, reason: str = '', undo: bool = False, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Remove a memory from view, or bring it back."""
@@ -309,7 +309,7 @@ class OperationMethods:
         """Print the target of a citation, and whether it still matches."""
 
     def project_context(self, query: str | None = None, *, project: str | None = None, focus: str | None = None) -> weft.recall.priority.ProjectContext:
-        """Read memories before working: the focus area's, the project's, those for all projects."""
+        """Read the memories that matter before work: of the focus area, the project, all projects."""
 
     def project_create(self, name: str, *, description: str = '', scope: Literal['public', 'shared', 'admin'] | None = None) -> weft.writing.write_contract.WriteResult:
         """Create a project, so that writes can name it."""
@@ -378,13 +378,13 @@ class OperationMethods:
         """Hide a conversation from lists and searches, or show it again; nothing is deleted."""
 
     def session_compact(self, session: str, *, asked: Sequence[str] = ..., done: Sequence[str] = ..., decided: Sequence[str] = ..., in_progress: Sequence[str] = ..., learned: Sequence[str] = ..., window_tokens: int | None = None, used_tokens: int | None = None, request_id: str | None = None) -> weft.checkout.compaction.session_compact.SessionCompacted:
-        """Keep a briefing of a session, with which it goes on in an empty window."""
+        """Keep a briefing of a session, so that it can go on with an empty context window."""
 
     def session_status(self, session: str, *, used_tokens: int | None = None, window_tokens: int | None = None) -> weft.checkout.compaction.session_compact.SessionStatus:
         """Whether a session should be compacted, and its last briefing."""
 
     def compact(self, purpose: Literal['coding', 'review', 'release', 'security', 'research', 'coordinate'], *, query: str | None = None, since: str | None = None, session: str | None = None, project: str | None = None, output: str | None = None) -> weft.checkout.compaction.compact.Compacted:
-        """Choose for a purpose the memories of a project to read first."""
+        """Select the memories of a project to read first for a purpose."""
 
     def compaction_show(self, purpose: Literal['coding', 'review', 'release', 'security', 'research', 'coordinate'], *, query: str | None = None, limit: int = 20, project: str | None = None) -> weft.checkout.compaction.compaction_show.Projected:
         """Show the records that a compaction kept for a purpose, with their sources."""

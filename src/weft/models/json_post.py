@@ -135,7 +135,7 @@ class Endpoint:
         )
 
     def _given_up(self, fault: _TransientError) -> ModelError:
-        return ModelError(str(fault), hint="see that the server is up and has room, then retry")
+        return ModelError(str(fault), hint="check that the server is up and has capacity, then retry")
 
     def _read(self, response: http.client.HTTPResponse, ends_s: float) -> bytes:
         """The whole body. Raises TimeoutError past the deadline, ModelError over the size limit."""

@@ -46,7 +46,7 @@ class RestingReranker:
         ends = time.monotonic() + self._deadline_s
         late = f"{self.name} did not answer within {self._deadline_s} s"
         if not self._room.acquire(timeout=self._deadline_s):
-            raise ModelError(late, hint="see that the server keeps up")
+            raise ModelError(late, hint="check that the server can keep up")
         done: Future[Sequence[float | None]] = Future()
 
         def work() -> None:
@@ -61,4 +61,4 @@ class RestingReranker:
         try:
             return done.result(max(0.0, ends - time.monotonic()))
         except TimeoutError as problem:
-            raise ModelError(late, hint="see that the server keeps up") from problem
+            raise ModelError(late, hint="check that the server can keep up") from problem

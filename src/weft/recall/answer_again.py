@@ -24,9 +24,7 @@ from weft.text.extract.question.question import read_question
 from weft.text.lexical import content_hash
 
 WITHHELD = "(withheld)"
-OTHERWISE = (
-    "the context is not word for word as it was: tokens are counted otherwise here, or weft wrote contexts otherwise"
-)
+OTHERWISE = "the context is not word for word as it was: tokens are counted, or contexts written, in another way now"
 GONE = "deleted since, or you may not see it"
 
 
@@ -50,7 +48,7 @@ def answer(ctx: CallContext, given: AnswerInput) -> Recalled:
     """Prints an earlier answer again, exactly as it was, whatever was recorded since.
 
     A memory that was deleted since, or that you may not see, is withheld and counted in a note, and so are remarks that
-    name it; a memory with other words than then is named.
+    name it; another note names memories whose words have changed since.
     """
     written = given.id.strip()
     kept = read_receipt(ctx, written)
@@ -183,7 +181,7 @@ def _changed(kept: Receipt, nodes: Mapping[str, NodeVersion]) -> list[str]:
     """Notes on nodes whose words differ: hashes are computed again."""
     there = [(hit, nodes[hit.id]) for hit in kept.hits if hit.id in nodes]
     return [
-        f"{hit.id} has other words than then: run `weft log verify` and `weft rebuild`"
+        f"{hit.id} has other words than it had then: run `weft log verify` and `weft rebuild`"
         for hit, node in there
         if _hash(node).hex() != hit.content_hash
     ]

@@ -10,10 +10,7 @@ from msgspec.structs import replace
 from weft.recall.show_values import NodeShown
 
 FieldName = Annotated[str, Meta(min_length=1, max_length=128)]
-Fields = (
-    Annotated[tuple[FieldName, ...], Meta(max_length=64, description="only these properties; an empty list for none")]
-    | None
-)
+Fields = Annotated[tuple[FieldName, ...], Meta(max_length=64, description="only these properties; []: none")] | None
 OWN: Final = ("name", "text", "summary")  # words of a node that are named like its properties
 MOST_NAMED: Final = 8
 

@@ -120,11 +120,11 @@ def _doubts(ctx: CallContext, citation: EventCitation, event: Event, nodes: Sequ
         event.payload_hash.hex() if told is None else told.payload_hash
     )
     if not payload_sound or header_hash(event) != event.hash:
-        found.append("the event was changed after it was sealed: `weft log verify` says more")
+        found.append("the event was changed after it was recorded: run `weft log verify`")
     moves = moves_of(ctx.privacy.event(event)) if payload_sound else ()
     asserted = {move.id: move.text for move in moves if isinstance(move, PutNode)}
     if any(node.id in asserted and node.text != asserted[node.id] for node in nodes):
-        found.append("the graph says something else than the log: `weft rebuild` makes it again")
+        found.append("the graph differs from the log: `weft rebuild` builds it again")
     return tuple(found)
 
 

@@ -56,7 +56,7 @@ class ConversationSearch(Struct, frozen=True, kw_only=True):
     as_of: AsOf = None
     known_at: KnownAt = None
     asked_at: Annotated[Moment | None, Meta(description="the time of the question, for words like yesterday")] = None
-    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence to answer; 0 always does")] | None = (
+    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence for an answer; 0: always")] | None = (
         None
     )
 

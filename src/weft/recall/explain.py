@@ -218,7 +218,7 @@ def _verdict(answer: Answer, node: NodeVersion, trail: _Trail, standing: _Standi
     if not is_wanted(ask, node):
         return "not asked about", _unwanted(ask, node)
     if any(each in trail.ids for lead in _leads(answer) for each in (lead.id, lead.whole)):
-        return "not chosen", "it was found, and others came before it"
+        return "not chosen", "it was found, but others ranked higher"
     return "not found", "no source found it"
 
 
@@ -226,9 +226,7 @@ def _unwanted(ask: Ask, node: NodeVersion) -> str:
     if ask.kinds is not None and node.kind not in ask.kinds:
         return f"it is a {node.kind}; {', '.join(ask.kinds)} were asked for"
     if node.kind in RECORD_KINDS and ask.kinds is None:
-        return (
-            f"it is a {node.kind}, a record of weft's own working: those are no answers unless their kind is asked for"
-        )
+        return f"it is a {node.kind}, an internal record of weft: these are answers only if their kind is asked for"
     return f"it belongs to {_project(node.guard.project)}, which was not asked about"
 
 

@@ -43,7 +43,7 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
         Literal["balanced", "precision", "recall", "temporal", "custom"], Meta(description="the weights of the sources")
     ] = "balanced"
     weights: Annotated[
-        dict[str, float], Meta(max_length=16, description="single weights set otherwise, such as vector=0.5")
+        dict[str, float], Meta(max_length=16, description="weights that replace the profile's, such as vector=0.5")
     ] = field(default_factory=dict)
     fusion: Annotated[Fusion, Meta(description="how the sources become one score")] = "gated"
     feedback: Annotated[
@@ -56,10 +56,10 @@ class MemorySearch(Asking, frozen=True, kw_only=True):
     rerank: Annotated[Literal["configured", "lexical", "none"], Meta(description="the reranker of the best hits")] = (
         "configured"
     )
-    mmr: Annotated[bool, Meta(description="vary the best, by the profile's balance")] = False
+    mmr: Annotated[bool, Meta(description="diversify the best hits (MMR), with the profile's balance")] = False
     diversity: (
         Annotated[
-            float, Meta(ge=0.0, le=1.0, description="MMR: 1 ranks by score alone, less varies more; off if unset")
+            float, Meta(ge=0.0, le=1.0, description="MMR: 1 ranks by score alone, lower values diversify; off if unset")
         ]
         | None
     ) = None
@@ -109,7 +109,7 @@ class Searched(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def memory_search(ctx: CallContext, given: MemorySearch) -> Searched:
-    """Searches with every setting at hand: profile, fusion, class, reranker, diversity, retention, purpose, fields.
+    """Searches with all settings: profile, fusion, class, reranker, diversity, retention, purpose, fields.
 
     Each result comes with its relations. Without settings it ranks as `weft recall` does. Answers are at most 80,000
     characters: relations are cut first, then the ends of long texts, then the last results.
@@ -150,16 +150,14 @@ def memory_search(ctx: CallContext, given: MemorySearch) -> Searched:
 def read_plan(ctx: CallContext, given: MemorySearch) -> tuple[RankingPlan, MemorySearch]:
     """The ranking plan of a call. Raises Invalid for settings that contradict each other."""
     if given.fusion == "rrf" and (given.weights or given.profile != "balanced"):
-        raise Invalid(
-            "rrf goes by ranks and takes neither weights nor a profile", hint="leave them out, or choose another fusion"
-        )
+        raise Invalid("rrf uses ranks only: no weights, no profile", hint="leave them out, or choose another fusion")
     if given.profile == CUSTOM and not given.weights:
         raise Invalid("a custom profile needs weights", hint="for example weights vector=0.5, or profile balanced")
     kinds = class_kinds(given.retrieval_class)
     if kinds is not None and given.kinds is not None and not set(kinds) & set(given.kinds):
         raise Invalid(
             f"kinds {', '.join(given.kinds)} and class {given.retrieval_class} contradict each other",
-            hint=f"that class looks among {', '.join(kinds)}",
+            hint=f"that class searches only {', '.join(kinds)}",
         )
     if kinds is not None:
         both = kinds if given.kinds is None else tuple(kind for kind in given.kinds if kind in kinds)
@@ -245,7 +243,7 @@ def _step(step: Neighbour) -> Related:
 OPERATIONS = (
     Operation(
         name="memory_search",
-        summary="search with every setting: profile, fusion, class, reranker, fields, related",
+        summary="search with all settings: profile, fusion, class, reranker, fields, related",
         input=MemorySearch,
         output=Searched,
         effect="read",

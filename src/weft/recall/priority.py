@@ -248,7 +248,7 @@ def _check_time(until_s: float) -> float:
 OPERATIONS = (
     Operation(
         name="project_context",
-        summary="read memories before working: the focus area's, the project's, those for all projects",
+        summary="read the memories that matter before work: of the focus area, the project, all projects",
         input=ProjectContextInput,
         output=ProjectContext,
         effect="read",

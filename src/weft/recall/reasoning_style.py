@@ -31,28 +31,28 @@ _CUES: Final[dict[Mode, str]] = {
 }
 # Unclear tasks are questioned before they are weighed, and weighed before they are planned.
 _FIRST: Final[tuple[Mode, ...]] = ("socratic", "debate", "sequential")
-_RULE: Final = "what is unclear is asked before it is weighed, and weighed before it is planned"
+_RULE: Final = "questions come before debate, and debate before planning"
 _STEPS: Final[dict[Mode, tuple[str, ...]]] = {
     "sequential": (
-        "say what the task should come to, and by what that is measured",
-        "recall what was decided and tried before: `weft project-context`, `weft recall`",
-        "list what bears on it, and what depends on what",
+        "state the goal of the task, and how success is measured",
+        "recall earlier decisions and attempts: `weft project-context`, `weft recall`",
+        "list the factors, and which depend on which",
         "work through it one step at a time, and check each before the next",
-        "say what was decided and why: `weft save-decision`",
+        "record the decision and its reasons: `weft save-decision`",
     ),
     "debate": (
-        "name the choices, the one of changing nothing among them",
-        "recall what was decided about them before: `weft recall --kinds Decision`",
-        "say what counts, and how much, before looking at who wins",
+        "list the options, including changing nothing",
+        "recall earlier decisions about them: `weft recall --kinds Decision`",
+        "set the criteria and their weights before comparing",
         "make the best case for each, then the best case against it",
-        "choose, with what would change the choice, and keep what was not chosen: `weft save-decision --alternatives`",
+        "choose, note what would change the choice, and keep the rejected options: `weft save-decision --alternatives`",
     ),
     "socratic": (
-        "say what is known, what is assumed and what nobody has said",
-        "recall what was told about it before: `weft recall`",
-        "ask what it is for, who needs it and how one would see that it is done; one question at a time",
-        "say the answers back in your own words, with an example and a counter-example",
-        "write down what is required now, and route the task again: `weft save-context`",
+        "list what is known, what is assumed and what is missing",
+        "recall what is known about it: `weft recall`",
+        "ask for its purpose, its users and its acceptance criteria, one question at a time",
+        "repeat the answers in your own words, with an example and a counterexample",
+        "write down the requirements, then route the task again: `weft save-context`",
     ),
 }
 # A cue does not count after one of these words in the same clause.
@@ -122,11 +122,11 @@ def _rationale(mode: Mode, cues: tuple[Cue, ...], meant: set[Mode]) -> str:
     denied = ", ".join(dict.fromkeys(repr(cue.word) for cue in cues if cue.denied))
     parts = [f"{told[mode]} speak{'s' if told[mode].count(',') == 0 else ''} for {mode}"] if mode in meant else []
     if not meant:
-        parts.append("no word speaks for another way, so it is worked through in sequence")
+        parts.append("no word suggests another way, so it is worked through in sequence")
     for other in (each for each in _FIRST if each in meant and each != mode):
         parts.append(f"{told[other]} would speak for {other}: {_RULE}")
     if denied:
-        parts.append(f"{denied} is said not to be wanted, and does not count")
+        parts.append(f"{denied} is negated and does not count")
     return "; ".join(parts)
 
 

@@ -77,7 +77,7 @@ class RecalledRaw(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def recall_raw(ctx: CallContext, given: RecallRaw) -> RecalledRaw:
     """Runs recall and returns its structure: intent and depths, what each view found, chains, the merged nodes, stages.
 
-    For agents that put a context together themselves: `weft linearize-context` takes the merged nodes as they are.
+    For agents that assemble a context themselves: pass the merged nodes to `weft linearize-context`.
     """
     ask = read_ask(ctx, given, as_of=given.as_of is not None, history=given.history, intent=given.intent)
     answer = run(recipe_named(given.recipe), ctx, ask)

@@ -38,7 +38,7 @@ class Asking(Struct, frozen=True, kw_only=True):
     as_of: Annotated[Moment | None, Meta(description="as it was true then; also a git commit or Tx id")] = None
     known_at: Annotated[Moment | None, Meta(description="as weft knew it then; also a git commit or Tx id")] = None
     asked_at: Annotated[Moment | None, Meta(description="the time of the question, for words like yesterday")] = None
-    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence to answer; 0 always does")] | None = (
+    min_score: Annotated[float, Meta(ge=0.0, le=2.0, description="least evidence for an answer; 0: always")] | None = (
         None
     )
 

@@ -45,12 +45,12 @@ class FindSimilar(Struct, frozen=True, kw_only=True):
     """Input of `find_similar`: a node, or a text."""
 
     id: NodeName | None = None
-    text: (
-        Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="words, not a node")] | None
-    ) = None
+    text: Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARACTERS, description="a text instead")] | None = (
+        None
+    )
     limit: Limit = 10
     kinds: KindNames | None = None
-    min_score: Annotated[float, Meta(ge=0.0, le=1.0, description="least likeness")] = 0.0
+    min_score: Annotated[float, Meta(ge=0.0, le=1.0, description="minimum similarity")] = 0.0
     project: OtherProject = None
     everywhere: Anywhere = False
     as_of: AsOf = None

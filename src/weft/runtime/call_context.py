@@ -70,7 +70,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
         """
         if not is_operator(self.writer.actor, self.viewer):
             # The hint to an agent must not explain how to become the operator.
-            own = "this process holds too little for that: the operator's is internal and has every scope"
+            own = "this process lacks the rights: an operator is internal and has every scope"
             hint = own if self.writer.actor.role == "operator" else "ask the operator to do it"
             raise Forbidden(f"only the operator may {what}", hint=hint)
         return replace(self.viewer, sensitive=True)

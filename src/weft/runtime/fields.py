@@ -39,11 +39,11 @@ GovernanceToken = Annotated[
 ]
 RequestId = Annotated[Label | None, Meta(description="repeat a call with the same id and it is written once")]
 Reason = Annotated[str, Meta(max_length=2_000, description="why, in a few words")]
-ProducedBy = Annotated[NodeName | None, Meta(description="the task that this comes of: its id, or its title")]
+ProducedBy = Annotated[NodeName | None, Meta(description="the task that produced this, by id or title")]
 
 MAX_HISTORY: Final = 20
 Message = Annotated[str, Meta(max_length=8_192)]
-History = Annotated[tuple[Message, ...], Meta(max_length=MAX_HISTORY, description="messages before it, oldest first")]
+History = Annotated[tuple[Message, ...], Meta(max_length=MAX_HISTORY, description="earlier messages, oldest first")]
 
 Anywhere = Annotated[bool, Meta(description="search every project")]
 OtherProject = Annotated[Label | None, Meta(description="another project than this directory's")]

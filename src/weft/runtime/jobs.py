@@ -263,14 +263,14 @@ class Running:
         """It did not: an error of weft's says why, any other is told by its name."""
         if isinstance(problem, Stopped | KeyboardInterrupt | SystemExit):
             told, hint, state = (
-                "the process that did it ended",
-                "start it again: it goes on where it was",
+                "the process that ran it ended",
+                "start it again: it continues where it stopped",
                 "interrupted",
             )
         elif isinstance(problem, WeftError):
             told, hint, state = problem.message, problem.hint, "failed"
         else:
-            told, hint, state = f"{type(problem).__name__}: {problem}", "a fault of weft's: see its log", "failed"
+            told, hint, state = f"{type(problem).__name__}: {problem}", "a bug in weft: see its log", "failed"
         with self._lock:
             self.job = replace(self.job, state=state, error=told[:MAX_WORDS], hint=hint[:MAX_WORDS])
 
@@ -293,7 +293,7 @@ def _as_it_is(job: Job) -> Job:
     if job.is_over or _is_alive(job):
         return job
     told = "the process that did it is gone"
-    return replace(job, state="interrupted", error=told, hint="start it again: it goes on where it was")
+    return replace(job, state="interrupted", error=told, hint="start it again: it continues where it stopped")
 
 
 def _is_alive(job: Job) -> bool:

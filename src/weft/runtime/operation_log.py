@@ -50,7 +50,7 @@ def _handler(target: str) -> logging.Handler:
         return _ToStderr()
     path = Path(target).expanduser().absolute()
     if path.is_dir() or not path.parent.is_dir():
-        raise Misconfigured(f"log {target!r} is no file in a directory that is there", hint="name a file, or stderr")
+        raise Misconfigured(f"log {target!r} is not a file in an existing directory", hint="name a file, or stderr")
     return _ToFile(path, encoding="utf-8", delay=True)
 
 

@@ -46,9 +46,9 @@ class Rebuilt(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def rebuild(ctx: CallContext, given: RebuildInput) -> Rebuilt:
-    """Deletes graph and text index and makes them again from the log, while agents keep working.
+    """Builds graph and text index again from the log, while agents keep working.
 
-    The log is verified first: a graph is never made from a log that was changed. The two digests are equal unless the
+    The log is verified first: a graph is never built from a changed log. The two digests are equal unless the
     graph was damaged; then the second one is right.
     """
     viewer = ctx.operator("rebuild the graph")
@@ -117,7 +117,7 @@ class Changed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def diff(ctx: CallContext, given: DiffInput) -> Changed:
     """Shows what was added, removed and modified since a time, a transaction or a git commit.
 
-    Of this project, and of what is for all projects.
+    Covers this project, and memories for all projects.
     """
     since_pos, label = _since(ctx, given.since)
     projects = None if given.everywhere else (ctx.settings.project, None)

@@ -167,8 +167,8 @@ class LinkEntities(WriteOptions, frozen=True, kw_only=True):
     target: EntityName
     relation: RelationName
     weight: Annotated[float, Meta(gt=0.0, le=MAX_WEIGHT, description="strength of the relation; 1 is usual")] = 1.0
-    valid_from: Annotated[Moment | None, Meta(description="since when it holds; now if unset")] = None
-    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    valid_from: Annotated[Moment | None, Meta(description="when it became true; now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="when it stops being true")] = None
 
 
 def link_entities(ctx: CallContext, given: LinkEntities) -> WriteResult:

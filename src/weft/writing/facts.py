@@ -71,8 +71,8 @@ class AddFact(WriteOptions, frozen=True, kw_only=True):
     subject_kind: Annotated[
         KindName | None, Meta(description="the subject's kind; if unset that of the existing entity, else Entity")
     ] = None
-    valid_from: Annotated[Moment | None, Meta(description="since when it holds; now if unset")] = None
-    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    valid_from: Annotated[Moment | None, Meta(description="when it became true; now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="when it stops being true")] = None
     cardinality: Annotated[
         Cardinality | None, Meta(description="one value at a time or many; known predicates have a default")
     ] = None
@@ -169,7 +169,7 @@ def _asserted(ctx: CallContext, telling: FactDraft, found: Comparison, fence: Fe
     )
     drafts: tuple[Draft, ...] = (Draft(kind="memory.remembered", payload=payload),)
     if gone:
-        never = graph.Ended(nodes=gone, at=to_iso(MIN_INSTANT_US), reason="only read out of a text")
+        never = graph.Ended(nodes=gone, at=to_iso(MIN_INSTANT_US), reason="only extracted from a text")
         drafts = (Draft(kind="graph.ended", payload=never), *drafts)
     return WriteDecision(answer=told, drafts=drafts, fence=fence)
 
@@ -300,7 +300,7 @@ def _finer_note(fact: NodeVersion) -> str:
 
 def _standing_notes(found: Comparison) -> tuple[str, ...]:
     if not found.taken:
-        return ("it holds at no time: the existing values cover exactly that time, or began later",)
+        return ("it is true at no time: the existing values cover exactly that time, or began later",)
     return ("the value that it interrupts holds again afterwards",) if found.goes_on else ()
 
 

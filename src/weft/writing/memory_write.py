@@ -50,8 +50,8 @@ class MemoryWrite(WriteOptions, frozen=True, kw_only=True):
     relations: Annotated[
         tuple[Relation, ...], Meta(max_length=MAX_RELATIONS, description="relations to other nodes")
     ] = ()
-    valid_from: Annotated[Moment | None, Meta(description="since when it holds; now if unset")] = None
-    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    valid_from: Annotated[Moment | None, Meta(description="when it became true; now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="when it stops being true")] = None
 
 
 def memory_write(ctx: CallContext, given: MemoryWrite) -> WriteResult:

@@ -51,8 +51,8 @@ class Remember(WriteOptions, frozen=True, kw_only=True):
     speaker: Annotated[str, Meta(min_length=1, max_length=128, description="who is speaking, for I and me")] | None = (
         None
     )
-    valid_from: Annotated[Moment | None, Meta(description="since when it holds; occurred_at or now if unset")] = None
-    valid_to: Annotated[Moment | None, Meta(description="until when it holds")] = None
+    valid_from: Annotated[Moment | None, Meta(description="when it became true; occurred_at or now if unset")] = None
+    valid_to: Annotated[Moment | None, Meta(description="when it stops being true")] = None
     occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
     corrects: Annotated[NodeName | None, Meta(description="a wrong memory: the text replaces its words")] = None
     takes_back: Annotated[NodeName | None, Meta(description="a memory that was never true: the text says why")] = None

@@ -149,7 +149,7 @@ class Invalidate(Struct, frozen=True, kw_only=True):
     """Input of `memory_invalidate`."""
 
     id: NodeName
-    at: Annotated[Moment | None, Meta(description="since when it does not hold; now if unset")] = None
+    at: Annotated[Moment | None, Meta(description="when it stopped being true; now if unset")] = None
     reason: Reason = ""
     request_id: RequestId = None
     governance_token: GovernanceToken = None
@@ -157,9 +157,9 @@ class Invalidate(Struct, frozen=True, kw_only=True):
 
 
 def memory_invalidate(ctx: CallContext, given: Invalidate) -> WriteResult:
-    """Ends a memory: it does not hold from a time on. Queries as of an earlier time still return it.
+    """Ends a memory: it is no longer true from a given time on. Queries as of an earlier time still return it.
 
-    A time before its beginning means that it never held. If it was wrong from the start, correct or forget it instead.
+    A time before its beginning means that it was never true. If it was wrong from the start, correct or forget it.
     """
     at = None if given.at is None else parse_instant(given.at, field="at")
 
@@ -215,7 +215,7 @@ OPERATIONS = (
     ),
     Operation(
         name="memory_invalidate",
-        summary="end a memory: it does not hold from a time on",
+        summary="end a memory: it is no longer true from a given time on",
         input=Invalidate,
         output=WriteResult,
         effect="write",

@@ -180,7 +180,7 @@ def cut_off(cli: Cli, size: int) -> None:
 def test_a_store_that_is_current_is_verified_too(cli: Cli, harm: Callable[[Cli], object], told: str) -> None:
     items = json.dumps([{"text": f"Crate {n} holds lamps, and came ashore on day {n}."} for n in range(40)])
     cli("remember-many", "--items", items)
-    assert "40 events: every hash fits" in cli("migrate").stdout
+    assert "40 events: every hash matches" in cli("migrate").stdout
     harm(cli)
     done = cli("migrate")
     assert done.exit_code == 1

@@ -132,7 +132,7 @@ class _Compaction:
         if not gathered.nodes:
             raise NotFound(
                 f"there is nothing to compact in project {self.selection.project}",
-                hint="`weft recent` shows what is there; without --query, --since and --session it is all of it",
+                hint="`weft recent` shows the memories; omit --query, --since and --session to compact all of them",
             )
         self._nodes, self._notes = gathered.nodes, gathered.notes
         positions = [node.event for node in self._nodes]
@@ -259,7 +259,7 @@ def _write(
     drafts = [Draft(kind="graph.asserted", payload=Asserted(nodes=(part,))) for part in fresh]
     drafts += [Draft(kind="graph.ended", payload=Ended(nodes=gone, reason="compacted again"))] if gone else []
     if not drafts:
-        return "unchanged", "", ("nothing came since it was compacted last: in the store it stays as it is",)
+        return "unchanged", "", ("nothing was added since the last compaction, which stays as it is",)
     done = commit(ctx, drafts)
     return done.status, done.citation, done.notes
 
@@ -328,7 +328,7 @@ def _text(found: Projected, selection: Selection, covered: dict[str, Any]) -> st
 OPERATIONS = (
     Operation(
         name="compact",
-        summary="choose for a purpose the memories of a project to read first",
+        summary="select the memories of a project to read first for a purpose",
         input=Compact,
         output=Compacted,
         effect="write",

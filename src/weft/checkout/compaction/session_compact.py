@@ -91,7 +91,7 @@ def session_compact(ctx: CallContext, given: SessionCompact) -> SessionCompacted
             notes=before.notes,
         )
     if len(briefing.text()) > MAX_CHARACTERS:
-        raise Invalid(f"the briefing is longer than {MAX_CHARACTERS:,} characters", hint="say less, in fewer words")
+        raise Invalid(f"the briefing is longer than {MAX_CHARACTERS:,} characters", hint="shorten it")
     guard = _guard(ctx, key)
     briefing, causes, notes = _checked(ctx, briefing)
     node = NodeAssertion(
@@ -222,7 +222,7 @@ def _not_due(given: SessionCompact) -> str:
 OPERATIONS = (
     Operation(
         name="session_compact",
-        summary="keep a briefing of a session, with which it goes on in an empty window",
+        summary="keep a briefing of a session, so that it can go on with an empty context window",
         input=SessionCompact,
         output=SessionCompacted,
         effect="write",

@@ -1,4 +1,4 @@
-"""Agents at work on code: what they learnt about it, and what others hold of it."""
+"""Work of agents on code: their learnings, and the claims of other agents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INTENT_CHARACTERS: Final = 200
 
 
 class AtWork(Struct, frozen=True, kw_only=True):
-    """Learnings, the surest first; their ids by the file or symbol they apply to; claims of others, as lines."""
+    """Learnings, most confident first, and their ids by file or symbol; claims of others, one line each."""
 
     learnings: tuple[Known, ...] = ()
     of_code: dict[str, tuple[str, ...]] = {}
@@ -36,12 +36,12 @@ class AtWork(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def of(self, node: NodeVersion) -> tuple[str, ...]:
-        """The learnings of a symbol and of its file."""
+        """Returns the learnings of a symbol and of its file."""
         return tuple(dict.fromkeys((*self.of_code.get(node.id, ()), *self.of_code.get(file_of(node), ()))))
 
 
 def at_work_on(ctx: CallContext, when: When, code: Sequence[NodeVersion], *, with_learnings: bool) -> AtWork:
-    """What is learnt about these symbols and their files, and who else works on them."""
+    """Returns the learnings about these symbols and their files, and the claims of other agents on them."""
     ids = list(dict.fromkeys(each for node in code for each in (node.id, file_of(node))))
     try:
         found, of_code = _learnings(ctx, when, ids) if with_learnings and ids else ([], {})
@@ -57,14 +57,14 @@ def at_work_on(ctx: CallContext, when: When, code: Sequence[NodeVersion], *, wit
 
 
 def claims_of_others(ctx: CallContext, when: When, ids: Iterable[str]) -> tuple[str, ...]:
-    """Claims that count, of these targets or of what they lie in, that others than the caller hold."""
+    """Returns the active claims of other agents on these targets or on anything that contains them."""
     held = [each for each in held_on(ctx, ids, when) if not each.stale and each.claim.holder != holder_of(ctx)]
     cited = ctx.store.citations(ctx.viewer, [each.claim.node.event for each in held])
     return tuple(claim_line(each, cited.get(each.claim.node.event, "")) for each in held[:BLOCKERS])
 
 
 def claim_line(held: Held, citation: str) -> str:
-    """A claim in one line: who, on what, since when, why, and the source."""
+    """Formats a claim on one line: agent, target, intent, time and citation."""
     claim = held.claim
     return (
         f"{claim.holder.agent} holds {claim.target} since {to_iso(claim.since)[:16]}Z:"

@@ -163,7 +163,7 @@ def _nothing(ctx: CallContext, when: When, given: ContextPackAsked, seeds: TaskS
 
 
 def _how_to_claim(start: NodeVersion) -> str:
-    """A pack only reads: a claim says what the caller is going to do, which a pack cannot know."""
+    """A note on how to claim the starting point; a pack only reads, so it claims nothing itself."""
     return f"nothing is claimed by a pack; `weft agent-claim {start.id} INTENT` claims the place to start"
 
 
@@ -174,7 +174,7 @@ Steps = dict[str, list[Neighbour]]
 
 
 def _around(ctx: CallContext, when: When, core: Sequence[NodeVersion]) -> tuple[tuple[Steps, Steps], tuple[str, ...]]:
-    """One step out of and into each core symbol; none, with a note, if the graph is unavailable."""
+    """The neighbours of each core symbol; none, with a note, if the graph is unavailable."""
     ids = [node.id for node in core]
     try:
         out, _ = all_joined(ctx, when, ids, AROUND, "out")
@@ -186,7 +186,7 @@ def _around(ctx: CallContext, when: When, core: Sequence[NodeVersion]) -> tuple[
 
 
 def _shown_whole(core: Sequence[NodeVersion], given: ContextPackAsked) -> set[str]:
-    """The first symbols that may fit and do not overlap an earlier one; source of others need not be read."""
+    """The first symbols that may fit and do not overlap an earlier one; the source of the others is not read."""
     if given.budget <= SHORT_TOKENS:
         best = core[0]
         is_short = best.kind != "File" and end_of(best) - line_of(best) < SHORT_BODY_LINES
@@ -248,7 +248,6 @@ def _slice(
 
 
 def _lines_of(node: NodeVersion) -> str:
-    """Its citation, from its first line to its last."""
     return f"{citation_of(node)}{f'-{end_of(node)}' if end_of(node) > line_of(node) else ''}"
 
 
@@ -308,7 +307,7 @@ def _known(
 
 
 def _found(ctx: CallContext, when: When, kinds: tuple[str, ...], seeds: TaskSeeds) -> list[NodeVersion]:
-    """Those found by the task's words and near to it in meaning."""
+    """Nodes found by the words of the task and close to it in meaning."""
     answer = seeds.answer
     some = Find(kinds=kinds, projects=answer.ask.projects)
     if not answer.terms or not ctx.store.find(ctx.viewer, when, some, limit=1).nodes:

@@ -1,7 +1,7 @@
-"""Symbol-level diff of a workspace: since a commit, a point in time, a transaction or an agent's change.
+"""Symbol-level diff of a workspace: since a commit, a time, a transaction or an agent's change.
 
-Since a commit, git's tree is compared with the index, even if that commit was never indexed. Otherwise the index of
-then is compared with that of now.
+Since a commit, git's tree is compared with the index, even if that commit was never indexed. Otherwise an earlier state
+of the index is compared with the present one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_READ: Final = 400  # files of a commit that are read symbol by symbol; the 
 MOST_SYMBOLS: Final = 10_000  # of one file
 MOST_CHANGES: Final = 100_000
 MOST_TRANSACTIONS: Final = 50
-MORE_THAN_LIMIT: Final = "there are more changes than limit: raise it"
+MORE_THAN_LIMIT: Final = "there are more changes: raise limit"
 LOOKED_THROUGH: Final = 1_000  # of the latest transactions, for an agent's last
 
 
@@ -135,7 +135,7 @@ def _kinds(asked: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _counted(sides: list[list[NodeDelta]]) -> str:
-    """In words: 1 file, 3 functions added; 2 functions modified."""
+    """Counts in words: 1 file, 3 functions added; 2 functions modified."""
     told = []
     for side, word in zip(sides, ("added", "removed", "modified"), strict=True):
         counts = [(sum(each.type == kind for each in side), kind) for kind in CODE_KINDS]
@@ -201,8 +201,9 @@ def _is_kept(ctx: CallContext, path: str) -> bool:
 
 
 def _changed(ctx: CallContext, then: Mapping[str, git.TreeFile], now: Mapping[str, NodeVersion]) -> list[str]:
-    """The files whose content is another now. Git may write other line ends to the disk than it keeps, and may name
-    contents by another hash than is kept here: so where names differ, the words are compared.
+    """The files whose content differs now.
+
+    Git may convert line ends, and hashes content differently: where hashes differ, the texts are compared.
     """
     unlike = [
         path
@@ -222,7 +223,7 @@ def _changed(ctx: CallContext, then: Mapping[str, git.TreeFile], now: Mapping[st
 
 
 def _came(ctx: CallContext, written: str, paths: list[str], notes: list[str]) -> list[str]:
-    """Of the files that a commit does not have, those that are new: not what is in its submodules."""
+    """Files that are new since the commit; files of its submodules are not."""
     others = tuple(f"{folder}/" for folder in git.submodules_of(ctx.settings.root, written)) if paths else ()
     inside = [path for path in paths if path.startswith(others)] if others else []
     if inside:
@@ -231,10 +232,10 @@ def _came(ctx: CallContext, written: str, paths: list[str], notes: list[str]) ->
 
 
 def _gone(ctx: CallContext, paths: list[str], notes: list[str]) -> list[str]:
-    """Of the commit's files that are not in the index, those that are gone: not what is on the disk and passed over.
+    """Files of the commit that no longer exist; files on disk that indexing skips do not count.
 
-    Git has no guards: what is hidden from the viewer here is left out, and what never was here is told to those alone
-    who would see it.
+    Git has no guards: files that are hidden from the viewer are left out, and files that were never indexed are shown
+    only to viewers who would see them.
     """
     if not paths:
         return []
@@ -258,7 +259,7 @@ Old = Mapping[str, tuple[NodeDelta, str]]
 def _symbols_then(
     ctx: CallContext, blobs: Mapping[str, str], prefix: str, notes: list[str]
 ) -> Iterator[tuple[str, Old]]:
-    """What files held at a commit, by id, with the words of each symbol as they would have been kept."""
+    """The symbols of files at a commit, by id, each with its text as it would have been stored."""
     by_blob: dict[str, list[str]] = {}
     for path, blob in blobs.items():
         if language_of(path) is not None:
@@ -311,7 +312,7 @@ def _plain(text: str) -> str:
 
 
 def _since_known(ctx: CallContext, written: str) -> _Found:
-    """The difference from what was known at a time, after a transaction, or at an agent's last change."""
+    """The difference from the state at a time, after a transaction, or at an agent's last change."""
     pos, at, label = _position(ctx, written)
     own = (ctx.settings.project,)
     diff = ctx.store.diff(ctx.viewer, since_pos=pos, agent=None, projects=own, limit=MOST_CHANGES)
@@ -330,13 +331,12 @@ def _since_known(ctx: CallContext, written: str) -> _Found:
 
 
 def _same(one: NodeVersion | None, other: NodeVersion) -> bool:
-    """Whether two versions say the same."""
     said = (other.name, other.text, other.props, other.guard)
     return one is not None and (one.name, one.text, one.props, one.guard) == said
 
 
 def _position(ctx: CallContext, written: str) -> tuple[int, int, str]:
-    """The last position that was known then, when that was, and what to call it."""
+    """The last position of the log known then, its time, and a label for it."""
     if looks_like_tx(written):
         tx = ctx.store.transaction(ctx.viewer, written)
         if tx is None:
@@ -360,7 +360,7 @@ def _position(ctx: CallContext, written: str) -> tuple[int, int, str]:
 
 
 def _later(ctx: CallContext, pos: int) -> tuple[str, ...]:
-    """The latest transactions past a position; none for who may not know of them."""
+    """The latest transactions after a position; none for viewers who may not see transactions."""
     try:
         latest = ctx.store.transactions(ctx.viewer, limit=MOST_TRANSACTIONS) if pos else ()
         return tuple(tx.id for tx in latest if tx.opened_pos > pos)
@@ -385,7 +385,7 @@ def _of_node(node: NodeVersion) -> NodeDelta:
 
 
 def _by_id(kind: str, node_id: str, prefix: str) -> NodeDelta:
-    """Something that is gone: its place follows from its id."""
+    """A removed node: its place follows from its id."""
     path, _, key = node_id.removeprefix(prefix).partition("::")
     return NodeDelta(id=node_id, type=kind, path=path, symbol=key.replace("::", "."))
 

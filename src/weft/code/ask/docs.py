@@ -90,7 +90,7 @@ def _ranked(ctx: CallContext, given: SearchDocs, among: set[str] | None) -> list
 
 
 def _naming(ctx: CallContext, symbol: str) -> tuple[list[NodeVersion], tuple[str, ...]]:
-    """The passages that name a symbol or file, in the order of their documents."""
+    """Passages that name a symbol or file, in document order."""
     known = _meant(ctx, symbol)
     if not known:
         return [], (f"{symbol[:80]!r} is not an indexed symbol or file; `weft index` indexes the code",)

@@ -136,7 +136,7 @@ def code_explain(ctx: CallContext, given: CodeExplain) -> CodeExplained:
 
 
 class _Ties(Struct, frozen=True, kw_only=True):
-    """What it is joined to, all of it as far as that is counted."""
+    """The relations of a symbol or file, complete as far as they are counted."""
 
     callers: tuple[ReachedSymbol, ...] = ()
     callees: tuple[ReachedSymbol, ...] = ()
@@ -195,7 +195,7 @@ def _calls_itself(ctx: CallContext, when: When, node: NodeVersion) -> bool:
 
 
 def _calls_first(found: list[ReachedSymbol]) -> tuple[ReachedSymbol, ...]:
-    """The nearest first; of as near ones those that call before files that import."""
+    """Sorts by distance; at equal distance, callers before importing files."""
     return tuple(sorted(found, key=lambda each: (each.distance, each.relation == "DEPENDS_ON")))
 
 
@@ -208,7 +208,7 @@ def _summary(node: NodeVersion, ties: _Ties) -> str:
 
 
 def _family(ctx: CallContext, when: When, node: NodeVersion) -> tuple[tuple[SymbolRef, ...], tuple[SymbolRef, ...]]:
-    """What a class extends or implements, and what extends or implements it."""
+    """Supertypes and subtypes of a class."""
     if node.kind != "Class":
         return (), ()
     rels = ("EXTENDS", "IMPLEMENTS")
@@ -218,7 +218,7 @@ def _family(ctx: CallContext, when: When, node: NodeVersion) -> tuple[tuple[Symb
 
 
 def _unresolved(node: NodeVersion, ties: _Ties) -> tuple[str, ...]:
-    """References as written whose last name is not that of anything that was found to be called."""
+    """References whose last name matches none of the callees that were found."""
     written = node.props.get("calls")
     if not isinstance(written, list | tuple):
         return ()
@@ -230,7 +230,6 @@ def _unresolved(node: NodeVersion, ties: _Ties) -> tuple[str, ...]:
 
 
 def _history(ctx: CallContext, node: NodeVersion) -> tuple[tuple[CodeVersion, ...], tuple[str, ...]]:
-    """Its versions, the latest first."""
     try:
         known = ctx.store.history(ctx.viewer, node.id, limit=100)
         # A version that ended is a copy of the one that was read, with the transaction that ended it.
@@ -255,7 +254,7 @@ def _history(ctx: CallContext, node: NodeVersion) -> tuple[tuple[CodeVersion, ..
 
 
 def _commit(ctx: CallContext, tx: str) -> str:
-    """The commit of a version, for those who may know of transactions."""
+    """The commit of a version, for viewers who may see transactions."""
     try:
         found = ctx.store.transaction(ctx.viewer, tx)
     except Forbidden:  # the version is told all the same

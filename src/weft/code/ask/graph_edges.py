@@ -90,7 +90,7 @@ def graph_edges(ctx: CallContext, given: GraphEdges) -> EdgesListed:
 
 
 def _files(edges: Sequence[CodeEdge]) -> Iterator[str]:
-    """The files that relations go from and lead to, as far as they are files of the workspace."""
+    """The files at both ends of the relations, if they are files of the workspace."""
     for edge in edges:
         for end in (edge.src, edge.dst):
             if not end.startswith(OUTSIDE):
@@ -98,7 +98,7 @@ def _files(edges: Sequence[CodeEdge]) -> Iterator[str]:
 
 
 def _is_symbol(node_id: str) -> bool:
-    """Whether it is the id of a symbol: a file's, where a # is escaped, then the mark."""
+    """Whether it is the id of a symbol rather than a file; a # in a path is escaped."""
     file, mark, _ = node_id.partition("::")
     return bool(mark) and "#" not in file
 

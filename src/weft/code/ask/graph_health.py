@@ -146,13 +146,13 @@ def graph_health(ctx: CallContext, given: GraphHealthInput) -> GraphHealth:
 
 
 def _more(problems: tuple[Skipped, ...]) -> Iterator[str]:
-    """How many files there are beyond those that are named."""
+    """The number of files beyond those that are named."""
     if more := len(problems) - len(some_of_each(problems, MAX_PROBLEMS)):
         yield f"and {more:,} more skipped or partly read files"
 
 
 class _Counted(Struct, frozen=True, kw_only=True):
-    """Counts, as of which place in the log, when they were taken, and how long that took."""
+    """Cached counts, with the log position and time at which they were taken, and how long that took."""
 
     census: Census
     pos: int
@@ -161,8 +161,10 @@ class _Counted(Struct, frozen=True, kw_only=True):
 
 
 def _census(ctx: CallContext) -> Census:
-    """Counts of the project's graph. They are taken again when something was written since; while much is being
-    written, so seldom that it takes one part in ten of the time at most.
+    """Counts of the project's graph, cached.
+
+    They are taken again after a write; under steady writes, only so often that counting takes at most a tenth of the
+    time.
     """
     key = ("census", place_of(ctx), ctx.viewer)
     pos, now_s = ctx.store.head(ctx.viewer).pos, time.monotonic()
@@ -178,7 +180,7 @@ def _census(ctx: CallContext) -> Census:
 
 
 class _Facts(Struct, frozen=True, kw_only=True):
-    """What the index itself knows beside the graph. `whole` says that the caller may see all that is indexed."""
+    """Facts from the index itself. `whole` is true if the caller may see every indexed file."""
 
     whole: bool
     unresolved: int | None = None
@@ -191,7 +193,7 @@ Known = dict[str, tuple[str, str]]  # the hash and the mark of each file that is
 
 
 def _known(ctx: CallContext) -> tuple[Known, _Facts]:
-    """The files that are indexed and that this caller may see."""
+    """The indexed files that this caller may see."""
     nodes = {str(node.props.get("path")): str(node.props.get("sha256", "")) for node in files_known(ctx)}
     try:
         with _facts(ctx) as facts:
@@ -218,7 +220,7 @@ def _known(ctx: CallContext) -> tuple[Known, _Facts]:
 
 @contextlib.contextmanager
 def _facts(ctx: CallContext) -> Iterator[FactsFile | None]:
-    """The index's own file as it is, without waiting for who writes it; None where there is none."""
+    """The facts file as it is, read without waiting for a writer; None if there is none."""
     place = facts_place(ctx.settings)
     if place is None:
         with facts_kept(ctx, wait_s=LOOK_S) as facts:
@@ -234,10 +236,10 @@ def _facts(ctx: CallContext) -> Iterator[FactsFile | None]:
 
 
 def _pending(ctx: CallContext, known: Known, *, whole: bool) -> tuple[tuple[str, ...], bool, tuple[Skipped, ...]]:
-    """Files that differ from what is indexed; whether there was no time to look at all of them; and what is there and
-    cannot be indexed.
+    """Files that differ from the index, whether time was too short to compare all, and files that cannot be indexed.
 
-    New ones only for who may see the `whole` project: another cannot tell them from those that it may not see.
+    New files are listed only for callers who may see the `whole` project: others could not tell them from files that
+    are hidden from them.
     """
     root = ctx.settings.root
     if not root.is_dir():
@@ -268,7 +270,7 @@ def _pending(ctx: CallContext, known: Known, *, whole: bool) -> tuple[tuple[str,
 
 
 def _problem(ctx: CallContext, path: str) -> Skipped | None:
-    """Why a file that is there is not indexed, and never will be as it is; None if it may be."""
+    """The reason why an existing file can never be indexed as it is; None if it can."""
     if (problem := name_problem(ctx, path)) is not None:
         return problem
     place = ctx.settings.root / path
@@ -285,7 +287,7 @@ def _languages(known: Known) -> dict[str, int]:
 
 
 def _transactions(ctx: CallContext, *, whole: bool) -> tuple[LatestTx | None, int]:
-    """The last change of the project's code, and how many there were among the last transactions of this account."""
+    """The last change of the project's code, and the number of such changes among the latest transactions."""
     try:
         made = [tx for tx in ctx.store.transactions(ctx.viewer, limit=MAX_TX) if tx.kind in CODE_TX]
     except Forbidden:  # of who is not internal
@@ -306,7 +308,7 @@ def _transactions(ctx: CallContext, *, whole: bool) -> tuple[LatestTx | None, in
 
 
 def _is_of_project(ctx: CallContext, tx: Tx) -> bool:
-    """Whether a transaction made something of this project that the caller may see, as its first events tell."""
+    """Whether a transaction changed something of this project that the caller may see, judged by its first events."""
     for pos in range(tx.opened_pos + 1, min(tx.opened_pos + TX_EVENTS, tx.closed_pos or tx.opened_pos) + 1):
         if nodes := ctx.store.asserted_by(ctx.viewer, pos, limit=1):
             return nodes[0].guard.project == ctx.settings.project
@@ -314,7 +316,7 @@ def _is_of_project(ctx: CallContext, tx: Tx) -> bool:
 
 
 def _job(ctx: CallContext, job: Job, *, whole: bool) -> JobShown:
-    """A job; to who may not see all that it reads, no more than how it stands."""
+    """A job; callers who may not see all files that it reads get its state only."""
     told = shown(replace(job, error=told_words(ctx, job.error)))
     return told if whole else replace(told, path="", what="", done=0, total=0, counts={}, error="", hint="", notes=())
 
@@ -330,7 +332,7 @@ def _watcher(ctx: CallContext, *, whole: bool) -> WatcherShown:
 
 
 def _vectors(ctx: CallContext) -> int | None:
-    """Texts of the store without a vector; None where that is not this caller's to know."""
+    """The number of texts without a vector; None if the caller may not know."""
     own: CallContext = ctx.background.own or ctx
     if own.writer.account != ctx.writer.account or not is_operator(own.writer.actor, own.viewer):
         return None

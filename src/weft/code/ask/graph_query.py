@@ -191,7 +191,7 @@ def is_open(query: str) -> bool:
 
 
 def _global(ctx: CallContext, ask: Ask, notes: list[str]) -> tuple[CommunityShown, ...]:
-    """The communities that match a question, the best first; all, the largest first, for an overview."""
+    """Communities that match a question, best first; all of them, largest first, for an overview."""
     known = communities_shown(ctx, ask.when)
     if not known:
         notes.append(f"no communities are computed yet: {TO_DO}")
@@ -216,7 +216,6 @@ def _global(ctx: CallContext, ask: Ask, notes: list[str]) -> tuple[CommunityShow
 
 
 def _summary(given: GraphQuery, communities: Sequence[CommunityShown], hits: Sequence[CodeHit]) -> str:
-    """The best of it in a line."""
     told = []
     if communities:
         told.append(", ".join(f"{each.label} ({each.files:,})" for each in communities[:5]))

@@ -124,12 +124,12 @@ def _summary(starts: Sequence[NodeVersion], radius: BlastRadius, found: Reach) -
 
 
 def _nearest(found: Reach) -> list[str]:
-    """The nodes one step away, of which claims are told."""
+    """The direct neighbours, whose claims are shown."""
     return [each.node.id for each in found.steps if each.told.distance == 1][:MAX_GIVEN]
 
 
 def _cut(found: Reach) -> list[str]:
-    """That there is more than was followed, in code and in tests."""
+    """Notes that the search was cut off, for code and for tests."""
     told = [("dependants", found.more_code, len(found.code)), ("tests", found.more_tests, len(found.tests))]
     return [f"only the nearest {count:,} {what} are listed" for what, more, count in told if more]
 
@@ -138,7 +138,7 @@ def _cut(found: Reach) -> list[str]:
 
 
 class _Changed(Struct, frozen=True, kw_only=True):
-    """The nodes that change, a class with its members, a file with all its symbols; and who used what is gone."""
+    """The changed nodes: a class with its members, a file with all its symbols; and users of removed symbols."""
 
     nodes: dict[str, NodeVersion]
     former: dict[str, list[Neighbour]]
@@ -165,7 +165,7 @@ def _changed(ctx: CallContext, when: When, given: ImpactAnalyze) -> _Changed:
 
 
 def look_up_failed(ctx: CallContext, when: When, path: str) -> NotFound:
-    """The error of a file that is not there, with what comes near."""
+    """The error for an unknown file, with the nearest names."""
     try:
         look_up(ctx, when, file=path)
     except NotFound as problem:
@@ -188,7 +188,7 @@ def _with_members(ctx: CallContext, when: When, node: NodeVersion, notes: list[s
 
 
 def _since(ctx: CallContext, when: When, since: str, made: _Changed) -> None:
-    """Code that came, went or is another since then, as `diff_since` tells it."""
+    """Code that was added, removed or modified since then, as in `diff_since`."""
     found = diff_since(ctx, DiffSince(since=since, limit=MAX_DELTAS))
     _gone(ctx, when, [each.id for each in found.removed], made)
     ids = [each.id for each in (*found.modified, *found.added)]
@@ -200,7 +200,7 @@ def _since(ctx: CallContext, when: When, since: str, made: _Changed) -> None:
 
 
 def _gone(ctx: CallContext, when: When, ids: Sequence[str], made: _Changed) -> None:
-    """What is no longer there, and who used it when it last was and is still there: that is likely to break."""
+    """Removed symbols, and symbols that used them and still exist: those are likely to break."""
     last = ctx.store.last_versions(ctx.viewer, NodeFilter(ids=tuple(ids)), limit=len(ids))
     ended = [(node, node.interval.valid_to) for node in last if node.interval.valid_to is not None]
     made.nodes.update((node.id, node) for node, _ in ended)

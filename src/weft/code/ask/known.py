@@ -19,7 +19,7 @@ KNOWN_LISTED: Final = 5
 
 
 def linked_to(ctx: CallContext, when: When, ids: list[str]) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
-    """Decisions that involve these, and passages of documents that name them."""
+    """Decisions that involve these nodes, and passages of documents that name them."""
     steps = joined(ctx, when, ids, ("INVOLVES", MENTIONS_CODE), "in", limit=2 * KNOWN_LISTED)
     nodes = {step.node.id: step.node for found in steps.values() for step in found}
     cited = ctx.store.citations(ctx.viewer, [node.event for node in nodes.values()])
@@ -35,7 +35,7 @@ def _passage(node: NodeVersion) -> Known:
 
 
 def known_of(node: NodeVersion, citation: str) -> Known:
-    """A decision, an episode or a task in a few words."""
+    """A short form of a decision, an episode or a task."""
     status = node.props.get("status")
     return Known(
         id=node.id,

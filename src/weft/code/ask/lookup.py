@@ -1,9 +1,9 @@
 """Lookup of the symbol or file that a caller names, and of its neighbours.
 
-    weft/src/app.py::Store::find, src/app.py::Store::find     by its id, with the project or without
-    Store.find in src/app.py                                  by file and name; of a path its end will do
-    Store.find, find, app.Store.find                          by name: as much of it as is written
-    "where sessions are saved"                                by what is asked for, through the ordinary search
+    weft/src/app.py::Store::find, src/app.py::Store::find     an id, with the project or without
+    Store.find in src/app.py                                  file and name; the end of a path is enough
+    Store.find, find, app.Store.find                          a name, or the end of one
+    "where sessions are saved"                                a description, through the ordinary search
 
 Others with the same name are listed beside the chosen one.
 """
@@ -48,26 +48,26 @@ _TEST_PATH: Final = re.compile(
 
 
 class Looked(Struct, frozen=True, kw_only=True):
-    """The named symbol or file, and others with the same name, the likelier first."""
+    """The named symbol or file, and others with the same name, most likely first."""
 
     node: NodeVersion
     others: tuple[NodeVersion, ...] = ()
 
 
 def projects_of(ctx: CallContext) -> tuple[str | None, ...]:
-    """The projects whose code is looked at: this workspace's."""
+    """The projects whose code is searched."""
     return (ctx.settings.project,)
 
 
 def ref_to(node: NodeVersion, line: int = 0) -> SymbolRef:
-    """A symbol by where it begins, or by a line of its file."""
+    """A symbol with the line where it begins, or with another line of its file."""
     return SymbolRef(
         name=node.name, file=path_of(node), line=line or line_of(node), citation=citation_of(node, line) or node.id
     )
 
 
 def is_test(node: NodeVersion) -> bool:
-    """Whether it is a test, or in a test file."""
+    """Whether a node is a test, or in a test file."""
     return node.kind == "Test" or is_test_path(path_of(node))
 
 
@@ -107,7 +107,7 @@ def find_element(ctx: CallContext, when: When, element: str) -> Looked:
 
 
 def _by_name(ctx: CallContext, when: When, symbol: str, file: str) -> list[NodeVersion]:
-    """Those that are meant by an id, or by a name and a file as far as given, the likeliest first."""
+    """Symbols that match an id, or a name and a file if given; most likely first."""
     if ("::" in symbol or "/" in symbol) and (found := _by_id(ctx, when, symbol)):
         return found
     if not file:
@@ -139,14 +139,13 @@ def find_files(ctx: CallContext, when: When, written: str) -> list[NodeVersion]:
 
 
 def _relative(ctx: CallContext, written: str) -> str:
-    """A path from the workspace's root on."""
     path = written.replace("\\", "/").removeprefix("file://").removeprefix("./").rstrip("/")
     root = ctx.settings.root.resolve().as_posix()
     return path.removeprefix(f"{root}/") if Path(path).is_absolute() else path
 
 
 def _inside(ctx: CallContext, when: When, file: NodeVersion, symbol: str) -> list[NodeVersion]:
-    """The symbols of a file with a name: whole names before last parts."""
+    """Symbols of a file that match a name: full names before last parts."""
     inside = symbols_in(ctx, when, file)
     parts = tuple(_SEPARATORS.split(symbol))
     fitting = [node for node in inside if _parts(node)[-len(parts) :] == parts]
@@ -177,7 +176,7 @@ def named(ctx: CallContext, when: When, symbol: str) -> list[NodeVersion]:
 
 
 def named_at_once(ctx: CallContext, when: When, symbol: str) -> tuple[list[NodeVersion], bool]:
-    """As `named`, as far as indexes tell without all names being gone through; and whether there may be more."""
+    """Like `named`, but only by indexes; also returns whether there may be more matches."""
     if not (last := _split(symbol)[-1].casefold()):
         return [], False
     ids, many = _ids_by_words(ctx, when, symbol, last)
@@ -189,7 +188,7 @@ def _split(symbol: str) -> tuple[str, ...]:
 
 
 def _going_by(ctx: CallContext, when: When, symbol: str, ids: Sequence[str]) -> list[NodeVersion]:
-    """Those of these symbols that have a name, the likeliest first."""
+    """Those of the symbols that have the name, most likely first."""
     parts = _split(symbol)
     # A symbol's id ends with its key: most that share a word are told apart without being read.
     folded = tuple(part.casefold() for part in parts)
@@ -207,7 +206,7 @@ def _going_by(ctx: CallContext, when: When, symbol: str, ids: Sequence[str]) -> 
 
 
 def _ids_in_names(ctx: CallContext, when: When, words: Sequence[str], *kinds: str) -> list[str]:
-    """The ids of what has one of these stems in its name, the best first."""
+    """Ids of nodes that have one of these stems in their names, best first."""
     if not words:
         return []
     terms = tuple((stem, 1.0) for stem in dict.fromkeys(words))
@@ -216,10 +215,10 @@ def _ids_in_names(ctx: CallContext, when: When, words: Sequence[str], *kinds: st
 
 
 def _ids_by_words(ctx: CallContext, when: When, symbol: str, last: str) -> tuple[list[str], bool]:
-    """The ids of symbols that may go by a name whose last part this is, and whether others may as well.
+    """Ids of symbols whose name may end in this part, and whether others may match too.
 
-    By its first word, as most names have few in common. `get`, `on` and `s` are words that no index of words keeps, and
-    of some there are too many: then the whole name is looked up.
+    Searches for the first word of the name, which few names share. Words such as `get` are in no index, and some words
+    are too common: then the full name is searched.
     """
     words = stems(last)[:1]
     ids = _ids_in_names(ctx, when, words, *SYMBOL_KINDS)
@@ -232,7 +231,7 @@ def _ids_by_words(ctx: CallContext, when: When, symbol: str, last: str) -> tuple
 
 
 def _ids_ending(ctx: CallContext, when: When, last: str) -> list[str]:
-    """The ids of symbols whose last name this is, out of what files and classes hold: no words are read."""
+    """Ids of symbols with this last name, from what files and classes contain; no texts are read."""
     ids: list[str] = []
     row = 0
     while len(ids) < MOST_NAMED:
@@ -247,23 +246,21 @@ def _ids_ending(ctx: CallContext, when: When, last: str) -> list[str]:
 
 
 def _last_part(node_id: str) -> str:
-    """The last part of a symbol's name, as its id tells it, folded."""
     return node_id.rpartition("::")[2].partition("~")[0].casefold()
 
 
 def _parts(node: NodeVersion) -> tuple[str, ...]:
-    """Its qualified name, part by part."""
     return tuple(node.name.split("."))
 
 
 def _full(node: NodeVersion) -> tuple[str, ...]:
-    """The same after the parts of its file's path, as an import would write them."""
+    """The qualified name after the parts of the file's path, as an import would write it."""
     path = path_of(node).rpartition(".")[0].removesuffix("/__init__").removesuffix("/index")
     return (*path.split("/"), *_parts(node))
 
 
 def by_query(ctx: CallContext, when: When, query: str, *, limit: int) -> list[NodeVersion]:
-    """Symbols that a question finds, through the ordinary search, best first."""
+    """Symbols found for a question by the ordinary search, best first."""
     from weft.retrieval.pipeline import Ask, run  # names are looked up without it
     from weft.retrieval.recipes import DEFAULT
 
@@ -297,7 +294,7 @@ def _files_hint(ctx: CallContext, when: When, file: str) -> str:
 
 
 def _alike(ctx: CallContext, when: When, written: str) -> list[NodeVersion]:
-    """Symbols whose names share a word with what is written, or have one of which it may be a misspelling."""
+    """Symbols whose names share a word with the text, or contain a word of which it may be a misspelling."""
     words = stems(written)
     for word in re.findall(r"[^\W_]{4,}", written.casefold())[:8]:
         for meant in ctx.store.spellings(ctx.viewer, when, word, projects=projects_of(ctx))[:8]:
@@ -306,7 +303,7 @@ def _alike(ctx: CallContext, when: When, written: str) -> list[NodeVersion]:
 
 
 def nearest(written: str, nodes: Sequence[NodeVersion]) -> list[NodeVersion]:
-    """Of these, those whose names are most like what is written."""
+    """The nodes whose names are most similar to the text."""
     wanted = written.casefold().rpartition("::")[2].rpartition(".")[2]
 
     def alike(node: NodeVersion) -> float:
@@ -330,7 +327,7 @@ def is_indexed(ctx: CallContext, when: When) -> bool:
 def joined(
     ctx: CallContext, when: When, ids: Sequence[str], rels: tuple[str, ...], direction: Direction, *, limit: int
 ) -> dict[str, list[Neighbour]]:
-    """One step from each of these by some relations, by where it starts: in this workspace, each node once."""
+    """Neighbours of each node by some relations, by start node: within this workspace, each neighbour once."""
     steps: dict[str, list[Neighbour]] = {}
     seen: set[tuple[str, str, str]] = set()
     for step in ctx.store.neighbours(ctx.viewer, when, ids, rels=rels, direction=direction, limit=limit):
@@ -344,9 +341,9 @@ def joined(
 def all_joined(
     ctx: CallContext, when: When, ids: Sequence[str], rels: tuple[str, ...], direction: Direction
 ) -> tuple[dict[str, list[Neighbour]], frozenset[str]]:
-    """All steps from each of these, relation by relation, none at the cost of another: each node once by each.
+    """All neighbours of each node, per relation, so that no relation displaces another.
 
-    And those of which there are more than MOST_OF_ONE by one relation, whose further ones are not told.
+    Also returns the nodes with more than MOST_OF_ONE neighbours by one relation, the rest of which are not returned.
     """
     steps, crowded = _steps_by(ctx, when, ids, rels, direction, STEPS_OF_ONE)
     cut: set[str] = set()
@@ -370,7 +367,7 @@ def all_joined(
 def _steps_by(
     ctx: CallContext, when: When, ids: Sequence[str], rels: tuple[str, ...], direction: Direction, limit: int
 ) -> tuple[dict[str, list[Neighbour]], set[str]]:
-    """Steps by some relations, in this workspace; and the nodes that have as many as were asked for, or more."""
+    """Steps by some relations within this workspace, and the nodes that reached the limit."""
     counts: Counter[str] = Counter()
     found: dict[str, list[Neighbour]] = {}
     for step in ctx.store.neighbours(ctx.viewer, when, ids, rels=rels, direction=direction, limit=limit):
@@ -381,11 +378,11 @@ def _steps_by(
 
 
 def called_at(step: Neighbour) -> int:
-    """The line of the file that a relation comes from which says so; 0 where it is not known."""
+    """The line that states a relation, in the file of its source; 0 if unknown."""
     line = step.edge.props.get("line")
     return line if isinstance(line, int) and not isinstance(line, bool) else 0
 
 
 def caller(step: Neighbour) -> SymbolRef:
-    """Who calls, by the line where it does."""
+    """A caller, with the line of its call."""
     return ref_to(step.node, called_at(step))

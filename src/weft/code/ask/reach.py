@@ -19,7 +19,7 @@ AT_ONCE: Final = 50  # nodes of one step that are looked at together
 
 
 class ReachedSymbol(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A symbol or file that is reached: how, how far away it is, and by way of what, from the nearest on."""
+    """A symbol or file that is reached: the relation, the distance, and the path to it from the nearest step on."""
 
     name: str
     relation: str
@@ -31,14 +31,14 @@ class ReachedSymbol(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ReachedNode(Struct, frozen=True, kw_only=True):
-    """A node that was reached, and how that is told."""
+    """A reached node and how it is shown."""
 
     node: NodeVersion
     told: ReachedSymbol
 
 
 class Reach(Struct, frozen=True, kw_only=True):
-    """What is reached, the nearest first, each once. `more` is whether there is more code, or are more tests."""
+    """Reached symbols, nearest first, each once. `more` says whether there is more code, and whether more tests."""
 
     steps: tuple[ReachedNode, ...]
     more_code: bool = False
@@ -47,12 +47,11 @@ class Reach(Struct, frozen=True, kw_only=True):
 
     @property
     def code(self) -> list[ReachedNode]:
-        """All but tests."""
         return [each for each in self.steps if not is_test(each.node)]
 
     @property
     def tests(self) -> list[ReachedNode]:
-        """Tests, and other symbols in files of tests; such a file itself only where none of its symbols is there."""
+        """Tests, and other symbols in test files; a test file itself only if none of its symbols is included."""
         found = [each for each in self.steps if is_test(each.node)]
         own = {path_of(each.node) for each in found if each.node.kind != "File"}
         return [each for each in found if each.node.kind != "File" or path_of(each.node) not in own]
@@ -69,9 +68,9 @@ def reach(
     most: int = MOST_REACHED,
     former: Mapping[str, Sequence[Neighbour]] = {},
 ) -> Reach:
-    """What is reached within `depth` steps: of code at most so many, of tests as many again.
+    """Searches up to `depth` steps, with separate limits for code and for tests.
 
-    `former` are the first steps from starts that are no longer there.
+    `former` are the first steps from starts that no longer exist.
     """
     seen = {node.id for node in starts}
     ways: dict[str, tuple[str, ...]] = {node.id: () for node in starts}
@@ -111,7 +110,7 @@ def _steps(
     direction: Direction,
     former: Mapping[str, Sequence[Neighbour]],
 ) -> Iterator[tuple[str, Neighbour, bool]]:
-    """(start, step, whether that start has more than are told), start by start."""
+    """(start, step, whether that start has more steps than were read), start by start."""
     for some in in_slices(starts, AT_ONCE):
         steps, cut = all_joined(ctx, when, some, rels, direction)
         for start in some:
@@ -125,17 +124,17 @@ def _reached(found: Sequence[ReachedNode], over: set[bool], hubs: Iterable[str])
 
 
 def in_words(count: int, *, more: bool) -> str:
-    """A count as it may be told: what was cut is more than that."""
+    """A count in words; "more than" if it was cut."""
     return f"more than {count:,}" if more else f"{count:,}"
 
 
 def listed_note(what: str, listed: int, count: int, *, more: bool = False) -> str:
-    """That a list does not hold all; empty where it does."""
+    """A note that a list is incomplete; empty if it is complete."""
     return f"{what}: the first {listed} of {in_words(count, more=more)} are listed" if more or listed < count else ""
 
 
 def _told(step: Neighbour, distance: int, way: tuple[str, ...]) -> ReachedSymbol:
-    """By the line where it uses what it was reached from; where it is used itself, by where it begins."""
+    """Each reached node with the line of its reference; nodes that are used, with the line where they begin."""
     into = step.edge.dst == step.start
     line = (called_at(step) if into else 0) or line_of(step.node)
     return ReachedSymbol(

@@ -79,7 +79,7 @@ def graph_rebuild(ctx: CallContext, given: GraphRebuild) -> GraphRebuilt:
     path = _path(here, given.path, source_dir_of(ctx))
     book = JobBook(here)
     if (job := _under_way(book.of(here), given.mode, path)) is not None and ctx.background.serves:
-        return _told(here, job, notes=("it was asked for before: this is that job", *notes))
+        return _told(here, job, notes=("it was requested before: this is its job", *notes))
     job = book.begin(here, mode=given.mode, path=path)
     if not ctx.background.serves:
         running, done = _run(here, book, job)
@@ -94,7 +94,7 @@ def graph_rebuild(ctx: CallContext, given: GraphRebuild) -> GraphRebuilt:
 
 
 def _reach(ctx: CallContext) -> tuple[str, ...]:
-    """That there are files which this caller's rebuild leaves as they are, if so. Raises Forbidden if it is all."""
+    """A note if this caller's rebuild leaves some files unchanged. Raises Forbidden if it can change none."""
     hidden = hidden_files(ctx)
     if hidden == "all":
         raise Forbidden(
@@ -106,7 +106,7 @@ def _reach(ctx: CallContext) -> tuple[str, ...]:
 
 
 def _embedded(ctx: CallContext, done: CodeIndexed) -> tuple[str, ...]:
-    """Makes vectors, for a moment, where anything was read: a command has no later. A note where some are left."""
+    """Embeds new texts for a short time: a command has no background. Returns a note if some are left."""
     left = done.pending_vectors > 0
     if left and any(getattr(done, name) for name in READ):
         until_s = time.monotonic() + EMBED_S
@@ -115,7 +115,7 @@ def _embedded(ctx: CallContext, done: CodeIndexed) -> tuple[str, ...]:
 
 
 def _under_way(jobs: tuple[Job, ...], mode: Mode, path: str) -> Job | None:
-    """A job that does what is asked for, and has not begun or may see what changed since: the same, or all of it."""
+    """A running or queued job that covers the request: the same rebuild, or one of everything."""
     for job in jobs:
         covers = job.path in ("", path) and (job.mode, mode) in (("full", "full"), (mode, mode), ("full", mode))
         if not job.is_over and covers:
@@ -124,7 +124,7 @@ def _under_way(jobs: tuple[Job, ...], mode: Mode, path: str) -> Job | None:
 
 
 def _run_alone(ctx: CallContext, book: JobBook, job: Job) -> None:
-    """On the thread for jobs: nobody waits for what it raises."""
+    """Runs a job on the thread for jobs, where nobody waits for its exceptions."""
     try:
         _run(ctx, book, job)
     except Stopped:
@@ -137,7 +137,7 @@ def _run_alone(ctx: CallContext, book: JobBook, job: Job) -> None:
 
 
 def _run(ctx: CallContext, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
-    """Does a job and keeps its record up. Raises what goes wrong, when the record tells it too."""
+    """Runs a job and updates its record. Exceptions are recorded and raised again."""
     tell, closing = ctx.progress, ctx.background.closing
     with Running(book, job) as running:
 
@@ -158,7 +158,7 @@ def _run(ctx: CallContext, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
 
 
 def _waiting(ctx: CallContext, done: CodeIndexed) -> Iterator[str]:
-    """What is not read, or not embedded yet: a command embeds after this, and says itself what is left."""
+    """Notes on documents that were not read and texts that are not embedded yet."""
     from weft.code.index.index import counted
 
     if done.documents and not _reads_documents(ctx):
@@ -173,15 +173,14 @@ def _has_communities(ctx: CallContext) -> bool:
 
 
 def _reads_documents(ctx: CallContext) -> bool:
-    """Whether documents of the project were ever read: who does that needs no telling how."""
+    """Whether documents of the project were ever read: then a hint on how to read them is not needed."""
     find = Find(kinds=("Document",), projects=(ctx.settings.project,))
     return bool(ctx.store.find(ctx.viewer, NOW, find, limit=1).nodes)
 
 
 def _path(ctx: CallContext, written: str | None, usual: str) -> str:
-    """A file or folder as a path from the root, nothing for the root; `usual` if none is named.
-
-    Raises NotFound or Invalid.
+    """A file or folder as a path relative to the root, empty for the root; `usual` if none is given. Raises NotFound or
+    Invalid.
     """
     root = ctx.settings.root.resolve()
     if not root.is_dir():
@@ -201,12 +200,12 @@ def _path(ctx: CallContext, written: str | None, usual: str) -> str:
     below = there.relative_to(root).as_posix()
     below = "" if below == "." else below
     if not os.path.exists(there) and not is_known(ctx, below):  # noqa: PTH110 - never raises, whatever the rights
-        raise NotFound(f"the workspace has no file or folder {written}", hint="give another, or nothing for all")
+        raise NotFound(f"the workspace has no file or folder {written}", hint="give another path, or none for all")
     return below
 
 
 def _base(ctx: CallContext) -> Path:
-    """Where a path begins that is not written in full: a command's where it is run, a tool's in the workspace."""
+    """The base of a relative path: the working directory for a command, the workspace for a tool."""
     here = Path.cwd()
     return here if not ctx.background.serves and here.is_relative_to(ctx.settings.root) else ctx.settings.root
 

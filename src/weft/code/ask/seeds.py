@@ -1,7 +1,7 @@
-"""Ranking of the files and symbols that a task begins with, from its words and their neighbours in the graph.
+"""Ranking of the files and symbols that a task begins with, by its words and their neighbours in the graph.
 
-One run of the ordinary search ranks files, and says which symbols of each were found by words and by meaning. From the
-best of them a walk over the graph brings what they call, extend and import, however that is worded.
+One run of the ordinary search ranks files, and returns which symbols of each matched by words and by meaning. A random
+walk from the best of them adds what they call, extend and import, whatever its names.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _OF_TESTS: Final = re.compile(r"\btests?\b|\btest suite\b|\bfixtures?\b", re.IGN
 
 
 class TaskSeeds(Struct, frozen=True, kw_only=True):
-    """What a task leads to: symbols and files, best first, with scores; and what a walk from them stays with.
+    """Symbols and files for a task, best first, with scores, and the weights of a random walk from them.
 
-    `unknown` are notes on what the task names and nothing here goes by or mentions.
+    `unknown` are notes on names in the task that match nothing here.
     """
 
     ranked: tuple[tuple[NodeVersion, float], ...]
@@ -62,7 +62,7 @@ class TaskSeeds(Struct, frozen=True, kw_only=True):
 
 
 def seeds_of(ctx: CallContext, when: When, task: str) -> TaskSeeds:
-    """Files and symbols for a task. One symbol of each file comes before the second of any."""
+    """Files and symbols for a task. Each file contributes one symbol before any contributes a second."""
     ask = Ask(query=task, when=when, limit=FILES, projects=projects_of(ctx), kinds=("File",), min_score=0.0)
     answer = run(DEFAULT, ctx, ask)
     files = {each.node.id: each.score for each in answer.ranked or () if each.node.kind == "File"}
@@ -97,9 +97,9 @@ def seeds_of(ctx: CallContext, when: When, task: str) -> TaskSeeds:
 
 
 def _named(ctx: CallContext, when: When, answer: Answer, task: str) -> tuple[list[NodeVersion], tuple[str, ...]]:
-    """What the task names as code is named: paths, and identifiers that mean one thing or a few.
+    """Names in the task that are written as code: paths, and identifiers with few matches.
 
-    And a note on those that nothing here goes by: neither a symbol nor a file, and no code mentions them.
+    Also returns a note on names that match neither a symbol nor a file and occur nowhere in the code.
     """
     found: dict[str, NodeVersion] = {}
     unknown: list[str] = []
@@ -128,14 +128,14 @@ def _named(ctx: CallContext, when: When, answer: Answer, task: str) -> tuple[lis
 
 
 def _is_mentioned(ctx: CallContext, when: When, name: str) -> bool:
-    """Whether code here holds it as a word: a parameter, an attribute, a module outside are no symbols, yet known."""
+    """Whether indexed code contains the word, such as a parameter, an attribute or an external module."""
     words = stems(name.rpartition(".")[2])[:1]  # an identifier itself comes before its parts
     query = TextQuery(terms=tuple((word, 1.0) for word in words), kinds=CODE_KINDS, projects=projects_of(ctx))
     return bool(words and ctx.store.search_text(ctx.viewer, when, query, limit=1).hits)
 
 
 def _symbol_scores(answer: Answer, files: Mapping[str, float]) -> dict[str, float]:
-    """How well each symbol that was found in these files fits, by meaning and by words: the best of all counts 1."""
+    """The match of each found symbol in these files, by words and by meaning; the best scores 1."""
     pool, hits = answer.pool, hits_by_id(answer)
     best = max((hit.score for hit in hits.values()), default=0.0) or 1.0
     words = 1.0 if answer.question.identifiers or answer.vector is None else PLAIN_WORDS
@@ -150,7 +150,7 @@ def _symbol_scores(answer: Answer, files: Mapping[str, float]) -> dict[str, floa
 
 
 def _loaded(ctx: CallContext, when: When, files: Mapping[str, float], scores: Mapping[str, float]) -> list[NodeVersion]:
-    """The files, and of each its best symbols."""
+    """The files, each with its best symbols."""
     best: dict[str, list[str]] = {}
     for each in sorted(scores, key=lambda one: -scores[one]):
         best.setdefault(each.partition("::")[0], []).append(each)
@@ -161,7 +161,7 @@ def _loaded(ctx: CallContext, when: When, files: Mapping[str, float], scores: Ma
 def _ranked(
     nodes: Sequence[NodeVersion], files: Mapping[str, float], scores: Mapping[str, float], *, with_tests: bool
 ) -> list[tuple[NodeVersion, float]]:
-    """Symbols by their own score and their file's; a file without any stands for itself. Tests are left out."""
+    """Symbols ranked by their own score and their file's; a file without symbols stays itself; no tests."""
     most = max(files.values(), default=0.0) or 1.0
     nodes = [node for node in nodes if not _says_nothing(node, scores)]
     kept = [node for node in nodes if with_tests or not is_test(node)] or nodes
@@ -178,7 +178,7 @@ def _ranked(
 
 
 def _says_nothing(node: NodeVersion, scores: Mapping[str, float]) -> bool:
-    """Whether it is a file that nobody would begin with: an empty one, or one in no language that no task names."""
+    """Whether a file is no place to begin: it is empty, or in an unsupported language that the task does not name."""
     if node.kind != "File":
         return False
     is_empty = not node.text.strip() and end_of(node) <= 1
@@ -186,7 +186,7 @@ def _says_nothing(node: NodeVersion, scores: Mapping[str, float]) -> bool:
 
 
 def _spread(scored: Sequence[tuple[NodeVersion, float]]) -> list[tuple[NodeVersion, float]]:
-    """One of each file first; the next of a file comes as if it were so many files further back."""
+    """Spreads results over files: each further symbol of a file is ranked some places lower."""
     turns: dict[str, int] = {}
     order: dict[str, int] = {}
     placed = []
@@ -199,7 +199,7 @@ def _spread(scored: Sequence[tuple[NodeVersion, float]]) -> list[tuple[NodeVersi
 
 
 def implementations(ctx: CallContext, when: When, nodes: Sequence[NodeVersion]) -> dict[str, list[NodeVersion]]:
-    """What implements these as far as they are interfaces, abstract or traits; of a method, the same method there."""
+    """Implementations of interfaces, abstract classes and traits; for a method, the same method there."""
     owners = {node.id: node.id.rpartition("::")[0] for node in nodes if node.props.get("sort") == "method"}
     classes = {node.id: node for node in ctx.store.nodes(ctx.viewer, when, tuple(set(owners.values())))}
     classes |= {node.id: node for node in nodes if node.kind == "Class"}
@@ -223,7 +223,7 @@ def implementations(ctx: CallContext, when: When, nodes: Sequence[NodeVersion]) 
 def _with_concrete(
     found: Sequence[tuple[NodeVersion, float]], concrete: Mapping[str, Sequence[NodeVersion]]
 ) -> list[tuple[NodeVersion, float]]:
-    """With what implements an interface right behind it: of the best one several, of others the first."""
+    """Adds implementations right after an interface: several for the best result, one for the others."""
     placed: dict[str, tuple[NodeVersion, float]] = {}
     for at, (node, score) in enumerate(found):
         placed.setdefault(node.id, (node, score))
@@ -235,9 +235,9 @@ def _with_concrete(
 def _with_reached(
     ctx: CallContext, when: When, found: Sequence[tuple[NodeVersion, float]], walked: Mapping[str, float]
 ) -> list[tuple[NodeVersion, float]]:
-    """What the search found and what a walk reached, by both: a file counts by how much of the walk stays in it.
+    """Combines the ranks of the search with a random walk: a file counts by the share of the walk inside it.
 
-    The best that the search found stays first: it is where the walk began.
+    The best search result stays first, since the walk began there.
     """
     known = {node.id for node, _ in found}
     reached = ctx.store.nodes(ctx.viewer, when, [each for each in walked if each not in known])

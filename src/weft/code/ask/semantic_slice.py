@@ -113,7 +113,7 @@ def semantic_slice(ctx: CallContext, given: SemanticSlice) -> SliceShown:
 
 
 def head_of(node: NodeVersion) -> str:
-    """A symbol or file in a sentence: kind, place, purpose."""
+    """A sentence on a symbol or file: kind, place, purpose."""
     sort = str(node.props.get("sort") or node.kind).lower()
     told = told_of(node)
     where = "" if node.kind == "File" else f" in {shown_name(path_of(node))}, lines {line_of(node)} to {end_of(node)}"
@@ -142,7 +142,7 @@ class _Around(Struct, frozen=True, kw_only=True):
 
 
 def _around(ctx: CallContext, when: When, node: NodeVersion, context: Context) -> tuple[_Around, tuple[str, ...]]:
-    """The neighbours of a symbol, as far as `context` asks for; none, with a note, if the graph is unavailable."""
+    """The neighbours of a symbol that `context` asks for; none, with a note, if the graph is unavailable."""
     if context not in ("with-deps", "full"):
         return _Around(), ()
     try:

@@ -44,7 +44,7 @@ class SetWorkspace(Struct, frozen=True, kw_only=True):
 
 
 class WorkspaceSet(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The workspace from now on, for this caller and as long as this process runs."""
+    """The workspace, for this caller and as long as this process runs."""
 
     summary: str
     workspace: str
@@ -56,9 +56,9 @@ class WorkspaceSet(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def workspace_of(ctx: CallContext) -> CallContext:
-    """The ctx that code tools work with: this one, or one whose root and project are those that its caller chose.
+    """The context for code tools: the caller's chosen workspace, or the present one.
 
-    Raises Forbidden where the project is known to be that of another directory: what was indexed is its code.
+    Raises Forbidden if the project is known to belong to another directory: its index is of that directory's code.
     """
     chosen = ctx.background.chosen(caller_of(ctx))
     here = ctx if chosen is None else replace(ctx, settings=settings_in(ctx.settings, chosen))
@@ -72,23 +72,23 @@ def workspace_of(ctx: CallContext) -> CallContext:
 
 
 def source_dir_of(ctx: CallContext) -> str:
-    """The folder of the caller's workspace that is to be read; nothing for all of it."""
+    """The folder of the caller's workspace to be read; empty for all of it."""
     chosen = ctx.background.chosen(caller_of(ctx))
     return "" if chosen is None else chosen.source_dir
 
 
 def caller_of(ctx: CallContext) -> Hashable:
-    """Who chooses: every process has a session of its own, and over HTTP every token and conversation."""
+    """A key for the caller: one per process, and over HTTP one per token and conversation."""
     return ctx.settings.store, ctx.writer.account, ctx.writer.session
 
 
 def place_of(ctx: CallContext) -> Hashable:
-    """A workspace, for whoever works on it: the same for all callers of one account."""
+    """A key for a workspace: the same for all callers of an account."""
     return ctx.settings.store, ctx.writer.account, ctx.settings.project, str(ctx.settings.root)
 
 
 def settings_in(settings: Settings, chosen: Workspace) -> Settings:
-    """The settings in another workspace. Who is asking and where memories live stay as they are."""
+    """The settings in another workspace; caller and store stay the same."""
     said: dict[str, Any] = {"project": chosen.project, "ignore": chosen.ignore}
     # As of a directory's own name: one that another directory has is not given to this one.
     origins = {name: Effective(value=value, origin="default") for name, value in said.items()}
@@ -96,18 +96,18 @@ def settings_in(settings: Settings, chosen: Workspace) -> Settings:
 
 
 def told_root(ctx: CallContext) -> str:
-    """A workspace as its caller is told it: over the network, not where on the machine it is."""
+    """The workspace as shown to its caller; over the network without its absolute path."""
     root = ctx.settings.root
     return root.name or str(root) if ctx.background.kind == "http" else str(root)
 
 
 def told_words(ctx: CallContext, words: str) -> str:
-    """What went wrong as a caller is told it: over the network without the paths of this machine."""
+    """A message as shown to the caller; over the network without paths of this machine."""
     return _PATH.sub("…", words) if ctx.background.kind == "http" else words
 
 
 def is_indexed(ctx: CallContext) -> bool:
-    """Whether anything of the project's code was ever read here."""
+    """Whether any code of the project was ever indexed here."""
     find = Find(kinds=("File",), projects=(ctx.settings.project,))
     found = ctx.store.find(ctx.viewer, NOW, find, limit=LOOKED_AT).nodes
     return any("record" not in node.props for node in found)
@@ -149,7 +149,7 @@ def graph_set_workspace(ctx: CallContext, given: SetWorkspace) -> WorkspaceSet:
 
 
 def _read(ctx: CallContext, given: SetWorkspace) -> tuple[Workspace, tuple[str, ...]]:
-    """The workspace that is meant, with what there is to say of it."""
+    """The requested workspace, and notes on it."""
     own = ctx.settings
     directory = own.root if given.workspace_root == HERE else _directory(ctx, given.workspace_root)
     root = find_root(directory)
@@ -168,13 +168,17 @@ def _read(ctx: CallContext, given: SetWorkspace) -> tuple[Workspace, tuple[str, 
 
 
 def _project(found: Settings, own: Settings, root: Path) -> str:
-    """What a directory's own file or name calls it; not what the environment calls the one that this process is in."""
+    """The project that a directory's own weft.toml or name gives; the environment, which is about this process, is
+    ignored.
+    """
     elsewhere = found.origins["project"].origin == own.origins["project"].origin != "default"
     return project_name(root) if elsewhere else found.project
 
 
 def _directory(ctx: CallContext, written: str) -> Path:
-    """Raises NotFound, or Invalid for a file. Over HTTP nothing is looked at that could not be chosen."""
+    """The requested directory. Raises NotFound, or Invalid for a file. Over HTTP only permitted directories are looked
+    at.
+    """
     path = read_path(written)
     if not path.is_absolute():
         path = ctx.settings.root / path
@@ -196,7 +200,7 @@ def _served(settings: Settings) -> tuple[Path, ...]:
 
 
 def _check_allowed(ctx: CallContext, path: Path, written: str) -> None:
-    """Raises Forbidden for a directory that callers over the network may not choose, be it there or not."""
+    """Raises Forbidden for a directory that network callers may not choose, whether it exists or not."""
     if ctx.background.kind == "http" and not any(path.is_relative_to(each) for each in _served(ctx.settings)):
         raise Forbidden(
             f"{written} is not a workspace of this server",
@@ -205,7 +209,7 @@ def _check_allowed(ctx: CallContext, path: Path, written: str) -> None:
 
 
 def _check_project(ctx: CallContext, project: str, usual: str) -> None:
-    """Raises Invalid for what is no name, Forbidden over the network for another than the workspace has."""
+    """Raises Invalid for an invalid name, and Forbidden over the network for another project than the workspace's."""
     from weft.runtime.settings.values import one_name
 
     try:

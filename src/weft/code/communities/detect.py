@@ -1,8 +1,7 @@
-"""Communities of files that work together, each with a label and a one-line summary.
+"""Communities of files that work together (Leiden), each with a label and a one-line summary.
 
-Leiden over files, joined by the calls and imports between them. Files rather than symbols: a file's members belong
-together anyway, symbols that nothing calls have a place too, and there are a few memberships to keep instead of tens
-of thousands. Pure, and the same for the same files and links.
+Files are joined by the calls and imports between them. Files rather than symbols: members of a file belong together
+anyway, symbols without calls have a place too, and there are few memberships to store. Pure and deterministic.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ GENERIC_STEMS: Final = frozenset({"__init__", "index", "mod", "lib", "main", "__
 
 
 class LinkedFiles(Struct, frozen=True, kw_only=True):
-    """A project's files and what joins them. Files and symbols are named by their ids; `paths` are by file.
+    """Files of a project and the links between them, by id; `paths` are by file.
 
-    `weights` is by pair of files, in order of their ids: how strongly they are joined. `degrees` and `called` are by
-    symbol or file: how many links it has, and how many others call it.
+    `weights` are link strengths by pair of files, in order of their ids. `degrees` and `called` are by symbol or file:
+    the number of links, and of callers.
     """
 
     paths: Mapping[str, str]
@@ -63,9 +62,10 @@ class Community(Struct, frozen=True, kw_only=True):
 
 
 def weight_of(calls: int, imports: int, users: int) -> float:
-    """How strongly a file is joined to one that it uses: by so many calls and imports, where so many files use that.
+    """The strength of a link between two files, from the number of calls and imports and the number of users of the
+    target.
 
-    Many calls count for more, not for all. What every file uses joins none of them.
+    Grows with the number of calls, less than linearly; a file that every file uses joins none of them.
     """
     return (math.log2(1 + calls) + imports) / math.sqrt(max(users, 1))
 
@@ -84,7 +84,7 @@ def communities_of(linked: LinkedFiles) -> tuple[Community, ...]:
 
 
 def _leiden(linked: LinkedFiles) -> list[list[str]]:
-    """Files that are joined to others, by community."""
+    """Files with links, by community."""
     edges = [(one, other, weight) for (one, other), weight in sorted(linked.weights.items()) if weight > 0]
     if not edges:
         return []
@@ -98,7 +98,7 @@ def _leiden(linked: LinkedFiles) -> list[list[str]]:
 
 
 def _joined_by_folder(paths: Mapping[str, str], groups: list[list[str]]) -> list[list[str]]:
-    """With the files that nothing joins: each where most files of its folder are, or of the folder around that."""
+    """Adds files without links to the community of most files in their folder, or in the folder around it."""
     placed = {file: at for at, group in enumerate(groups) for file in group}
     held: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for file, at in placed.items():
@@ -139,9 +139,9 @@ def _community(linked: LinkedFiles, label: str, files: tuple[str, ...]) -> Commu
 
 
 def labels_of(groups: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """A label for each group of paths: the folder that is its own, else the name of the file that it hangs on.
+    """A unique label for each group of paths: its own folder, or else the name of its best connected file.
 
-    Best connected file first in each group. No two are the same.
+    Each group is sorted, best connected file first.
     """
     own = [[path for path in paths if not is_test_file(path)] or list(paths) for paths in groups]
     sizes = Counter(folder for paths in own for path in paths for folder in folders_above(path))
@@ -162,7 +162,7 @@ def labels_of(groups: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _own_folder(paths: Sequence[str], sizes: Mapping[str, int], everywhere: Collection[str]) -> str:
-    """The folder that is most this group's: many of its files lie in it, and few others do. By its last two names."""
+    """The last two names of the folder that holds many of the group's files and few others."""
     counts = Counter(folder for path in paths for folder in folders_above(path) if folder not in everywhere)
     enough = [
         folder
@@ -178,25 +178,25 @@ def _own_folder(paths: Sequence[str], sizes: Mapping[str, int], everywhere: Coll
 
 
 def _with_heart(folder: str, heart: str) -> str:
-    """The folder with the name of a file that the others hang on."""
+    """The folder, with the name of the group's best connected file."""
     return f"{folder}/{heart}" if folder and folder.rpartition("/")[2] != heart else heart
 
 
 def _hearts(paths: Sequence[str]) -> list[str]:
-    """What the best connected files are called, those first that say something."""
+    """The names of the best connected files, descriptive ones first."""
     stems = [_stem(path) for path in paths[:HEARTS]]
     return [stem for stem in stems if stem.lower() not in GENERIC_STEMS] or stems
 
 
 def _stem(path: str) -> str:
-    """A file's own name; of one that stands for its folder, that folder's."""
+    """A file's name; for an index file such as __init__.py, its folder's."""
     name = path.rpartition("/")[2].partition(".")[0] or path.rpartition("/")[2]
     around = [each for each in path.split("/")[:-1] if each.lower() not in GENERIC_SEGMENTS]
     return around[-1] if name.lower() in GENERIC_STEMS and around else name
 
 
 def summary_of_community(community: Community, names: Mapping[str, str], paths: Mapping[str, str]) -> str:
-    """In a line what it holds and what is called most in it. `names` are those of symbols that may be told of."""
+    """One line: the contents and the most called symbols. `names` are those of symbols that may be shown."""
     told = list(dict.fromkeys(names[each] for each in community.top if each in names))[:SYMBOLS_NAMED]
     folders = Counter(paths[file].rpartition("/")[0] or "." for file in community.files if file in paths)
     where = ", ".join(folder for folder, _ in folders.most_common(2))
@@ -208,7 +208,7 @@ def summary_of_community(community: Community, names: Mapping[str, str], paths: 
 
 
 def text_of_community(community: Community, told: Mapping[str, str], paths: Mapping[str, str]) -> str:
-    """What is searched: what its most called symbols are for, and its files. `told` is by symbol: a line each."""
+    """The searchable text: the purposes of the most called symbols, and the files. `told` has a line per symbol."""
     lines = [told[each] for each in community.top if each in told]
     lines += [paths[file] for file in community.files[:FILES_TOLD] if file in paths]
     return "\n".join(lines)

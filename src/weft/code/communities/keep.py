@@ -1,9 +1,9 @@
-"""Communities of a workspace's files: found after the first indexing and after a full rebuild, kept as nodes.
+"""Communities of a workspace's files: computed after the first indexing and after a full rebuild, stored as nodes.
 
-A community is a node of kind Community; its files belong to it by edges (BELONGS_TO, one a file, in a slot of the
-file's own: a later run moves the file, and what stood before stays to be asked for). No walk goes through them. Files
-of different guards are never in one community, and a community has the guard of its files: who may not see these
-does not see it. Sensitive files are in none, nor files in no language that weft reads.
+A community is a node of kind Community; files belong to it by BELONGS_TO edges, one per file, in a slot of the file's
+own: a later run moves the file, and earlier states remain queryable. Walks do not follow these edges. A community has
+the guard of its files, and files with different guards are never in one community: who may not see the files does not
+see it. Sensitive files, and files in unsupported languages, are in none.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NODES_AN_EVENT: Final = 50
 
 
 class CommunitiesFound(Struct, frozen=True, kw_only=True):
-    """What a run found and wrote: `changed` communities are new or say something else, `ended` are no longer there."""
+    """The result of a run: `changed` communities are new or modified, `ended` no longer exist."""
 
     communities: int
     files: int
@@ -54,10 +54,7 @@ class CommunitiesFound(Struct, frozen=True, kw_only=True):
 
 
 def find_communities(ctx: CallContext) -> CommunitiesFound:
-    """Finds the communities of this project's code as it is indexed now, and keeps what is new about them.
-
-    Where nothing changed nothing is written.
-    """
+    """Finds the communities of this project's present index, and writes the differences, if any."""
     project = ctx.settings.project
     files = ctx.store.find(ctx.viewer, NOW, Find(kinds=("File",), projects=(project,)), limit=MAX_FILES).nodes
     by_guard: defaultdict[Guard, list[NodeVersion]] = defaultdict(list)
@@ -76,7 +73,7 @@ def find_communities(ctx: CallContext) -> CommunitiesFound:
 
 
 class _Links:
-    """Calls, imports and what contains what, of all files that are looked at, by file."""
+    """Calls, imports and containment of all files considered, by file."""
 
     def __init__(self, ctx: CallContext, files: set[str]) -> None:
         self._files = files
@@ -95,7 +92,7 @@ class _Links:
             self._rows.append((one, other, edge.rel == "CALLS", edge.src, edge.dst))
 
     def _file_of(self, node_id: str) -> str | None:
-        """The file of a symbol, or itself; None for what is outside."""
+        """The file of a symbol, or the file itself; None for external nodes."""
         if node_id in self._files:
             return node_id
         at = node_id.find("::")
@@ -106,7 +103,7 @@ class _Links:
         return None
 
     def among(self, paths: Mapping[str, str]) -> LinkedFiles:
-        """What joins these files, and no others."""
+        """The links among these files only."""
         calls: Counter[tuple[str, str]] = Counter()
         imports: Counter[tuple[str, str]] = Counter()
         degrees: Counter[str] = Counter()
@@ -128,7 +125,7 @@ class _Links:
 
 
 def links_of(ctx: CallContext, rels: tuple[str, ...], when: When = NOW) -> Iterator[EdgeVersion]:
-    """Every edge of these relations in this project."""
+    """All edges of these relations in this project."""
     when = ctx.store.pin(ctx.viewer, when)
     after, seen = 0, 0
     while seen < MAX_LINKS:
@@ -140,7 +137,7 @@ def links_of(ctx: CallContext, rels: tuple[str, ...], when: When = NOW) -> Itera
 
 
 def community_prefix(project: str | None) -> str:
-    """How the ids of a project's communities begin."""
+    """The prefix of the ids of a project's communities."""
     return f"{project or ''}::community::"
 
 
@@ -151,7 +148,7 @@ def _nodes(
     found: Sequence[Community],
     members: dict[str, tuple[str, Guard]],
 ) -> Iterator[graph.NodeAssertion]:
-    """The nodes of communities; `members` gets what each file belongs to."""
+    """The nodes of communities; fills `members` with the community of each file."""
     told = _symbols(ctx, {each for community in found for each in (*community.top, community.central)})
     names = {each: node.name for each, node in told.items() if node.kind != "File"}
     lines = {each: f"{node.name}: {told_of(node) or node.summary}" for each, node in told.items()}
@@ -178,7 +175,7 @@ def _nodes(
 
 
 def _mark(guard: Guard) -> str:
-    """What tells communities of files of one guard from those of another."""
+    """A key for the guard of a community's files."""
     if guard.scope == Guard().scope and not guard.agents:
         return ""
     return "~" + hashlib.sha256(repr((guard.scope, guard.agents)).encode()).hexdigest()[:8]
@@ -191,7 +188,7 @@ def _symbols(ctx: CallContext, ids: set[str]) -> dict[str, NodeVersion]:
 def _kept(
     ctx: CallContext, wanted: Mapping[str, graph.NodeAssertion], members: Mapping[str, tuple[str, Guard]]
 ) -> CommunitiesFound:
-    """Writes what differs from what stands."""
+    """Writes the differences from the stored communities."""
     standing = {node.id: node for node in communities_at(ctx, NOW)}
     changed = [node for node in wanted.values() if not _says(standing.get(node.id), node)]
     gone = tuple(sorted(standing.keys() - wanted.keys()))
@@ -232,7 +229,7 @@ def _says(node: NodeVersion | None, wanted: graph.NodeAssertion) -> bool:
 def _drafts(
     nodes: Sequence[graph.NodeAssertion], edges: Sequence[graph.EdgeAssertion], over: graph.Ended
 ) -> list[Draft]:
-    """The nodes first: edges join what is there."""
+    """The events of a run; nodes come before their edges."""
     drafts = [
         Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(some)))
         for some in in_slices(nodes, NODES_AN_EVENT)
@@ -247,6 +244,6 @@ def _drafts(
 
 
 def communities_at(ctx: CallContext, when: When) -> tuple[NodeVersion, ...]:
-    """The communities of this project that the caller may see, as they were at a moment."""
+    """The communities of this project that the caller may see, at a moment."""
     find = Find(kinds=(COMMUNITY,), id_prefix=community_prefix(ctx.settings.project), projects=(ctx.settings.project,))
     return ctx.store.find(ctx.viewer, when, find, limit=MAX_COMMUNITIES).nodes

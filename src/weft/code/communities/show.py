@@ -1,4 +1,4 @@
-"""Communities as a caller may be told of them: never a word of a file or a symbol that the caller does not see."""
+"""Communities as shown to a caller, without files and symbols that the caller may not see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weft.runtime.priorities import Priorities
 from weft.runtime.read_nodes import read_nodes
 
 FILES_SHOWN: Final = 8
-TO_DO: Final = "they are found when a workspace is indexed first, and by a rebuild in mode full"
+TO_DO: Final = "the first indexing of a workspace computes them, and so does a rebuild in mode full"
 # Of a community its label and its line say the most: fewer of them, rather than labels alone.
 PRIORITIES: Final[Priorities] = {
     "label": "required",
@@ -36,7 +36,7 @@ PRIORITIES: Final[Priorities] = {
 
 
 class CommunityShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Files that work together: how many, the first of them, what most of their links lead to, what is called most."""
+    """Files that work together: their number, the first of them, the most linked symbol, and the most called ones."""
 
     id: str
     label: str
@@ -52,7 +52,7 @@ class CommunityList(Struct, frozen=True, kw_only=True):
     """Input of `community_list`."""
 
     limit: Limit = 20
-    offset: Annotated[int, Meta(ge=0, le=2_000, description="how many larger ones to pass over")] = 0
+    offset: Annotated[int, Meta(ge=0, le=2_000, description="how many larger communities to skip")] = 0
     as_of: AsOf = None
     known_at: KnownAt = None
 
@@ -90,7 +90,7 @@ def community_list(ctx: CallContext, given: CommunityList) -> CommunitiesListed:
 
 
 def communities_shown(ctx: CallContext, when: When) -> tuple[CommunityShown, ...]:
-    """All that the caller may see, largest first, as they were at a pinned moment."""
+    """All communities that the caller may see, largest first, at a pinned moment."""
     nodes = communities_at(ctx, when)
     if not nodes:
         return ()
@@ -108,7 +108,7 @@ def _nodes(ctx: CallContext, when: When, ids: Sequence[str]) -> Mapping[str, Nod
 
 
 def _named(node: NodeVersion) -> tuple[str, ...]:
-    """The symbols that it tells of, by id."""
+    """The symbols that it names, by id."""
     top = node.props.get("top")
     central = node.props.get("central")
     ids = [central, *(top if isinstance(top, list | tuple) else ())]

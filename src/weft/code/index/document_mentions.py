@@ -1,7 +1,7 @@
-"""Links from documents to code: a chunk that names a file or a symbol of its project is joined to it.
+"""Links from documents to code: a chunk that names a file or symbol of its project is joined to it.
 
-Which came first does not matter: after either was read, what the chunks concerned mean is worked out anew, among all
-code there is then, and only what differs from the links that stand is written.
+The order of indexing does not matter: after either side was read, the affected chunks are resolved again against all
+present code, and only differences from the existing links are written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Item = TypeVar("Item")
 
 
 class MentionsLinked(Struct, frozen=True, kw_only=True):
-    """How many links were made and ended, and a note if something went wrong with it."""
+    """The number of links made and ended, and a note if something failed."""
 
     made: int = 0
     ended: int = 0
@@ -47,10 +47,10 @@ class MentionsLinked(Struct, frozen=True, kw_only=True):
 def link_mentions(
     ctx: CallContext, *, documents: Collection[str], files: Collection[str], since: int | None = None
 ) -> MentionsLinked:
-    """Brings the links up to date after these documents and source files were read, or ended.
+    """Updates the links after these documents and source files were read or ended.
 
-    `since` is a moment before that, by which it is told whether names of code changed at all. Where nothing that may
-    mean anything changed, nothing is written.
+    `since` is an earlier moment, by which names that changed since are found. Writes nothing if nothing relevant
+    changed.
     """
     if not documents and not files:
         return MentionsLinked()
@@ -65,7 +65,7 @@ def link_mentions(
 
 
 def _chunks(ctx: CallContext, documents: Collection[str], *, everywhere: bool) -> Iterator[NodeVersion]:
-    """The chunks that stand of these documents, or of all."""
+    """The current chunks of these documents, or of all."""
     if everywhere:
         yield from _all(ctx, ("Chunk",))
         return
@@ -88,7 +88,7 @@ def _all(ctx: CallContext, kinds: tuple[str, ...]) -> Iterator[NodeVersion]:
 
 
 def _mentions(chunk: NodeVersion) -> tuple[str, ...]:
-    """Names that it writes as code; nothing of what is sealed is told by a link."""
+    """Names that a chunk writes as code; encrypted text yields none."""
     listed = chunk.props.get("mentions")
     if chunk.guard.sensitive or not isinstance(listed, list | tuple):
         return ()
@@ -96,7 +96,7 @@ def _mentions(chunk: NodeVersion) -> tuple[str, ...]:
 
 
 def _wanted(ctx: CallContext, chunks: Sequence[NodeVersion]) -> dict[Link, graph.EdgeAssertion]:
-    """The links that there should be, each with the rights of its chunk."""
+    """The links that should exist, each with the rights of its chunk."""
     names = CodeNames(_all(ctx, CODE_KINDS), lambda file: _text(ctx, file))
     if names.empty:
         return {}
@@ -115,7 +115,7 @@ def _text(ctx: CallContext, file: str) -> str:
 
 
 def _standing(ctx: CallContext, chunks: Sequence[str]) -> Iterator[Link]:
-    """The links that these chunks have."""
+    """The existing links of these chunks."""
     for some in in_slices(chunks, MAX_IDS_PER_READ):
         steps = ctx.store.neighbours(ctx.viewer, NOW, some, rels=(MENTIONS_CODE,), direction="out", limit=MAX_LINKS * 2)
         yield from ((step.start, step.node.id) for step in steps)
@@ -125,7 +125,7 @@ def _standing(ctx: CallContext, chunks: Sequence[str]) -> Iterator[Link]:
 
 
 def _gone_links(ctx: CallContext, documents: Collection[str], files: Collection[str]) -> Iterator[Link]:
-    """Links that hold though the chunk they come from, or what they lead to, does not any more."""
+    """Existing links whose chunk or target has ended."""
     for node in _ended(ctx, documents, ("Chunk",), "#"):
         if _mentions(node):
             yield from _links(ctx, node.id, "out", MAX_LINKS)
@@ -139,7 +139,7 @@ def _links(ctx: CallContext, node_id: str, way: Way, most: int) -> Iterator[Link
 
 
 def _ended(ctx: CallContext, wholes: Collection[str], kinds: tuple[str, ...], mark: str) -> Iterator[NodeVersion]:
-    """What ended of these, or is a part of them: of few by their ids, of many in one pass over the project."""
+    """Ended nodes among these, or parts of them: by id if there are few, else in one pass over the project."""
     if len(wholes) > FILES_COMPARED:
         which = [NodeFilter(kinds=kinds, projects=(ctx.settings.project,), deleted=False)]
     else:
@@ -152,7 +152,7 @@ def _ended(ctx: CallContext, wholes: Collection[str], kinds: tuple[str, ...], ma
 
 
 def _names_changed(ctx: CallContext, files: Collection[str], since: int | None) -> bool:
-    """Whether a file or a symbol came or went, or the lines by which a package brings names out changed."""
+    """Whether files, symbols or the exports of a package changed."""
     if since is None or len(files) > FILES_COMPARED:
         return True
     then = When(known_at=since)
@@ -174,7 +174,7 @@ def _names_changed(ctx: CallContext, files: Collection[str], since: int | None) 
 
 
 def _write(ctx: CallContext, made: Sequence[graph.EdgeAssertion], ended: Sequence[Link]) -> str:
-    """One event for each batch; a note if something went wrong with it."""
+    """Writes one event per batch; returns a note if something failed."""
     note = ""
     for edges in in_slices(made, EDGES_PER_EVENT):
         draft = Draft(kind="graph.asserted", payload=graph.Asserted(edges=tuple(edges)))

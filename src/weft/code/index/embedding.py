@@ -1,4 +1,4 @@
-"""Embedding of texts without a vector: at once those of files just read, and the others in quiet moments."""
+"""Embedding of texts without a vector: those of files just read at once, others when the process is idle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger("weft.vectors")
 
 
 def embed_symbols(ctx: CallContext, files: Sequence[str]) -> str:
-    """Embeds what stands of these files (ids of their nodes) and has no vector. A note if that failed."""
+    """Embeds the texts of these files (ids of their nodes) that have no vector. Returns a note if that failed."""
     if ctx.embedding.model is None or not files:
         return ""
     total, done = len(files), 0
@@ -43,7 +43,6 @@ def embed_symbols(ctx: CallContext, files: Sequence[str]) -> str:
 
 
 def _nodes(ctx: CallContext, files: Sequence[str]) -> Iterator[NodeVersion | None]:
-    """Every node of each file, and None after each file."""
     yield from read_nodes(ctx, NOW, files)
     for file in files:
         inside = Find(kinds=SYMBOL_KINDS, id_prefix=f"{file}::")
@@ -52,7 +51,7 @@ def _nodes(ctx: CallContext, files: Sequence[str]) -> Iterator[NodeVersion | Non
 
 
 def _text(node: NodeVersion) -> LexedText:
-    """Only what a vector is made of: it is in the index already."""
+    """The text that a vector is made of; it is in the index already."""
     return LexedText(
         content_hash=node.content_hash,
         name=node.name,
@@ -76,7 +75,7 @@ def _saved(ctx: CallContext, texts: Sequence[LexedText]) -> str:
 
 
 def embed_later(ctx: CallContext) -> None:
-    """Embeds what has no vector in this process's quiet moments, on the thread that it has for these."""
+    """Embeds texts without a vector when this process is idle, on its background thread."""
     shop = ctx.background
     if _own(ctx) is not None:
         key = ("vectors", ctx.settings.store, ctx.writer.account)
@@ -84,11 +83,10 @@ def embed_later(ctx: CallContext) -> None:
 
 
 def embed_until(ctx: CallContext, enough: Callable[[], bool]) -> bool:
-    """Embeds texts that have no vector, until none is left or it is `enough`, as is asked between small batches; what
-    was made is kept. Whether more are left.
+    """Embeds texts without a vector until none is left or `enough` returns true between batches.
 
-    The process's own context does it, where that is the operator's: it is upkeep, and tells nobody anything. What goes
-    wrong is told in the log, and is not tried again; `weft reindex` does the same and says more.
+    Returns whether more are left. Runs in the process's own context if that is the operator's, since this is
+    maintenance. Failures are logged and not retried; `weft reindex` does the same and reports more.
     """
     own = _own(ctx)
     if own is None:
@@ -110,7 +108,7 @@ def embed_until(ctx: CallContext, enough: Callable[[], bool]) -> bool:
 
 
 def _own(ctx: CallContext) -> CallContext | None:
-    """The process's own context, where that is of the same account and the operator's."""
+    """The process's own context, if it is the operator's and of the same account."""
     own: CallContext = ctx.background.own or ctx
     same = own.writer.account == ctx.writer.account
     return own if same and is_operator(own.writer.actor, own.viewer) else None

@@ -1,4 +1,4 @@
-"""Stores the facts of files that were read, and marks the files whose links may change."""
+"""Storage of the facts of files that were read; marks files whose links may have changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.writing.checks.rights import Rights
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """A file that was read, the state of the graph that was decided from, and what to write; nothing if that stands."""
+    """A file that was read, the graph state that the decision was based on, and what to write, if anything."""
 
     read: CodeRead
     guard: Guard
@@ -35,7 +35,7 @@ class Work(Struct, frozen=True, kw_only=True):
 
     @property
     def weight(self) -> tuple[int, int]:
-        """Nodes and bytes, about, that it brings."""
+        """The approximate number of nodes and bytes it adds."""
         if self.indexing is None:
             return 0, 0
         draft = self.indexing.draft
@@ -48,13 +48,13 @@ class Work(Struct, frozen=True, kw_only=True):
 
 
 class Noting:
-    """Keeps the facts of one run."""
+    """Stores the facts of one run."""
 
     def __init__(self, facts: FactsFile, rights: Rights, linking: Linking) -> None:
         self._facts, self._rights, self._linking = facts, rights, linking
 
     def note(self, works: Sequence[Work], gone: Collection[str]) -> None:
-        """Takes versions of files in, and marks whoever asked about what they change: both or neither."""
+        """Stores versions of files and marks the files that depend on them, atomically."""
         facts, asked = self._facts, set[str]()
         paths = [work.path for work in works]
         sources, others = facts.sources_among(paths), facts.others_among(paths)
@@ -98,6 +98,6 @@ class Noting:
         return asked
 
     def _emptied(self, path: str) -> set[str]:
-        """Questions about folders that hold no source any more."""
+        """Queries about folders that no longer hold source files."""
         gone = [folder for folder in folders_of(path) if not self._facts.holds(folder)]
         return {FOLDERS + folder.rpartition("/")[0] for folder in gone}

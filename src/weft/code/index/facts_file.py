@@ -1,16 +1,15 @@
-"""The facts of a workspace's files between two indexings: a derived SQLite file beside the store.
+"""Facts of a workspace's files, cached between two indexings in a derived SQLite file beside the store.
 
-It holds the facts of each source file, what was asked while the file was resolved, and the links that were written for
-it. All of it can be made again from the files on disk and the graph: a file that is lost, damaged or of another version
-is begun anew, and nobody is told of an error.
+It holds the facts of each source file, the queries made while the file was resolved, and the links written for it. All
+of it can be derived again from the files on disk and the graph: a file that is missing, damaged or of another version
+is created anew without an error.
 
-It may be behind the graph, after a crash. That is harmless: before links are written, the row of their file is marked
-as unsettled, and the mark is on the disk; only after they stand is it taken away. What is unsettled is resolved again
-by the next indexing, which then takes what was linked from the graph and not from here. And a file counts as known only
-while its hash here is that of the file on disk. Where the whole store was put back to an earlier state, the commit that
-is named here is not in its log, and everything here is begun anew.
+After a crash it may be behind the graph. That is safe: before links are written, their file is durably marked as
+unsettled, and the mark is removed only afterwards. The next indexing resolves unsettled files again, against the links
+in the graph. A file counts as known only while its stored hash matches the disk. If the store was restored to an
+earlier state, the commit recorded here is missing from its log, and the cache is cleared.
 
-It names what files define: whoever erases anything of a workspace removes it (`weft.code.index.facts_lock`).
+It contains names that files define: erasing anything of a workspace deletes it (`weft.code.index.facts_lock`).
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _facts = msgspec.msgpack.Decoder(FileFacts)
 
 
 class LinkKept(Struct, frozen=True, array_like=True, gc=False):
-    """A relation as it was written: from a symbol (by its key; empty for the file) to a node, as of a line."""
+    """A stored relation: from a symbol (by its key; empty for the file) to a node, with its line."""
 
     key: str
     relation: str
@@ -69,7 +68,7 @@ _keys = msgspec.msgpack.Decoder(dict[str, str])
 
 
 class SourceKnown(Struct, frozen=True):
-    """A source file as it was last read. `mark` tells a file that was not touched since, without reading it."""
+    """A source file as last read. `mark` shows without reading the file whether it was touched since."""
 
     sha256: str
     reader: int
@@ -81,7 +80,7 @@ class SourceKnown(Struct, frozen=True):
 
 
 class OtherKnown(Struct, frozen=True):
-    """A file without facts as it was last looked at, and why it has none, where its language is known."""
+    """A file without facts as last seen, with the reason if its language is supported."""
 
     sha256: str
     reader: int
@@ -102,10 +101,10 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 class FactsFile:
-    """One workspace's. For one thread at a time; who writes holds the workspace's lock."""
+    """The facts of one workspace. Not thread-safe; writers hold the workspace's lock."""
 
     def __init__(self, path: Path | None) -> None:
-        """Opens it, or makes it anew; None keeps it in memory. Raises OSError where nothing can be made there."""
+        """Opens or creates the file; None keeps it in memory. Raises OSError if it cannot be created."""
         self.path = path
         try:
             with _full_told():
@@ -142,23 +141,21 @@ class FactsFile:
         return db, not found
 
     def begin_anew(self) -> None:
-        """Throws the file away and makes an empty one in its place."""
+        """Replaces the file by an empty one."""
         self._db.close()
         remove_facts(self.path)
         self._db, self.fresh = self._open()
 
     def close(self) -> None:
-        """Closes it. One that is kept in memory is gone then."""
         self._db.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction: all or nothing, and on the disk afterwards."""
+        """A durable transaction."""
         with _transaction(self._db):
             yield
 
     def clear(self) -> None:
-        """Forgets everything."""
         with self.writing():
             for table in ("meta", "source", "other", "asked"):
                 self._db.execute(f"DELETE FROM {table}")
@@ -167,16 +164,15 @@ class FactsFile:
     # What was noted of the whole
 
     def note(self, name: str) -> str:
-        """The note under a name, empty without one."""
+        """The note under a name; empty if unset."""
         found = self._first("SELECT value FROM meta WHERE name = ?", name)
         return "" if found is None else str(found)
 
     def set_note(self, name: str, value: str) -> None:
-        """Notes something. Inside `writing`."""
+        """Sets a note. Inside `writing`."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def totals(self) -> Totals:
-        """Counts."""
         query = """SELECT count(*), ifnull(sum(NOT settled), 0), ifnull(sum(broken > 0), 0),
                    ifnull(sum(unresolved), 0), ifnull(sum(outside), 0) FROM source"""
         rows: list[Any] = self._db.execute(query).fetchall()
@@ -191,35 +187,33 @@ class FactsFile:
         )
 
     def _first(self, query: str, *values: str) -> Any:
-        """The first column of the first row; None without one."""
+        """The first column of the first row, or None."""
         for row in self._db.execute(query, values):
             return row[0]
         return None
 
     def broken(self, *, limit: int) -> tuple[str, ...]:
-        """The first files that do not parse as a whole."""
+        """The first files with syntax errors."""
         query = "SELECT path FROM source WHERE broken > 0 ORDER BY path LIMIT ?"
         return tuple(path for (path,) in self._db.execute(query, (limit,)))
 
     # Files
 
     def sources(self) -> dict[str, SourceKnown]:
-        """Every source file, by path, in order."""
+        """All source files, sorted by path."""
         query = "SELECT path, sha256, reader, mark, walked, interface, broken, settled FROM source ORDER BY path"
         return {path: SourceKnown(*rest) for path, *rest in self._db.execute(query)}
 
     def others(self) -> dict[str, OtherKnown]:
-        """Every other file, by path, in order."""
+        """All other files, sorted by path."""
         query = "SELECT path, sha256, reader, mark, walked, problem FROM other ORDER BY path"
         return {path: OtherKnown(*rest) for path, *rest in self._db.execute(query)}
 
     def sources_among(self, paths: Sequence[str]) -> dict[str, SourceKnown]:
-        """Those of these that are known source files."""
         query = "SELECT path, sha256, reader, mark, walked, interface, broken, settled FROM source WHERE path IN"
         return {path: SourceKnown(*rest) for path, *rest in self._among(query, paths)}
 
     def others_among(self, paths: Sequence[str]) -> dict[str, OtherKnown]:
-        """Those of these that are known as other files."""
         query = "SELECT path, sha256, reader, mark, walked, problem FROM other WHERE path IN"
         return {path: OtherKnown(*rest) for path, *rest in self._among(query, paths)}
 
@@ -228,7 +222,6 @@ class FactsFile:
             yield from self._db.execute(f"{query} ({','.join('?' * len(some))})", some)
 
     def knows(self, path: str) -> bool:
-        """Whether anything is noted of a file."""
         query = "SELECT 1 FROM source WHERE path = ? UNION ALL SELECT 1 FROM other WHERE path = ?"
         return self._first(query, path, path) is not None
 
@@ -238,12 +231,12 @@ class FactsFile:
         return bool(self._db.execute(query, (f"{folder}/", f"{folder}0")).fetchall())  # "0" comes after "/"
 
     def facts(self, path: str) -> FileFacts | None:
-        """The facts of a source file; None if it is not known."""
+        """The facts of a source file, or None."""
         raw = self._first("SELECT facts FROM source WHERE path = ?", path)
         return None if raw is None else _facts.decode(raw)
 
     def renamed(self, path: str) -> Mapping[str, str]:
-        """Keys of a file's definitions whose nodes have other keys, and those."""
+        """Maps keys of a file's definitions to the different keys of their nodes."""
         raw = self._first("SELECT keys FROM source WHERE path = ?", path)
         return {} if raw is None else _keys.decode(raw)
 
@@ -256,7 +249,7 @@ class FactsFile:
         yield from self._db.execute(query)
 
     def put_source(self, path: str, known: SourceKnown, facts: bytes, keys: Mapping[str, str]) -> None:
-        """Takes a version of a file in, unsettled; its links stay as they are noted. Inside `writing`."""
+        """Stores a version of a file as unsettled; its stored links are kept. Inside `writing`."""
         self._db.execute("DELETE FROM other WHERE path = ?", (path,))
         self._db.execute(
             """INSERT INTO source VALUES (?,?,?,?,?,?,?,?,?,0,0,0,?) ON CONFLICT(path) DO UPDATE SET
@@ -286,13 +279,15 @@ class FactsFile:
         )
 
     def set_marks(self, marks: Collection[tuple[str, str, bool]]) -> None:
-        """Files that say what they said were touched since: path, mark, whether it was walked. Inside `writing`."""
+        """Updates marks of files that were touched without changing: path, mark, whether it was walked. Inside
+        `writing`.
+        """
         values = [(mark, walked, path) for path, mark, walked in marks]
         for table in ("source", "other"):
             self._db.executemany(f"UPDATE {table} SET mark = ?, walked = ? WHERE path = ?", values)
 
     def drop(self, paths: Iterable[str]) -> None:
-        """Forgets files. Inside `writing`."""
+        """Removes files. Inside `writing`."""
         gone = [(path,) for path in paths]
         for query in (
             "DELETE FROM source WHERE path = ?",
@@ -304,22 +299,22 @@ class FactsFile:
     # Links
 
     def unsettle(self, paths: Iterable[str]) -> None:
-        """Their links may not be what stands in the graph, from now on. Inside `writing`."""
+        """Marks that stored links may differ from the graph. Inside `writing`."""
         self._db.executemany("UPDATE source SET settled = 0 WHERE path = ?", [(path,) for path in paths])
 
     def unsettled(self) -> list[str]:
-        """Files whose links are to be looked at again, in order."""
+        """Files whose links must be resolved again, in order."""
         return [path for (path,) in self._db.execute("SELECT path FROM source WHERE NOT settled ORDER BY path")]
 
     def links(self, path: str) -> tuple[LinkKept, ...] | None:
-        """The links that were written for a file; None if it is not known."""
+        """The links written for a file, or None."""
         raw = self._first("SELECT links FROM source WHERE path = ?", path)
         return None if raw is None else _links.decode(raw)
 
     def settle(
         self, path: str, links: Sequence[LinkKept], *, unresolved: int, outside: int, asked: Collection[str]
     ) -> None:
-        """These links stand in the graph, and rest on what was asked. Inside `writing`."""
+        """Marks that these links are in the graph, with the queries they depend on. Inside `writing`."""
         self._db.execute(
             "UPDATE source SET links = ?, settled = 1, unresolved = ?, outside = ? WHERE path = ?",
             (msgspec.msgpack.encode(links), unresolved, outside, path),
@@ -330,24 +325,24 @@ class FactsFile:
         self._db.executemany("INSERT INTO asked VALUES (?, ?)", sorted((each, path) for each in set(asked) - before))
 
     def askers(self, asked: Collection[str]) -> set[str]:
-        """Files that asked about one of these while they were resolved."""
+        """Files that made one of these queries while they were resolved."""
         return {path for (path,) in self._among("SELECT asker FROM asked WHERE what IN", sorted(asked))}
 
 
 def remove_facts(path: Path | None) -> None:
-    """Removes the file and what SQLite keeps beside it."""
+    """Deletes the file and SQLite's files beside it."""
     for end in ("", "-wal", "-shm") if path is not None else ():
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{end}").unlink()
 
 
 def is_current(known: SourceKnown | OtherKnown | None, sha256: str) -> bool:
-    """Whether what is known is this version of the file, as it is read today."""
+    """Whether the stored facts are of this version of the file and of the present reader."""
     return known is not None and known.sha256 == sha256 and known.reader == READER_VERSION
 
 
 def broken_errors() -> tuple[type[Exception], ...]:
-    """The exceptions that a damaged file raises, at whatever time."""
+    """The exceptions that a damaged file may raise."""
     import apsw
 
     return apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.FormatError, apsw.IOError
@@ -368,7 +363,7 @@ def _transaction(db: Any) -> Iterator[None]:
 
 @contextmanager
 def _full_told() -> Iterator[None]:
-    """A full disk arrives as a weft error, chained."""
+    """Turns a full disk into a weft error, chained."""
     import apsw
 
     try:

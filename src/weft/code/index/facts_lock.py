@@ -1,7 +1,7 @@
-"""The file with the facts of a workspace, and its lock: one indexing at a time.
+"""The facts file of a workspace and its lock: one indexing at a time.
 
-They are in a directory beside the accounts of the store, a file for each account and project. Of a store that ends with
-its process they are in memory. They name what files define: whatever erases something removes them.
+One file per account and project, in a directory beside the accounts of the store; in memory for a memory store. They
+contain names that files define: erasing something deletes them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ _making = threading.Lock()
 
 @contextmanager
 def facts_kept(ctx: CallContext, *, wait_s: float = WAIT_S) -> Iterator[FactsFile]:
-    """The facts of this account and project, to be read and written by one at a time.
-
-    Raises Busy where another is indexing the workspace all the while.
-    """
+    """The facts of this account and project, locked. Raises Busy if another process keeps indexing the workspace."""
     place = facts_place(ctx.settings)
     if place is None:
         with _from_memory(ctx, wait_s) as facts:
@@ -78,7 +75,7 @@ def _busy() -> Busy:
 
 
 def facts_place(settings: Settings) -> Path | None:
-    """The file; None for a store that ends with its process."""
+    """The path of the facts file; None for a memory store."""
     directory = _directory(settings)
     if directory is None:
         return None
@@ -87,9 +84,9 @@ def facts_place(settings: Settings) -> Path | None:
 
 
 def forget_facts(ctx: CallContext) -> None:
-    """Removes the facts of every workspace, as something of one of them is erased: the next indexing makes them again.
+    """Deletes the facts of every workspace, as part of an erasure; the next indexing creates them again.
 
-    One that is being written at the moment is emptied when its turn comes: whoever writes it sees that it is gone.
+    A file that is being written is emptied by its writer, which notices that it was deleted.
     """
     directory = _directory(ctx.settings)
     for file in directory.glob(f"*{SUFFIX}") if directory is not None else ():

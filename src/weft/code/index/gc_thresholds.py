@@ -12,8 +12,6 @@ THRESHOLDS: Final = (50_000, 20, 100)
 
 
 class _Calm:
-    """Counts the blocks that asked for fewer collections; keeps the former thresholds."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._asked = 0
@@ -38,7 +36,7 @@ _calm = _Calm()
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Collects less often inside a block that makes many objects without reference cycles."""
+    """Raises the thresholds of the garbage collector inside a block that creates many acyclic objects."""
     _calm.begin()
     try:
         yield

@@ -1,6 +1,6 @@
-"""Indexing a workspace as it was at a git commit: valid from the commit's time, up to what is known of later times.
+"""Indexing of a workspace at a git commit: valid from the commit's time until the next known version.
 
-Commits may be indexed in any order. What the graph says of other times is left as it is.
+Commits may be indexed in any order. Versions of other times are not changed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ REASON: Final = "not in this commit"
 
 
 class CommitIndexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What indexing a commit did: versions of files and their symbols, relations, and what could not be read."""
+    """The result of indexing a commit: file versions and their symbols, relations, and unreadable files."""
 
     summary: str
     commit: str
@@ -97,10 +97,10 @@ def graph_index_commit(ctx: CallContext, given: IndexCommit) -> CommitIndexed:
 
 
 def index_commit(ctx: CallContext, name: str) -> CommitIndexed:
-    """Brings the graph up to what the workspace's source files were at a commit, for the time of that commit.
+    """Updates the graph to the workspace's source files at a commit, for the time of that commit.
 
-    Files come out of git: the working tree is not looked at. Only source code is read, no documents and no other files.
-    Raises NotFound where git does not know the commit.
+    Files are read from git, not from the working tree; only source code is read. Raises NotFound if git does not know
+    the commit.
     """
     root = ctx.settings.root.resolve()
     commit, at, tree = git.commit_of(root, name), git.commit_time_us(root, name), git.tree_of(root, name)
@@ -129,7 +129,7 @@ def index_commit(ctx: CallContext, name: str) -> CommitIndexed:
 
 
 class _CommitSources(Sources):
-    """The files of a commit for resolvers; texts of settings come out of git, too."""
+    """The files of a commit for resolvers; project settings are read from git, too."""
 
     def __init__(self, ctx: CallContext, reads: Mapping[str, CodeRead], tree: Mapping[str, git.TreeFile]) -> None:
         self._root, self._tree = ctx.settings.root, tree
@@ -147,7 +147,7 @@ class _CommitSources(Sources):
 
 
 class _History:
-    """One commit on its way into the graph."""
+    """Indexing of one commit."""
 
     def __init__(self, ctx: CallContext, commit: str, place: Place, tree: Sequence[git.TreeFile]) -> None:
         self._ctx, self._commit, self._place, self.at = ctx, commit, place, place.at
@@ -166,7 +166,6 @@ class _History:
     # Reading
 
     def read(self) -> None:
-        """Reads the source files of the commit."""
         by_blob: dict[str, list[str]] = {}
         sources = [entry for path, entry in self._tree.items() if language_of(path) is not None]
         if len(sources) > MAX_FILES:
@@ -191,7 +190,7 @@ class _History:
     # Writing
 
     def write(self) -> None:
-        """Writes the versions that are not told yet, ends what is not in the commit, joins what refers to what."""
+        """Writes versions that are not recorded yet, ends files that are not in the commit, and links references."""
         held = self._held()
         if not self._reads and not self._place.known:
             append_stamped(self._ctx, [self._noted(())])
@@ -228,25 +227,25 @@ class _History:
         return index(self._ctx, guard, source, None, then=then)
 
     def _says(self, node: NodeVersion, read: CodeRead, guard: Guard) -> bool:
-        """Whether a file's node says what the commit has of it, as it is read today."""
+        """Whether a file's node equals the commit's version under the present reader."""
         assert read.state is not None
         source = SourceVersion(path=read.path, sha256=read.state.sha256, read=read.source)
         return is_version(node, guard, source, source.language)
 
     def _held(self) -> dict[str, NodeVersion]:
-        """The source files that hold at the commit's time, by path."""
+        """The source files that are valid at the commit's time, by path."""
         find = Find(kinds=("File",), projects=(self._project,))
         nodes = self._ctx.store.find(self._ctx.viewer, self._when, find, limit=MAX_FILES).nodes
         found = {str(node.props.get("path", "")): node for node in nodes}
         return {path: node for path, node in found.items() if node.id == file_id(self._project, path)}
 
     def _standing(self, path: str) -> dict[str, NodeVersion]:
-        """The symbols of a file that hold at the commit's time."""
+        """The symbols of a file that are valid at the commit's time."""
         own = file_id(self._project, path)
         return {node.id: node for node in symbols_of(self._ctx, self._when, own)}
 
     def _next(self, path: str) -> str | None:
-        """From when on it is known what a file says, or that it is gone."""
+        """The time of the next known version of a file, or of its removal."""
         versions = self._ctx.store.history(self._ctx.viewer, file_id(self._project, path), limit=MAX_VERSIONS)
         told = [each.interval.valid_from for each in versions if each.retired_at is None]
         later = [each for each in (*told, self._place.until) if each is not None and each > self.at]
@@ -261,7 +260,7 @@ class _History:
         return Draft(kind="tx.noted", payload=noted)
 
     def _append_some(self, works: Sequence[tuple[str, list[Draft]]]) -> set[str]:
-        """Writes files together; where that is refused, by halves, until those at fault are alone. Those written."""
+        """Writes files together; on refusal, splits the batch to isolate the faulty ones. Returns those written."""
         try:
             self._append([draft for _, drafts in works for draft in drafts], [path for path, _ in works])
             return {path for path, _ in works}
@@ -275,8 +274,8 @@ class _History:
         return self._append_some(works[:middle]) | self._append_some(works[middle:])
 
     def _end(self, held: Mapping[str, NodeVersion]) -> dict[str, str | None]:
-        """Ends the source files that the commit does not have, for the time up to their next version: these, by path,
-        and until when.
+        """Ends source files that the commit does not contain, until their next version. Returns each path and that
+        time.
         """
         gone: dict[str, str | None] = {}
         for path, node in held.items():
@@ -316,7 +315,7 @@ class _History:
                 self._ctx.progress("linking", number, len(paths))
 
     def _resolved(self, sources: Sources, path: str, keys: Mapping[str, Mapping[str, str]]) -> ResolvedFile:
-        """The links of a file, as nodes."""
+        """The links of a file as graph edges."""
         try:
             with faults_told(self._ctx.privacy):
                 found = sources.links(path)
@@ -340,13 +339,14 @@ class _History:
         return ResolvedFile(path=path, links=tuple(links.values()), modules=modules, unresolved=len(found.unresolved))
 
     def _missing(self, modules: Mapping[str, str]) -> dict[str, str]:
-        """Of nodes outside, those that are not there at the commit's time."""
+        """External nodes that do not exist at the commit's time."""
         there = {node.id for node in read_nodes(self._ctx, self._when, list(modules))}
         return {each: name for each, name in modules.items() if each not in there}
 
     def _links_held(self, files: Iterable[str]) -> dict[str, list[LinkKept]]:
-        """The relations that hold at the commit's time, by the path of the file that they start in: of symbols that do
-        not hold then as well, for they would be back with them.
+        """Relations that are valid at the commit's time, by path of their source file.
+
+        Includes those of symbols that are not valid then, which would return with them.
         """
         paths = {file_id(self._project, path): path for path in files}
         found: dict[str, list[LinkKept]] = {}

@@ -147,7 +147,7 @@ class SourceReader:
 
     def _begun(self) -> Hand:
         if self._ended:
-            raise Busy("this process is ending", hint="ask another, or later")
+            raise Busy("this process is ending", hint="use another process, or retry later")
         if self._hand is None:
             self._hand = Hand(Worker(self._limits), self._limits)
         return self._hand

@@ -138,7 +138,7 @@ class Watcher:
                 self._trouble(str(problem))
             except Exception:  # noqa: BLE001 - a fault of weft's: told, and tried again
                 _log.exception("the watcher of %s failed", self._root)
-                self._trouble("the watcher failed inside; its log says why")
+                self._trouble("the watcher failed; the log has the reason")
             self._whole = True
             self._stop.wait(wait_s)
             wait_s = min(2 * wait_s, MAX_RETRY_S)
@@ -197,7 +197,7 @@ class Watcher:
                 continue
             except OSError as problem:
                 why = f"{problem!s:.100}"
-                self._source_note = f"the system watches no more folders ({why}): files are looked at in turn"
+                self._source_note = f"the system watches no more folders ({why}): files are polled instead"
                 break
             self._source_note = ""
             return found

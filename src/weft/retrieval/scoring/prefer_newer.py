@@ -71,7 +71,7 @@ class PreferNewer(Struct, frozen=True):
         if moved != order:
             for place, (at, before) in enumerate(zip(moved, sorted(scores[moved].tolist(), reverse=True), strict=True)):
                 raw[at] = before - place * STEP - scores[at]
-        pool = pool.with_part(self.name, raw, 1.0, lambda at: "newer of two that say the like") if raw.any() else pool
+        pool = pool.with_part(self.name, raw, 1.0, lambda at: "newer of two similar texts") if raw.any() else pool
         return _marked(ctx, replace(answer, pool=pool), same, said)
 
     def _sorted(

@@ -46,7 +46,7 @@ def expand_causes(ground: GraphReader, seeds: ViewSeeds, depth: int, towards: To
     events = told[: MAX_NODES - len(causes)]
     notes = [stopped("causal")] if full or len(events) < len(told) else []
     if chains.cut:
-        notes.append(f"causal view: causes form a circle, which is cut ({len(chains.cut)} times)")
+        notes.append(f"causal view: causes form a cycle, which was cut ({len(chains.cut)} times)")
     if chains.more:
         notes.append(f"causal view: only the first {MAX_CHAINS} chains are listed")
     return ExpandedView(

@@ -63,7 +63,7 @@ def bench_retrieval(ctx: CallContext, given: BenchRetrieval) -> RetrievalBenched
     """Ingests a corpus, asks every question, writes what was found, and says how long it took.
 
     Rows go through ordinary ingestion, a scope as a project; questions go through ordinary recall, asked_at as the
-    time of asking. Of a question nothing but id, scope, query and asked_at is read. The store is temporary, unless
+    time of asking. Only id, scope, query and asked_at of a question are read. The store is temporary, unless
     --store names a directory to keep it in; the next run over the same corpus then skips ingestion.
     """
     check_recipe(given.recipe)
@@ -117,7 +117,7 @@ def _notes_on_figures(given: BenchRetrieval, ingestion: Ingestion, strange: int)
     if ingestion.seconds is None:
         notes.append("the store was filled by an earlier run: nothing was ingested")
     if given.cache is not None:
-        notes.append("embeddings came from a cache where it had them: speed of ingestion and questions means nothing")
+        notes.append("embeddings came from a cache where it had them: the measured speeds mean nothing")
     if strange:
         notes.append(f"{strange} questions are of a scope that has no rows")
     return tuple(notes)

@@ -71,7 +71,7 @@ def watch_command() -> None:
             whole = watcher.join(END_SECONDS)
     except WeftError as problem:
         fail(problem, as_json=False)
-    click.echo("ended" if whole else "ended while it indexed: the next `weft index` goes on with it")
+    click.echo("ended" if whole else "interrupted: the next `weft index` continues")
 
 
 def _print(batch: WatchedBatch) -> None:

@@ -167,7 +167,7 @@ def made_command(operation: Operation, name: str) -> click.Command:
         help_line = "print the text alone, within 300 tokens (compact), 1,200 (balanced) or whole (debug)"
         options.append(click.Option([f"--{PROFILE}"], type=click.Choice(PROFILES), help=help_line))
     if operation.name in ON_ONE_SCREEN:
-        options.append(click.Option(["--full"], is_flag=True, help="whole texts, on a terminal too"))
+        options.append(click.Option(["--full"], is_flag=True, help="print whole texts, even on a terminal"))
     if operation.name == ASKED_FIRST:
         options.append(click.Option(["--yes"], is_flag=True, help="approve it without asking"))
     options.append(click.Option(["--json"], is_flag=True, help="print the answer as JSON"))

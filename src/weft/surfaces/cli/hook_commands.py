@@ -44,7 +44,7 @@ def context_command(query: str | None, client: str | None, deadline: float, budg
 
 
 @click.command("capture", cls=OpenCommand, short_help="save what was said in an agent's session; fails quietly")
-@click.option("--hook", "client", type=click.Choice(CLIENTS), required=True, help="whose hook runs this")
+@click.option("--hook", "client", type=click.Choice(CLIENTS), required=True, help="the client that runs this hook")
 @deadline_option
 def capture_command(client: str, deadline: float) -> None:
     """Saves what was said since the last time: from the transcript that the hook names, or from the hook's own text.

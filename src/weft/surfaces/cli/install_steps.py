@@ -238,7 +238,7 @@ def _machine() -> Machine:
     try:
         here = Path.cwd()
     except FileNotFoundError as problem:
-        raise Misconfigured("this directory is gone", hint="`cd` into one that is there") from problem
+        raise Misconfigured("this directory is gone", hint="`cd` into an existing one") from problem
     return Machine(
         platform=sys.platform, environment=surroundings(), home=str(Path.home()), project=str(find_root(here))
     )

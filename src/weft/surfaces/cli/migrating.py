@@ -112,7 +112,7 @@ def _show(migrated: dict[str, Any]) -> None:
         click.echo(f"{each.path}  {state}")
     for each in migrated["verified"]:
         if each["problem"] is None:
-            click.secho(f"{each['events']:,} events: every hash fits", fg="green")
+            click.secho(f"{each['events']:,} events: every hash matches", fg="green")
         else:
             click.secho(f"{each['path']}  {each['problem']}", fg="red")
     words = {

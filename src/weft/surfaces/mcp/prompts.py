@@ -217,7 +217,7 @@ PROMPTS: Final = {
             prompt=Prompt(
                 name="fleet_board",
                 title="Who works on what",
-                description="Claims, what is in the way, and open tasks, to choose work that nobody is at",
+                description="Claims, what is in the way, and open tasks, to choose work that nobody has claimed",
             ),
             write=PromptHandlers.fleet_board,
         ),

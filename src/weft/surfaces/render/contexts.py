@@ -91,7 +91,7 @@ def _diagnosed(p: TextPage, answer: Checkout) -> None:
 def assembled(p: TextPage, answer: AssembledContext) -> None:
     """The end of a conversation, and what is recalled beside it."""
     if not answer.context:
-        p.say("Nothing was said yet, and nothing is recalled.")
+        p.say("The conversation is empty, and nothing was recalled.")
         return
     cut = " (its end)" if answer.truncated else ""
     p.say(f"{counted(answer.replayed, 'line')} of the conversation{cut}, {answer.recalled} recalled.")
@@ -165,7 +165,7 @@ def session_status(p: TextPage, answer: SessionStatus) -> None:
     if answer.share is not None:
         p.say(_due(p, answer.share, is_due=answer.due))
     else:
-        p.say("How full the window is, is not known.")
+        p.say("It is unknown how much of the window is used.")
     if answer.prompt:
         p.block(answer.prompt)
     if answer.briefing:

@@ -159,7 +159,7 @@ def archived(p: TextPage, answer: SessionArchived) -> None:
 def screened(p: TextPage, answer: Screened) -> None:
     """The verdict with its reasons, what the message is after, and what to search with."""
     p.say(f"{p.paint(answer.verdict, VERDICTS[answer.verdict])} on channel {answer.channel}.")
-    p.say("It tries to steer the agent." if answer.injection else "")
+    p.say("It looks like a prompt injection." if answer.injection else "")
     p.say("This is advice: the message is neither blocked nor changed." if answer.advisory else "")
     p.block(facts(answer.intent, f"language {answer.language}", answer.complexity, f"read by {answer.source}"))
     for each in answer.reasons:

@@ -176,7 +176,7 @@ def remembered(p: TextPage, answer: WriteResult) -> None:
     elif answer.id:
         p.say(p.paint(f"It contradicts a current memory, and waits for review as {p.name(answer.id)}.", "yellow"))
     else:
-        p.say(p.paint("Not written: it is like what is saved already.", "yellow"))
+        p.say(p.paint("Not written: a similar memory is saved already.", "yellow"))
     if answer.candidates:
         p.block()
     for alike in answer.candidates:

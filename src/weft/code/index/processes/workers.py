@@ -65,7 +65,7 @@ LOST: Final[Mapping[Why, str]] = {
     "time": TOO_LONG,
     "memory": TOO_MUCH_MEMORY,
     "killed": TOO_MUCH_MEMORY,
-    "died": "is a file that weft's reader dies of, a fault of weft's; please report it with the file",
+    "died": "crashes weft's parser, which is a bug in weft; please report it with the file",
 }
 NO_PROCESS: Final = "cannot be read now: no process can be started for it"
 
