@@ -1,7 +1,7 @@
-"""Indexing a workspace: every source file by its symbols and what they refer to, every other file as a file.
+"""Indexing of a workspace: source files with their symbols and references, other files by name and hash.
 
-What is unchanged costs a look at the directory. What is gone ends, with its symbols; history stays. One event for each
-version of a file, many files to a commit; a small change (the watcher's) is one commit, links included.
+Unchanged files cost a directory listing. Removed files end, with their symbols; history stays. Each version of a file
+is one event, many files share a commit; a small change (from the watcher) is one commit, links included.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ MAX_TOLD: Final = 100  # of files that do not parse
 
 
 class CodeIndexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an indexing did. `files` are source files written, `others` files in no known language.
+    """The result of an indexing run.
 
-    `unchanged` were looked at and stand; `ended` were there and are gone, with their symbols. `links` counts relations
-    made, `unlinked` those that are over, `relinked` the files that were resolved. `unresolved` are the references of
-    the whole workspace that could not be told, `outside` those that mean something elsewhere. `broken` names the files
-    that do not parse as a whole: what does parse of them is indexed. `skipped` are the first files of which no more
-    than their name and hash is kept, or nothing, `reasons` how many there were for each reason. `pending_vectors` are
-    texts that wait to be embedded in the background.
+    `files` are source files written, `others` files in unsupported languages. `unchanged` files were checked; `ended`
+    ones were removed, with their symbols. `links` counts relations created, `unlinked` those ended, `relinked` files
+    that were resolved. `unresolved` are ambiguous references in the whole workspace, `outside` references to other
+    packages. `broken` names files with syntax errors, of which the valid parts are indexed. `skipped` are the first
+    files that are indexed by name and hash only, or not at all; `reasons` counts them. `pending_vectors` are texts that
+    will be embedded in the background.
     """
 
     root: str
@@ -72,15 +72,13 @@ class CodeIndexed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def index_workspace(
     ctx: CallContext, *, paths: Sequence[str] | None = None, full: bool = False, wait_s: float = WAIT_S
 ) -> CodeIndexed:
-    """Brings the graph up to the files below `ctx.settings.root`, or to those at or below `paths` (relative to it).
+    """Updates the graph to the files below `ctx.settings.root`, or at or below `paths` (relative to it).
 
-    With `full` what was deleted is brought back, and in a run over the whole workspace every file is read again and all
-    links are made anew; still only what differs from the graph is written. One indexing of a workspace at a time:
-    raises Busy where another goes on for `wait_s`. Raises NotFound for a root that is not there. What a file holds
-    never stops the rest.
-
-    A whole run ends files that are missing or ignored now; a run over paths those missing at or below them.
-    Repositories inside the workspace and submodules are folders like any other.
+    With `full`, deleted files are restored, and a run over the whole workspace reads every file and creates all links
+    again; still only differences from the graph are written. One indexing of a workspace runs at a time: raises Busy if
+    another continues for `wait_s`. Raises NotFound if the root does not exist. The content of a file never stops the
+    run. A whole run ends files that are missing or ignored now; a run over paths ends those missing at or below them.
+    Nested repositories and submodules are ordinary folders.
     """
     root = ctx.settings.root.resolve()
     if not root.is_dir():
@@ -115,9 +113,9 @@ def _indexed(
 
 
 def _gone(ctx: CallContext, run: CodeRun, root: Path, found: WorkspaceFiles, *, whole: bool) -> list[str]:
-    """The files that are known and not there any more.
+    """Known files that no longer exist.
 
-    What was found by walking ends where patterns pass it over, too; what was named once stays while it is there.
+    Files found by the walk also end if they are ignored now; files that were named once stay while they exist.
     """
 
     def ends(path: str) -> bool:
@@ -192,7 +190,7 @@ def counted(number: int, what: str) -> str:
 
 
 def _pending_vectors(ctx: CallContext) -> int:
-    """Texts of the store that wait for a vector, about; nothing where that is not for the caller to know."""
+    """The approximate number of texts waiting for a vector; none if the caller may not know."""
     if ctx.embedding.wanted.model is None or not is_operator(ctx.writer.actor, ctx.viewer):
         return 0
     return vector_counts(ctx, replace(ctx.viewer, sensitive=True)).missing

@@ -1,4 +1,4 @@
-"""Waits for the turn to index: one indexing of a workspace runs at a time, across processes."""
+"""Serialises indexing: one run per workspace at a time, across processes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ WAITING: Final = "waiting for another indexing"
 def index_in_turn(
     ctx: CallContext, stop: threading.Event, *, paths: Sequence[str] | None = None, full: bool = False
 ) -> CodeIndexed:
-    """Indexes when no other process or thread does. Raises Stopped when `stop` is set, between two files at the latest.
+    """Indexes when no other process or thread does. Raises Stopped when `stop` is set, at the latest between two files.
 
-    The directory takes its project's name first: raises Forbidden where that is another's. What another indexing did
-    meanwhile costs nothing more. Raises Busy if that does not end, ReadOnly where nothing can
-    be kept.
+    First registers the directory for its project: raises Forbidden if the project belongs to another. Work that another
+    run did meanwhile is not repeated. Raises Busy on timeout, ReadOnly if nothing can be stored.
     """
     from weft.code.index.index import index_workspace
 

@@ -1,4 +1,4 @@
-"""Links of source files, in the facts and in the graph: current, to be written, and written."""
+"""Links of source files, in the facts and in the graph: current ones, and those to be written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_LINE: Final = -1
 
 
 class Outcome(Struct, kw_only=True):
-    """What became of files, as it is counted while they are written. `problem` hears of one that was not."""
+    """What happened to the files of a run, counted while they are written. `problem` receives files that failed."""
 
     problem: Callable[[str, WeftError], None]
     files: int = 0
@@ -51,7 +51,7 @@ class Outcome(Struct, kw_only=True):
 
 
 class Linking:
-    """The links of one run. What is noted of files that were unsettled when it began may not be what stands."""
+    """The links of one run. Stored links of files that were unsettled at the start may differ from the graph."""
 
     def __init__(self, ctx: CallContext, facts: FactsFile, root: Path, outcome: Outcome) -> None:
         self._ctx, self._facts, self._root, self._outcome = ctx, facts, root, outcome
@@ -67,24 +67,22 @@ class Linking:
         self._doubted.add(path)
 
     def reguard(self, path: str) -> None:
-        """The rights of a file changed: all of its links are written anew, with the modules outside that it names."""
+        """Rewrites all links of a file whose rights changed, and the external modules that it names."""
         self._reguarded.add(path)
 
     def workspace(self) -> IndexedProject:
-        """The files as they are known now, for resolvers."""
+        """The files as known now, for resolvers."""
         return IndexedProject(self._facts, self._root, self._project)
 
     def resolved(self, paths: Sequence[str]) -> list[ResolvedFile]:
-        """The resolved links of these files."""
         workspace = self.workspace()
         return [found for path in paths if (found := workspace.resolved(path)) is not None]
 
     # Writing
 
     def drafts(self, batch: Sequence[ResolvedFile], guards: Mapping[str, Guard]) -> list[Draft]:
-        """The events of links. `guards` are those of files that the same commit writes.
-
-        Raises NotFound for a file that has no node.
+        """The events of links. `guards` are those of files in the same commit. Raises NotFound for a file without a
+        node.
         """
         others = [self._id(each.path) for each in batch if each.path not in guards]
         seen = look_up(self._ctx, others) if others else {}
@@ -100,12 +98,11 @@ class Linking:
         return drafts
 
     def _look_for(self, modules: Iterable[str]) -> None:
-        """Looks up which of these have a node."""
         ids = [node for node in dict.fromkeys(modules) if node not in self._modules]
         self._modules.update({node.id: node.guard for node in read_nodes(self._ctx, NOW, ids)})
 
     def _new_modules(self, resolved: ResolvedFile, guard: Guard) -> dict[str, str]:
-        """Modules outside that have no node yet, or one that fewer may see than may see the file."""
+        """External modules that have no node yet, or whose node fewer viewers may see than the file."""
         anew = resolved.path in self._reguarded
         made = {
             node: name
@@ -122,7 +119,6 @@ class Linking:
         self._before.clear()
 
     def settle(self, batch: Sequence[ResolvedFile]) -> None:
-        """Notes that these links stand now."""
         with self._facts.writing():
             for each in batch:
                 old = {(link.key, link.relation, link.target) for link in self._before.pop(each.path, ())}
@@ -144,9 +140,9 @@ class Linking:
     # What stands
 
     def standing(self, path: str, guard: Guard) -> Sequence[LinkKept]:
-        """The links that stand of a file: as noted, or as the graph has them where the note may be wrong.
+        """The present links of a file: as stored, or from the graph if the stored ones may be wrong.
 
-        Those with other rights than the file's stand on no line that there is: so they are written anew.
+        Links with other rights than the file's get an impossible line, so that they are written again.
         """
         noted = None if path in self._doubted else self._facts.links(path)
         if noted is not None:
@@ -161,7 +157,7 @@ class Linking:
         return [link if own == guard else replace(link, line=NO_LINE) for link, own in found]
 
     def _links_of(self, node_id: str) -> list[tuple[LinkKept, Guard]]:
-        """Those of what is gone by now as well: they would be back with it."""
+        """Includes the links of removed nodes, which would return with them."""
         symbols = pages(self._ctx, NodeFilter(id_prefix=f"{node_id}::", kinds=SYMBOL_KINDS))
         ids = [node_id, *(each.id for each in symbols if each.props.get("part_of") == node_id)]
         if len(ids) > FEW_SYMBOLS:
@@ -176,7 +172,7 @@ class Linking:
         ]
 
     def _links_of_all(self, files: Collection[str]) -> dict[str, list[tuple[LinkKept, Guard]]]:
-        """The same of all these files, by their ids."""
+        """The same for several files, by id."""
         found: dict[str, list[tuple[LinkKept, Guard]]] = {}
         when, after = self._ctx.store.pin(self._ctx.viewer, NOW), 0
         while page := self._ctx.store.relations(
@@ -200,7 +196,7 @@ def _link(file: str, edge: EdgeVersion) -> tuple[LinkKept, Guard]:
 
 
 def _covers(one: Guard, other: Guard) -> bool:
-    """Whether all who may see what has the other guard may see what has this one, as far as that is told easily."""
+    """Whether everybody who may see the other guard may see this one; a conservative check."""
     wide = SCOPES.index(one.scope) <= SCOPES.index(other.scope)
     return wide and (not one.agents or one.agents == other.agents) and one.sensitive <= other.sensitive
 

@@ -1,7 +1,7 @@
 """References between source files as edges of the graph: resolved over the known facts, written as deltas.
 
-Whatever a resolver asks of other files is kept with what it found: when the answer to one of these questions may have
-changed, the file that asked is resolved again. That includes questions that were answered with no.
+Every query that a resolver makes about other files is stored: when its answer may have changed, the file that asked is
+resolved again. That includes queries with a negative answer.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ FACTS, EXISTS, FOLDER, FOLDERS, TEXT, NAMED = "f:", "e:", "d:", "s:", "t:", "n:"
 
 
 class ResolvedFile(Struct, frozen=True, kw_only=True):
-    """What a file refers to by nodes of the graph; `modules` are those outside, by id, with their names.
+    """The references of a file as graph nodes; `modules` are external ones, by id, with their names.
 
-    `problem` says that the resolver failed.
+    `problem` is set if the resolver failed.
     """
 
     path: str
@@ -53,7 +53,7 @@ class ResolvedFile(Struct, frozen=True, kw_only=True):
 
 
 class IndexedProject:
-    """The files of a workspace for resolvers (a `weft.code.resolve.Project`): remembers what is asked of it."""
+    """The files of a workspace for resolvers (a `weft.code.resolve.Project`); records every query."""
 
     def __init__(self, facts: FactsFile, root: Path, project: str | None) -> None:
         self._facts, self.root, self.project = facts, os.fspath(root), project
@@ -78,7 +78,7 @@ class IndexedProject:
                 folder = above
 
     def resolved(self, path: str) -> ResolvedFile | None:
-        """The links of a source file; None if it is not known. Never raises for a fault of a resolver."""
+        """The links of a source file; None if it is not known. Never raises for a bug in a resolver."""
         facts = self._load(path)
         if facts is None:
             return None
@@ -114,7 +114,6 @@ class IndexedProject:
         )
 
     def _target(self, path: str, target: Target) -> str | None:
-        """The id of the node that a link leads to; None where there is none."""
         if target.external:
             language = language_of(path)
             assert language is not None
@@ -186,9 +185,9 @@ class IndexedProject:
 
 
 def asked_of(path: str, *, came_or_went: bool, shown: bool) -> Iterator[str]:
-    """The questions whose answers change with a file: `shown` where others may see it say something else.
+    """The queries whose answers change with a file; `shown` if its interface to other files changed.
 
-    Whether folders came or went with it is for the caller to see.
+    The caller checks whether folders appeared or disappeared with it.
     """
     yield TEXT + path
     if shown or came_or_went:
@@ -199,7 +198,7 @@ def asked_of(path: str, *, came_or_went: bool, shown: bool) -> Iterator[str]:
 
 
 def folders_of(path: str) -> Iterator[str]:
-    """The folders that a file is in, the innermost first."""
+    """The folders around a file, innermost first."""
     folder = path.rpartition("/")[0]
     while folder:
         yield folder
@@ -215,8 +214,9 @@ def link_drafts(
     *,
     until: str | None = None,
 ) -> list[Draft]:
-    """The events that bring a file's relations from those before to those after (none, without any); none if no event
-    is needed. `modules` are those of them that have no node yet.
+    """The events that update a file's relations; none if nothing changes.
+
+    `modules` are the external modules that have no node yet.
     """
     old = {(each.key, each.relation, each.target): each for each in before}
     new = {(each.key, each.relation, each.target): each for each in (after.links if after is not None else ())}
@@ -229,7 +229,7 @@ def link_drafts(
 def _slices(
     parted: Sequence[LinkKept], joined: Sequence[LinkKept]
 ) -> Iterator[tuple[Sequence[LinkKept], Sequence[LinkKept]]]:
-    """As much as one event holds: what is over first."""
+    """Slices that fit into one event; ended relations first."""
     while parted or joined:
         over = parted[:RELATIONS_PER_EVENT]
         new = joined[: RELATIONS_PER_EVENT - len(over)]

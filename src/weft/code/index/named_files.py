@@ -1,4 +1,4 @@
-"""Indexing of source files that were named: what `weft index` does, for `weft ingest`."""
+"""Indexing of named source files for `weft ingest`, equivalent to `weft index`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class FilesIndexed(Struct, frozen=True, kw_only=True):
 def index_files(
     ctx: CallContext, rights: Rights, root: Path, files: Sequence[str], gone: Sequence[NodeVersion]
 ) -> FilesIndexed:
-    """Brings the graph up to these source files (paths from the root), with these rights, and ends those that are gone.
+    """Indexes these source files (paths from the root) with these rights, and ends those that are missing.
 
-    What was deleted, and is there, comes back. Raises Busy where another process indexes the workspace all the while.
+    Deleted files that exist are restored. Raises Busy if another process keeps indexing the workspace.
     """
     with facts_kept(ctx) as facts:
         try:

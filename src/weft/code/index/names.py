@@ -28,7 +28,7 @@ TextOf = Callable[[str], str]
 
 
 class CodeNames:
-    """The files and symbols of a project by their names. `text_of` reads what a file holds outside its symbols."""
+    """The files and symbols of a project by name. `text_of` returns the text of a file outside its symbols."""
 
     def __init__(self, nodes: Iterable[NodeVersion], text_of: TextOf) -> None:
         self._text_of = text_of
@@ -54,11 +54,10 @@ class CodeNames:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no code at all."""
         return not self._files
 
     def meaning(self, mention: str, text: str) -> str | None:
-        """The id of the one node that a mention means; `text` is the passage that it stands in."""
+        """The id of the one node that a mention means; `text` is the passage around it."""
         written = mention.strip().removesuffix("()").removeprefix("./")
         if "/" in written or language_of(written) is not None:
             return _only(self._paths(written))
@@ -80,7 +79,7 @@ class CodeNames:
         return [self._files[path] for path in ending]
 
     def _of_module(self, parts: tuple[str, ...]) -> list[str]:
-        """`pkg.mod.Class.method`: a module's name, as much of it as is written, and a symbol in it."""
+        """`pkg.mod.Class.method`: a module's dotted name or the end of it, and a symbol in it."""
         for cut in range(len(parts) - 1, 0, -1):
             name = ".".join(parts[cut:])
             paths = [path for path in self._module_paths(parts[:cut]) if name in self._symbols.get(path, ())]
@@ -89,7 +88,7 @@ class CodeNames:
         return []
 
     def _qualified(self, parts: tuple[str, ...]) -> list[str]:
-        """`Class.method`, or `Inner.method` of a class inside another."""
+        """`Class.method`, or `Inner.method` of a nested class."""
         name = ".".join(parts)
         return [each for full, each in self._last.get(parts[-1], ()) if full == name or full.endswith(f".{name}")]
 
@@ -97,7 +96,7 @@ class CodeNames:
         return [self._files[path] for path in self._module_paths(parts)]
 
     def _brought_out(self, parts: tuple[str, ...]) -> list[str]:
-        """`pkg.open`, where the package's own file names `open` and one file in it defines that."""
+        """`pkg.open`, if the package's own file names `open` and one file in it defines that."""
         *package, name = parts
         found: list[str] = []
         word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
@@ -121,11 +120,10 @@ def _only(found: Collection[str]) -> str | None:
 
 
 def _module(path: str) -> tuple[str, ...]:
-    """A file's path as an import names it, from the project's root."""
     parts = tuple(path.rpartition(".")[0].split("/"))
     return parts[:-1] if parts[-1] == PACKAGE else parts
 
 
 def _is_telling(name: str, text: str) -> bool:
-    """Whether a single word is written as only code is: with an underscore or two humps, or called."""
+    """Whether a single word is written as only code is: with an underscore or two capitals, or with parentheses."""
     return bool(_UNDERSCORE.search(name) or _HUMPS.search(name)) or f"{name}(" in text

@@ -1,6 +1,6 @@
-"""A file of a workspace as it is on disk: its hash, and what it says where it is source code. Needs no store.
+"""A file of a workspace on disk: its hash and, if it is source code, its parsed content. Needs no store.
 
-One that cannot be read as code is a file all the same, with the reason: too large, minified, not UTF-8.
+A file that cannot be parsed (too large, minified, not UTF-8) is still a file, with the reason.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FileSnapshot(Struct, frozen=True, kw_only=True):
-    """A file as it was found. `mark` is empty where it may change without being seen to."""
+    """A file as found. `mark` is empty if it may change without a visible change of its metadata."""
 
     path: str
     size: int
@@ -47,7 +47,7 @@ class FileSnapshot(Struct, frozen=True, kw_only=True):
 
 
 class FactsRead(Struct, frozen=True, kw_only=True):
-    """The facts of a file, packed; the digest of what others see of them; how many places of it do not parse."""
+    """The facts of a file, packed; a digest of its interface; and the number of syntax errors."""
 
     raw: bytes
     interface: str
@@ -55,10 +55,10 @@ class FactsRead(Struct, frozen=True, kw_only=True):
 
 
 class CodeRead(Struct, frozen=True, kw_only=True):
-    """A file with what it says, if that could be read; else `problem` says why not.
+    """A file with its content, or the `problem` that prevented reading it.
 
-    `gone` is why there is nothing there to be read at all. `redacted` counts the secrets that were taken out. Of a file
-    that is new, what to write (`indexing`) may be made at once; then it comes without its `source`.
+    `gone` is the reason why the file does not exist. `redacted` counts removed secrets. For a new file the events may
+    be prepared at once (`indexing`); then `source` is empty.
     """
 
     path: str
@@ -72,7 +72,7 @@ class CodeRead(Struct, frozen=True, kw_only=True):
 
 
 def mark_of(root: str, path: str) -> str:
-    """The mark of a file, which changes when it is written; empty if it has none, or is no file."""
+    """The mark of a file, which changes when it is written; empty if it has none or is not a regular file."""
     try:
         return _mark(os.lstat(os.path.join(root, path)))  # noqa: PTH118 - a name need not be UTF-8
     except (OSError, ValueError):
@@ -87,10 +87,7 @@ def _mark(found: os.stat_result) -> str:
 
 
 def read_code(root: str, path: str, *, redacts: bool, known: str = "") -> CodeRead:
-    """A file as it is now. One whose hash is `known` is not read further.
-
-    Never raises for what is in it, nor for a file that vanishes meanwhile.
-    """
+    """Reads a file. One whose hash is `known` is not parsed. Never raises for its content or its disappearance."""
     found = _bytes(root, path)
     if isinstance(found, str):
         return CodeRead(path=path, gone=found)
@@ -101,7 +98,7 @@ def read_code(root: str, path: str, *, redacts: bool, known: str = "") -> CodeRe
 
 
 def hashed_only(root: str, path: str, *, problem: str) -> CodeRead:
-    """A file of which nothing is read but its hash, and why."""
+    """A file of which only the hash is read, and the reason."""
     found = _bytes(root, path)
     return (
         CodeRead(path=path, gone=found)
@@ -111,7 +108,7 @@ def hashed_only(root: str, path: str, *, problem: str) -> CodeRead:
 
 
 def read_bytes(path: str, state: FileSnapshot, raw: bytes | None, *, redacts: bool) -> CodeRead:
-    """Reads the bytes of a source file; None is a file that is too large. Never raises for their content."""
+    """Parses the bytes of a source file; None is a file that is too large. Never raises for their content."""
     if raw is None or len(raw) > MAX_SOURCE_BYTES:
         return CodeRead(path=path, state=state, problem=f"larger than {MAX_SOURCE_BYTES:,} bytes")
     if raw.startswith(BAKED.encode()):
@@ -134,7 +131,7 @@ def _facts(source: SourceFile) -> FactsRead:
 
 
 def read_new(root: str, path: str, guard: Guard, *, redacts: bool) -> CodeRead:
-    """The same for a file that was never there: with what to write, made ready, in place of what it says."""
+    """The same for a file that is new to the graph: returns its prepared events instead of its content."""
     read = read_code(root, path, redacts=redacts)
     if read.state is None:
         return read
@@ -162,7 +159,7 @@ def _text(raw: bytes) -> str:
 
 
 def _bytes(root: str, path: str) -> tuple[FileSnapshot, bytes | None] | str:
-    """A file's state, and its bytes if it is source code of a length that is read; or why there is no file."""
+    """A file's state, and its bytes if it is source code within the size limit; or the reason why there is none."""
     try:
         handle = os.open(os.path.join(root, path), _FLAGS)  # noqa: PTH118
     except ValueError:

@@ -1,7 +1,6 @@
-"""Reads source code for a process that has more to do: what may take long, or much memory, is read in another process.
+"""Reads source code for servers and commands; slow or memory-hungry files are read in a limited process.
 
-That process has limits, and stays for the next file. A command reads small files itself; a server none, as a parser
-lets nobody else in the process do anything while it is at work.
+That process is reused. A command reads small files itself; a server reads none, since a parser blocks the interpreter.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ HINT: Final = "exclude it, or ingest it as text"
 
 
 def reader_of(ctx: CallContext) -> SourceReader:
-    """The one of this process."""
+    """The reader of this process."""
     shop = ctx.background
     found: SourceReader = shop.reader(lambda: SourceReader(here_bytes=0 if shop.serves else SMALL_BYTES, limits=LIMITS))
     return found
 
 
 class SourceReader:
-    """Any thread may ask; one at a time is answered. What is no longer than `here_bytes` is read in this process."""
+    """Thread-safe; serves one caller at a time. Files up to `here_bytes` are read in this process."""
 
     def __init__(self, *, here_bytes: int, limits: Limits) -> None:
         self._here_bytes, self._limits = here_bytes, limits
@@ -45,7 +44,7 @@ class SourceReader:
         self._lost: dict[tuple[str, bytes], str] = {}  # texts, and why: who writes many records tries one again
 
     def warm(self) -> None:
-        """Starts the process, if it can be: so the first file waits less for it."""
+        """Starts the process, if possible, to save the first file its startup time."""
         try:
             with self._lock:
                 self._begun()
@@ -53,7 +52,7 @@ class SourceReader:
             return  # whoever needs it is told
 
     def end(self) -> None:
-        """Ends the process, whatever it does. Whoever waits for it, or asks for it again, gets Busy."""
+        """Kills the process. Waiting and later callers get Busy."""
         self._ended = True
         if (hand := self._hand) is not None:
             hand.stop()
@@ -62,11 +61,10 @@ class SourceReader:
 
     @property
     def pid(self) -> int | None:
-        """The process, if there is one."""
         return None if self._hand is None else self._hand.worker.pid
 
     def files(self, root: str, items: Sequence[ToRead], *, redacts: bool) -> Iterator[CodeRead]:
-        """Files below a root, in turn. What one of them holds costs that file."""
+        """Reads files below a root, one after the other; a bad file affects only itself."""
         here = bool(self._here_bytes) and all(is_small(root, each.path) for each in items)
         for item in items:
             if here:
@@ -84,7 +82,7 @@ class SourceReader:
             yield read
 
     def raw(self, state: FileSnapshot, raw: bytes, *, redacts: bool) -> CodeRead:
-        """Reads the bytes of a source file. Raises StoreError where no process can be started."""
+        """Parses the bytes of a source file. Raises StoreError if no process can be started."""
         if len(raw) <= self._here_bytes:
             return read_bytes(state.path, state, raw, redacts=redacts)
         try:
@@ -94,13 +92,13 @@ class SourceReader:
         return cast("CodeRead", read)
 
     def source(self, text: str, path: str) -> SourceFile:
-        """As `read_source`. Raises Invalid for what takes too much to read, too."""
+        """Like `read_source`; also raises Invalid for what exceeds the limits."""
         if len(text) <= self._here_bytes:
             return read_source(text, path)
         return cast("SourceFile", self._text(path, text))
 
     def snippet(self, text: str) -> Snippet | None:
-        """As `python_snippet`; None for what takes too much to read."""
+        """Like `python_snippet`; None for what exceeds the limits."""
         if not may_define(text):
             return None
         if len(text) <= self._here_bytes:

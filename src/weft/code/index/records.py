@@ -33,9 +33,9 @@ _NUMBER: Final = re.compile(r"~[0-9]+\Z")
 
 
 class SourceVersion(Struct, frozen=True, kw_only=True):
-    """A version of a file: a hash that tells it from others, when it was written if that is known.
+    """A version of a file: its content hash and, if known, its modification time.
 
-    `read` is what it says where it is source code, and could be read as such; of others nothing but the file is kept.
+    `read` is its parsed content; None for files that are stored by name and hash only.
     """
 
     path: str
@@ -48,15 +48,15 @@ class SourceVersion(Struct, frozen=True, kw_only=True):
 
     @property
     def language(self) -> str:
-        """The name of the language that it is read in; empty for none."""
+        """The name of its language; empty for none."""
         return "" if self.read is None else self.read.language
 
 
 class Indexing(Struct, frozen=True, kw_only=True):
-    """The event that brings the graph up to a version of a file, and how many symbols that version has.
+    """The event that updates the graph to a version of a file, and the number of symbols in that version.
 
-    `keys` are those of definitions whose nodes have other keys, and these. `parting` ends that symbols are part of
-    what they were part of, where their class came to the file or left it.
+    `keys` maps keys of definitions to the different keys of their nodes. `parting` ends membership relations of symbols
+    whose class appeared in the file or disappeared from it.
     """
 
     draft: Draft
@@ -66,12 +66,11 @@ class Indexing(Struct, frozen=True, kw_only=True):
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
-        """All that there is to write."""
         return (self.draft, *self.parting)
 
 
 class Then(Struct, frozen=True, kw_only=True):
-    """When a version out of history held: up to the next that is known. `standing` are the symbols that hold then."""
+    """The time span of a historic version, up to the next known one. `standing` are the symbols valid then."""
 
     at: int
     until: str | None
@@ -87,10 +86,10 @@ def index(
     is_new: bool = False,
     then: Then | None = None,
 ) -> Indexing:
-    """What to write so that the graph shows this version of the file, or did `then`. `known` is its latest node.
+    """The events that make the graph show this version of the file, now or `then`. `known` is its latest node.
 
-    Symbols that stand as they are, word for word and line for line, are left alone. Who knows that the file was never
-    there says so (`is_new`), and saves looking for what is left of it.
+    Symbols whose words and lines are unchanged are not written. `is_new` says that the file was never indexed, which
+    saves a lookup.
     """
     if is_new:
         return index_new(guard, source)
@@ -105,13 +104,13 @@ def index(
 
 
 def _ahead(ctx: CallContext, standing: Mapping[str, NodeVersion]) -> set[str]:
-    """Symbols that are told of a time to come: with a version of now, that is over."""
+    """Symbols recorded for a future time, which a present version replaces."""
     now = ctx.store.pin(ctx.viewer, NOW).valid_at or 0
     return {each for each, node in standing.items() if node.interval.valid_from > now}
 
 
 def keys_renamed(ctx: CallContext, guard: Guard, source: SourceVersion) -> Mapping[str, str]:
-    """Keys of definitions whose nodes have other keys, and these, of a version of a file that stands."""
+    """Maps keys of definitions to the different keys of their nodes, for an existing version of a file."""
     node_id = file_id(guard.project, source.path)
     symbols = () if source.read is None else source.read.symbols
     kinds = {f"{node_id}::{symbol.key}": symbol.kind for symbol in symbols}
@@ -122,15 +121,15 @@ def keys_renamed(ctx: CallContext, guard: Guard, source: SourceVersion) -> Mappi
 
 
 def index_new(guard: Guard, source: SourceVersion) -> Indexing:
-    """The same for a file that was never there. Needs no store."""
+    """The same for a file that is new to the graph. Needs no store."""
     symbols = () if source.read is None else source.read.symbols
     return _indexing(guard, source, None, {}, [symbol.key for symbol in symbols], None)
 
 
 def ready(indexing: Indexing) -> Indexing:
-    """The same with all that needs no store made ahead of its write. The text that it was read from held no secret.
+    """The same, with everything that needs no store precomputed. The text contained no secret.
 
-    Raises Invalid for what cannot be kept.
+    Raises Invalid for what cannot be stored.
     """
     payload = indexing.draft.payload
     assert isinstance(payload, code.Indexed)
@@ -186,7 +185,7 @@ def _indexing(
 
 
 def _moved(node_id: str, made: Sequence[code.SymbolText], standing: Mapping[str, NodeVersion]) -> set[str]:
-    """Keys of symbols that stood in the file, and now are part of another class, or of one at last, or of none."""
+    """Keys of symbols that moved to another class, or into or out of one."""
     classes: dict[str, str] = {}  # one whose kind changed once has a number, which its members do not know of
     for found in sorted(each.id for each in standing.values() if each.kind == "Class"):
         key = found.removeprefix(f"{node_id}::")
@@ -207,7 +206,7 @@ def _around(node_id: str, text: code.SymbolText) -> str:
 def _parting(
     ctx: CallContext, guard: Guard, draft: Draft, standing: Mapping[str, NodeVersion], when: When
 ) -> tuple[Draft, ...]:
-    """The events that take symbols out of what they were part of, where that is something else now."""
+    """The events that end the membership of moved symbols."""
     payload = draft.payload
     assert isinstance(payload, code.Indexed)
     moved = _moved(payload.id, payload.symbols, standing)
@@ -228,14 +227,13 @@ def _parting(
 
 
 def is_version(node: NodeVersion, guard: Guard, source: SourceVersion, language: str) -> bool:
-    """Whether a file's node says what this version of the file does, as it is read today in that language."""
+    """Whether a file's node equals this version of the file under the present reader."""
     props = node.props
     same = (props.get("sha256"), props.get("language")) == (source.sha256, language)
     return same and props.get("reader") == READER_VERSION and _told(node, guard, source)
 
 
 def _standing(ctx: CallContext, guard: Guard, path: str) -> dict[str, NodeVersion]:
-    """The symbols that stand of a file."""
     node_id = file_id(guard.project, path)
     return {node.id: node for node in symbols_of(ctx, LATEST, node_id)}
 
@@ -247,13 +245,12 @@ def _imports(facts: FileFacts) -> tuple[str, ...]:
 
 
 def _told(known: NodeVersion, guard: Guard, source: SourceVersion) -> bool:
-    """With the same rights, of the same time, by the same record."""
     same_time = source.at in (None, known.interval.asserted_from)
     return known.guard == guard and same_time and known.props.get("record") == source.record
 
 
 def _kinds_known(ctx: CallContext, node_id: str, standing: Mapping[str, NodeVersion]) -> Callable[[str], str | None]:
-    """Which kind a key's node has, if it ever was: a node keeps its kind, be it long ended or deleted."""
+    """The kind of each key's node, if it ever existed: a node keeps its kind, even ended or deleted."""
     if not standing and not ctx.store.last_versions(ctx.viewer, NodeFilter(ids=(node_id,)), limit=1):
         return lambda key: None
 
@@ -268,7 +265,7 @@ def _kinds_known(ctx: CallContext, node_id: str, standing: Mapping[str, NodeVers
 
 
 def _keys(symbols: tuple[Symbol, ...], kind_of: Callable[[str], str | None]) -> list[str]:
-    """A key for each symbol: its own, numbered on where a node of that key is of another kind, for a node keeps it."""
+    """A key for each symbol: its own, or numbered if the node of that key is of another kind, which is fixed."""
     keys: list[str] = []
     used = {symbol.key for symbol in symbols}
     for symbol in symbols:
@@ -324,7 +321,7 @@ def _stands(made: code.SymbolText, node: NodeVersion | None, guard: Guard, sourc
 
 
 def _written(node: NodeVersion) -> tuple[Any, Any, Any, tuple[Any, ...]]:
-    """What a symbol's properties tell of its code."""
+    """The properties of a symbol's node that describe its code."""
     calls, told = node.props.get("calls"), node.props.get("told", "")
     return node.props.get("sort"), node.props.get("signature"), told, tuple(calls) if isinstance(calls, list) else ()
 

@@ -1,4 +1,4 @@
-"""One run over files of a workspace: which of them differ from what is known, read and written; the rest stands."""
+"""One run over the files of a workspace: those that differ from the index are read and written."""
 
 from __future__ import annotations
 
@@ -50,9 +50,10 @@ TxKind = Literal["full_rebuild", "incremental", "file_change"]
 
 
 class CodeRun:
-    """One indexing. The caller holds the facts. What became of files is in `outcome`, `skipped` and the counts.
+    """One indexing run. The caller holds the facts.
 
-    With `anew` all files are read again. `brings_back` says that files which were deleted, and are there, come back.
+    The results are in `outcome`, `skipped` and the counts. `anew` reads all files again. `brings_back` restores deleted
+    files that exist.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class CodeRun:
         self._writing.brings_back = brings_back
 
     def _check_facts(self, *, anew: bool) -> None:
-        """Begins the facts anew where they are not of this store as it is now; all links, after another weft's.
+        """Clears the facts if they do not belong to the present state of this store; all links if another weft wrote
+        them.
 
-        They are everybody's: who does not see all of the files would make less of them, and so leaves them.
+        The facts are shared by all callers: one who does not see all files leaves them alone.
         """
         anchor = self._facts.note(ANCHOR)
         lost = bool(anchor and not _is_in_log(self._ctx, anchor))
@@ -107,18 +109,16 @@ class CodeRun:
         return sees_all(self._ctx, nodes, held)
 
     def known(self, path: str) -> SourceKnown | OtherKnown | None:
-        """A file as it was last read."""
         return self.sources.get(path) or self.others.get(path)
 
     def was_walked(self, path: str) -> bool:
-        """Whether a file was found by going through the workspace when it was last read; no, where nobody can tell."""
+        """Whether the walk found a file when it was last read; False if unknown."""
         known = self.known(path) or self.before.get(path)
         return known is not None and known.walked
 
     def run(self, found: WorkspaceFiles, gone: Sequence[NodeVersion], *, whole: bool = False) -> None:
-        """Reads the files that differ, writes what is new in them, ends what is gone, and links.
-
-        `whole` says that these are all files of the workspace, and all that are gone.
+        """Reads and writes differing files, ends missing ones, and links. `whole` if these are all files of the
+        workspace.
         """
         for each in found.skipped:
             self.skipped.add(each)
@@ -143,8 +143,8 @@ class CodeRun:
                 self._facts.set_note(WENT_THROUGH, "yes")
 
     def _look_told(self, *, whole: bool) -> None:
-        """Where no version of a file says so, it is told that the disk was looked at: what it says holds from here on,
-        whatever is read out of git of the time before.
+        """Records that the disk was looked at, for files without a recorded version: their content is valid from now
+        on, whatever is indexed from git for earlier times.
         """
         outcome = self.outcome
         if outcome.files or outcome.others:
@@ -165,7 +165,7 @@ class CodeRun:
             return True
 
     def nodes_of(self, paths: Sequence[str]) -> list[NodeVersion]:
-        """The nodes that stand of these files, which are gone; what is known of others is forgotten."""
+        """The current nodes of missing files; facts of files without a node are dropped."""
         nodes: list[NodeVersion] = []
         for some in in_slices(paths, FILES_AT_ONCE):
             seen = look_up(self._ctx, [self._id(path) for path in some])
@@ -175,14 +175,14 @@ class CodeRun:
         return nodes
 
     def keep_names(self, nodes: Sequence[NodeVersion]) -> None:
-        """Notes files that stay as they are, unread: so they end when they are gone."""
+        """Records files that are unchanged and unread, so that they end when they are missing."""
         paths = ((str(node.props.get("path")), FileState(known=node)) for node in nodes)
         self._writing.keep_names((path, seen, self.was_walked(path)) for path, seen in paths)
 
     # What there is to do
 
     def _look(self, found: WorkspaceFiles) -> Iterator[tuple[str, FileState]]:
-        """The files that have to be read, with how each stands in the graph."""
+        """The files to be read, each with its state in the graph."""
         for some in in_slices(list(self._wanted(found)), FILES_AT_ONCE):
             seen = look_up(self._ctx, [self._id(path) for path in some])
             for path in some:
@@ -208,14 +208,14 @@ class CodeRun:
                 yield path
 
     def _stands(self, path: str, seen: FileState) -> bool:
-        """Whether a file is as it was when it was last read, in the graph too. Costs no reading of it."""
+        """Whether a file is unchanged since it was last read, in the graph too. Does not read it."""
         known = self.known(path)
         if known is None or not known.mark or not self._hash_known(path, seen):
             return False
         return mark_of(os.fspath(self._root), path) == known.mark
 
     def _hash_known(self, path: str, seen: FileState) -> str:
-        """The hash of a file as facts and graph both know it; empty where they do not."""
+        """The hash of a file on which facts and graph agree; empty otherwise."""
         known, node = self.known(path), seen.known
         if known is None or node is None or node.kind != "File" or not is_current(known, known.sha256):
             return ""
@@ -225,7 +225,7 @@ class CodeRun:
         return known.sha256 if same else ""
 
     def _unchanged(self, path: str) -> None:
-        """What was wrong with a file is said of it every time."""
+        """Repeats the problems of unchanged files."""
         other = self.others.get(path)
         if other is not None and other.problem:
             self.skipped.add(Skipped(path=path, reason=other.problem))
@@ -285,7 +285,7 @@ class CodeRun:
 
 
 def _is_in_log(ctx: CallContext, anchor: str) -> bool:
-    """Whether the log of this store still has the commit of an anchor: it may have been put back, or be another."""
+    """Whether this store's log still has the commit of an anchor: the store may have been restored or replaced."""
     pos, _, at = anchor.partition(":")
     try:
         return ctx.store.position_at(ctx.viewer, int(at)) == int(pos)
@@ -294,7 +294,7 @@ def _is_in_log(ctx: CallContext, anchor: str) -> bool:
 
 
 def run_notes(run: CodeRun, broken: Sequence[str]) -> Iterator[str]:
-    """What there is to say of a run over source files, whoever asked for it."""
+    """The notes on a run over source files."""
     outcome = run.outcome
     if outcome.note:
         yield outcome.note
@@ -305,6 +305,6 @@ def run_notes(run: CodeRun, broken: Sequence[str]) -> Iterator[str]:
 
 
 def named(paths: Sequence[str]) -> str:
-    """The first few, and how many more there are."""
+    """The first few names, and the number of the others."""
     more = f" and {len(paths) - MAX_NAMED:,} more" if len(paths) > MAX_NAMED else ""
     return ", ".join(paths[:MAX_NAMED]) + more

@@ -33,7 +33,6 @@ class WorkspaceFiles(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def walked(self, path: str) -> bool:
-        """Whether a file was found by the walk."""
         return path not in self.named
 
 
@@ -110,7 +109,7 @@ def _walk_all(ctx: CallContext, root: Path) -> FileListing:
 
 
 def _relative(root: Path, written: str, skipped: list[Skipped]) -> str | None:
-    """A path from the root, empty for the root itself; None, and why, for one that is none or leads out."""
+    """A path from the root, empty for the root itself; or None and the reason if it is invalid or outside."""
     if "\x00" in written:
         skipped.append(Skipped(path=written[:80].replace("\x00", "?"), reason="its name holds a NUL character"))
         return None
@@ -123,7 +122,7 @@ def _relative(root: Path, written: str, skipped: list[Skipped]) -> str | None:
 
 
 def _nested(root: Path, folders: Sequence[str]) -> Iterator[str]:
-    """Repositories inside the workspace: they are indexed with it, and named."""
+    """Nested repositories: they are indexed with the workspace, and named in a note."""
     inside = [each.rstrip("/") for each in folders if each and os.path.lexists(os.path.join(root, each, ".git"))]  # noqa: PTH118
     if inside:
         more = f" and {len(inside) - MAX_NAMED:,} more" if len(inside) > MAX_NAMED else ""
@@ -132,7 +131,7 @@ def _nested(root: Path, folders: Sequence[str]) -> Iterator[str]:
 
 
 def _colliding(files: Sequence[str]) -> Iterator[str]:
-    """Files whose paths differ in capitals only: on other systems they are one."""
+    """Files whose paths differ only in case: on some systems they are one file."""
     by_key: dict[str, str] = {}
     pairs = []
     for path in files:

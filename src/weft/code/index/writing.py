@@ -1,7 +1,7 @@
-"""Writing what source files hold and refer to: many files to a commit, or all of a small change in one.
+"""Writing the symbols and references of source files: many files per commit, or a small change in one commit.
 
-Events first, then the facts: a crash in between leaves files that are read again. In a small change it is the other way
-round, for its links are resolved before anything is written; what was not written then is found by its hash.
+Events are written before facts: after a crash in between, the files are read again. In a small change facts come first,
+because its links are resolved before anything is written; unwritten files are then found by their hash.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class CodeWriting:
     # Taking files in
 
     def decide(self, read: CodeRead, seen: FileState, *, walked: bool) -> Work | None:
-        """What there is to do for a file; None where it stays as it is. Raises Invalid for one that cannot be kept."""
+        """What to write for a file; None if nothing changes. Raises Invalid if it cannot be stored."""
         assert read.state is not None
         last, state = seen.last, read.state
         if last is not None and last.kind != "File":
@@ -108,20 +108,20 @@ class CodeWriting:
         return replace(work, indexing=index(self._ctx, guard, source, seen.known, is_new=last is None))
 
     def keep_names(self, files: Iterable[tuple[str, FileState, bool]]) -> None:
-        """Notes files that are not read and have a node all the same, each walked or not: so they end when gone."""
+        """Records unread files that have a node, each walked or not, so that they end when they are missing."""
         with self._facts.writing():
             for path, seen, walked in files:
                 if seen.known is not None and seen.known.kind == "File" and not self._facts.knows(path):
                     self._facts.put_other(path, OtherKnown("", READER_VERSION, "", walked, ""))
 
     def add(self, work: Work) -> None:
-        """Takes a file in; writes those that are enough for a commit, but for a small change, which is written last."""
+        """Queues a file; writes the queue when it fills a commit, except for a small change, which is written last."""
         self._works.append(work)
         nodes, size = work.weight
         self._weight = self._weight[0] + nodes, self._weight[1] + size
 
     def write_full(self) -> None:
-        """Writes what was taken in, if that is enough for a commit."""
+        """Writes the queue if it fills a commit."""
         if (
             self._weight[0] >= NODES_PER_COMMIT
             or self._weight[1] >= BYTES_PER_COMMIT
@@ -130,7 +130,7 @@ class CodeWriting:
             self.write()
 
     def write(self) -> None:
-        """Writes what was taken in, then notes its facts."""
+        """Writes the queue, then its facts."""
         works, self._works, self._weight = self._works, [], (0, 0)
         if works:
             self._noting.note(self._written(works), ())
@@ -138,7 +138,7 @@ class CodeWriting:
     # One commit
 
     def _written(self, works: Sequence[Work]) -> list[Work]:
-        """Writes files together; where that is refused, by halves, until those at fault are alone. Those that stand."""
+        """Writes files together; on refusal, splits the batch to isolate the faulty ones. Returns those written."""
         try:
             return self._commit_works(works)
         except TaskClosed:
@@ -156,7 +156,7 @@ class CodeWriting:
         return [*self._written(works[:middle]), *self._written(works[middle:])]
 
     def _plain(self, work: Work, problem: WeftError) -> Work:
-        """A file of which nothing but itself is kept, as there is too much of it for one event."""
+        """A file stored by name and hash only, because its content exceeds one event."""
         self._outcome.problem(work.path, problem)
         assert work.read.state is not None
         state = work.read.state
@@ -177,7 +177,7 @@ class CodeWriting:
         raise Conflict(f"other writers changed it {MAX_DECISIONS} times in a row", hint="index it again")
 
     def _again(self, works: Sequence[Work]) -> tuple[int, list[Work]]:
-        """The decision for each file, made again where the graph has changed since."""
+        """The decision for each file, repeated if the graph has changed since."""
         pos = self._ctx.store.head(self._ctx.viewer).pos
         seen = look_up(self._ctx, [self._id(work.path) for work in works])
         decided = (
@@ -209,7 +209,7 @@ class CodeWriting:
         self._outcome.note = self._outcome.note or done.note
 
     def look(self, works: Iterable[Work]) -> None:
-        """Tells one of these files anew, as it stands: so that it is known that the disk was looked at."""
+        """Writes one of these files again unchanged, to record that the disk was looked at."""
         for work in works:
             made, state = work.read.source, work.read.state
             if state is None:
@@ -238,7 +238,7 @@ class CodeWriting:
     # Ending what is gone
 
     def end(self, nodes: Sequence[NodeVersion]) -> None:
-        """Ends files that are gone, with their symbols and their links."""
+        """Ends missing files, with their symbols and links."""
         for number, node in enumerate(nodes, start=1):
             drafts = self._ending(node)
             for some in _runs(drafts):
@@ -252,7 +252,7 @@ class CodeWriting:
         self._outcome.written.update(node.id for node in nodes)
 
     def _ending(self, node: NodeVersion) -> list[Draft]:
-        """The events that end a file; the whole goes last."""
+        """The events that end a file; the file itself comes last."""
         path = str(node.props.get("path") or "")
         parts = [each.id for each in symbols_of(self._ctx, NOW, node.id)]
         drafts = link_drafts(path, node.guard, self._linking.standing(path, node.guard), None, {})
@@ -261,14 +261,13 @@ class CodeWriting:
         return drafts
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Forgets files that are gone and have no node."""
         if paths:
             self._noting.note((), paths)
 
     # A small change, all in one
 
     def write_at_once(self, gone: Sequence[NodeVersion]) -> None:
-        """Writes the files taken in, those that are gone and the links of both and of others, in one commit."""
+        """Writes queued files, missing files and all affected links in one commit."""
         works, self._works, self._weight = self._works, [], (0, 0)
         if not works and not gone:
             return
@@ -302,7 +301,7 @@ class CodeWriting:
     # Links
 
     def link(self) -> None:
-        """Resolves every file whose links may have changed, and writes what did."""
+        """Resolves every file whose links may have changed, and writes the differences."""
         todo = self._facts.unsettled()
         if not todo:
             return
@@ -322,7 +321,7 @@ class CodeWriting:
         self._ctx.progress("linking", len(todo), len(todo))
 
     def _write_links(self, batch: Sequence[ResolvedFile]) -> None:
-        """Writes links of files together; where that is refused, by halves, until those at fault are alone."""
+        """Writes links of files together; on refusal, splits the batch to isolate the faulty ones."""
         if not batch:
             return
         try:
@@ -344,13 +343,13 @@ class CodeWriting:
             self._settle()
 
     def _settle(self) -> None:
-        """Notes links that are written. Until then they are looked up in the graph: it may come later than each."""
+        """Marks written links as settled. Until then they are read from the graph."""
         linked, self._linked = self._linked, []
         if linked:
             self._linking.settle(linked)
 
     def _write_some_links(self, resolved: ResolvedFile, problem: WeftError) -> None:
-        """Links that lead to what the caller may not see, or what is not there, are left out."""
+        """Writes links; those to nodes that the caller may not see, or that do not exist, are left out."""
         ids = list(dict.fromkeys(each.target for each in resolved.links))
         there = {node.id for node in read_nodes(self._ctx, NOW, ids)}
         left = tuple(each for each in resolved.links if each.target in there or each.target in resolved.modules)
@@ -371,6 +370,6 @@ class CodeWriting:
 
 
 def _runs(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """One by one: each is as much as a commit holds."""
+    """Batches that each fit into one commit."""
     for item in items:
         yield (item,)

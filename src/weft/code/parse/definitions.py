@@ -26,9 +26,9 @@ _DEFINITION: Final = "definition."
 
 
 class FoundDefinition(Struct):
-    """A definition or a scope that the query found: all of it, the same without decorators, its name.
+    """A definition or scope that the query matched: its node, the node without decorators, and its name.
 
-    `start` and `row` are where it begins: at what stands before it and belongs to it (`@leading`), if anything does.
+    `start` and `row` are where it begins, including preceding nodes that belong to it (`@leading`).
     """
 
     sort: Sort | None  # None for a scope
@@ -41,10 +41,10 @@ class FoundDefinition(Struct):
 
 
 class Placed(Struct):
-    """A definition in its place: rows count from 0, both ends in, bytes end before `end`.
+    """A definition in its place: rows count from 0, inclusive; bytes end before `end`.
 
-    `outer` is the place of the class that it stands in, `parent` that of the class that it is a member of. `inline`
-    says that it begins in the middle of a line, which belongs to what is around it.
+    `outer` is the place of the class around it, `parent` that of the class that it is a member of. `inline` is true if
+    it begins in the middle of a line, which also belongs to the code around it.
     """
 
     sort: Sort
@@ -61,7 +61,7 @@ class Placed(Struct):
 
 
 def find(parsed: ParsedSource) -> tuple[list[FoundDefinition], list[Match]]:
-    """The definitions and scopes that the query matches, outer before inner; and the reader's own matches."""
+    """The definitions and scopes that the query matches, outer before inner; and the matches for the reader."""
     by_name: dict[int, FoundDefinition] = {}
     rest: list[Match] = []
     leading: list[Node] = []
@@ -99,7 +99,7 @@ def find(parsed: ParsedSource) -> tuple[list[FoundDefinition], list[Match]]:
 
 
 def _lead(raw: bytes, found: list[FoundDefinition], leading: list[Node]) -> None:
-    """Definitions begin where what belongs to them begins, if only blanks and more of it stand between."""
+    """Extends definitions to preceding nodes that belong to them, with only blanks between."""
     runs: list[tuple[int, int, int]] = []  # start, row, end
     for node in sorted(leading, key=lambda each: each.start_byte):
         start, end = node.start_byte, node.end_byte
@@ -115,7 +115,7 @@ def _lead(raw: bytes, found: list[FoundDefinition], leading: list[Node]) -> None
 
 
 def place(raw: bytes, found: list[FoundDefinition]) -> list[Placed]:
-    """Definitions with their keys, in the order in which they begin; those inside functions are left out."""
+    """Definitions with their keys, in order of their beginning; those inside functions are left out."""
     kept: list[Placed] = []
     counts: Counter[str] = Counter()
     around: list[tuple[int, str, int, bool]] = []  # end, key, place in `kept` (of a scope: of the class around), closed
@@ -170,7 +170,7 @@ def _placed(raw: bytes, found: FoundDefinition, name: str, outer_key: str, outer
 
 
 def _with_parents(kept: list[Placed]) -> list[Placed]:
-    """A function outside its class (in an `impl`, with a receiver) is a member of it, if the class is in this file."""
+    """Makes functions outside their class (in an `impl`, with a receiver) its members, if the class is in this file."""
     classes = {each.key: at for at, each in enumerate(kept) if each.sort in CLASS_SORTS}
     for each in kept:
         if each.qualifier and each.outer == FILE:
@@ -179,14 +179,13 @@ def _with_parents(kept: list[Placed]) -> list[Placed]:
 
 
 class Owners:
-    """The owner of a byte: the innermost definition around it."""
+    """Maps a byte to its owner: the innermost definition around it."""
 
     def __init__(self, placed: list[Placed]) -> None:
         self._placed = placed
         self._starts = [each.start for each in placed]
 
     def at(self, byte: int) -> int:
-        """The place of the definition, FILE outside all."""
         place = bisect_right(self._starts, byte) - 1
         while place >= 0 and self._placed[place].end <= byte:
             place = self._placed[place].outer if self._placed[place].outer != FILE else FILE

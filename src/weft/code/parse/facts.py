@@ -1,8 +1,8 @@
-"""Facts of a source file as written: definitions, imports, references and bindings. Nothing is resolved.
+"""Facts of a source file as written: definitions, imports, references and bindings, unresolved.
 
-A chain is an expression as far as names show it: names joined by dots (or `::`, where the language writes that), `()`
-for a call, `[]` for an index, a leading `?` for anything else: `self.store.find`, `open_store().find`, `rows[].close`,
-`?.strip`. Facts are a function of a file's text and its path alone.
+A chain represents an expression by its names, joined by dots (or `::` in languages that write that): `()` is a call,
+`[]` an index, a leading `?` anything else: `self.store.find`, `open_store().find`, `rows[].close`, `?.strip`. Facts
+depend only on a file's text and path.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Form = Literal["call", "new", "name"]
 
 
 class Definition(Struct, frozen=True, array_like=True, gc=False):
-    """A class or a function. `key` is its place in the file (`Class::method`, `~n` where a key comes again).
+    """A class or a function. `key` is its place in the file (`Class::method`, with `~n` for repeated keys).
 
-    `parent` is the place of the class that it is a member of, FILE without one: the class may come later in the file
-    (Go, Rust). `bases` and `interfaces` are what it extends and implements, `returns` the declared type of what it
-    returns, all as written, without type arguments. `test` says that it is a test, as the language's runners see it.
+    `parent` is the place of the class that it is a member of, or FILE; the class may come later in the file (Go, Rust).
+    `bases` and `interfaces` are its supertypes, `returns` the declared result type, all as written, without type
+    arguments. `test` says that the language's test runners would run it.
     """
 
     key: str
@@ -44,15 +44,14 @@ class Definition(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def name(self) -> str:
-        """Its own name."""
         return self.key.rpartition("::")[2].partition("~")[0]
 
 
 class Imported(Struct, frozen=True, array_like=True, gc=False):
-    """A name that comes from elsewhere: `name` of `module`, called `alias` here.
+    """An imported name: `name` of `module`, called `alias` here.
 
-    An empty name is the module itself, `*` everything in it. `level` counts the dots of a relative import. `exported`
-    says that the name is passed on to whoever imports this file. `owner` is the definition that it stands in.
+    An empty name is the module itself, `*` all its names. `level` counts the dots of a relative import. `exported`
+    names are re-exported to importers of this file. `owner` is the definition around the import.
     """
 
     module: str
@@ -65,9 +64,9 @@ class Imported(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Reference(Struct, frozen=True, array_like=True, gc=False):
-    """A use: a call, a construction, or a name that stands for a definition without being called. See chains above.
+    """A use: a call, a construction, or a name that refers to a definition without a call. See chains above.
 
-    `arguments` is what a call is given, as chains, where a language has several functions by one name; else None.
+    `arguments` are the arguments of a call as chains, in languages with overloading; else None.
     """
 
     owner: int
@@ -78,9 +77,9 @@ class Reference(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Binding(Struct, frozen=True, array_like=True, gc=False):
-    """What a name holds inside its owner: a declared type (`declared`) or a value, as a chain.
+    """The value of a name inside its owner: a declared type (`declared`) or a chain.
 
-    The names of a class's fields are bound to the class: `self.store: Store` is `store` of the class.
+    Fields are bound to their class: `self.store: Store` binds `store` of the class.
     """
 
     owner: int
@@ -91,7 +90,7 @@ class Binding(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FileFacts(Struct, frozen=True, array_like=True):
-    """All of it. `extra` holds what one language alone needs (a package's name), by name."""
+    """All facts of a file. `extra` holds language-specific ones, such as the package name."""
 
     path: str
     language: str
@@ -102,7 +101,7 @@ class FileFacts(Struct, frozen=True, array_like=True):
     extra: Mapping[str, str] = {}
 
     def interface(self) -> str:
-        """A digest of all that other files can see of this one: while it stays, what they refer to stays."""
+        """A digest of everything that other files can see of this one; while it is equal, their links stay valid."""
         shown = [replace(each, line=0, end_line=0) for each in self.definitions]
         imports = [replace(each, line=0) for each in self.imports]
         classes = {place for place, each in enumerate(self.definitions) if each.sort in CLASS_SORTS}

@@ -35,7 +35,7 @@ _ESCAPED_LINE_ENDS = re.compile(rf"(?:\\\n[ \t\f]*){{{_ESCAPES}}}")
 
 
 class ParsedSource:
-    """A text, with line feeds for line ends and no byte order mark; its bytes; its tree (None if it is not parsed)."""
+    """A text with normalised line ends and no byte order mark; its bytes; its tree (None if it is not parsed)."""
 
     __slots__ = ("language", "raw", "root", "text")
 
@@ -51,7 +51,7 @@ class ParsedSource:
             self.root = _parsed(language, self.raw)
 
     def searchable(self) -> list[Node]:
-        """The root; or, where a broken file has an error node of very many parts, every part that is sound."""
+        """The root; for a broken file with a huge error node, each sound part of it."""
         if self.root is None:
             return []
         if not self.root.has_error:
@@ -67,7 +67,7 @@ class ParsedSource:
         return sound if too_wide else [self.root]
 
     def matches(self) -> Iterator[dict[str, list[Node]]]:
-        """The matches of the language's query, as nodes by capture, in the order in which they begin."""
+        """The matches of the language's query, as nodes by capture, in order of their beginning."""
         from tree_sitter import QueryCursor
 
         cursor = QueryCursor(grammar_of(self.language)[1])
@@ -77,7 +77,7 @@ class ParsedSource:
                 yield captures
 
     def broken(self) -> tuple[tuple[int, int], ...]:
-        """The lines (from 1, both in) of what does not parse, the first of them; all of them if nothing was parsed."""
+        """The first line ranges (from 1, inclusive) with syntax errors; everything if nothing was parsed."""
         if self.root is None:
             return ((1, self.text.count("\n") + 1),)
         if not self.root.has_error:
@@ -94,7 +94,6 @@ class ParsedSource:
 
 
 def _parsed(language: Language, raw: bytes) -> Node:
-    """The root of the tree. Raises Invalid if it takes too long."""
     from tree_sitter import Parser
 
     with warnings.catch_warnings():  # the callback that is to replace this limit does not work with bytes
@@ -112,7 +111,7 @@ _INHERITS: Final = re.compile(r"; inherits: (\w+)\n")
 
 @cache
 def grammar_of(language: Language) -> tuple[Grammar, Query]:
-    """The grammar and its compiled query; loaded when first needed."""
+    """The grammar and its compiled query; loaded lazily."""
     from tree_sitter import Language as Grammar
     from tree_sitter import Query
 
@@ -121,7 +120,7 @@ def grammar_of(language: Language) -> tuple[Grammar, Query]:
 
 
 def _query_text(name: str) -> str:
-    """The text of a query, after the query that its first line inherits from, if any."""
+    """The text of a query, preceded by the query that its first line inherits from, if any."""
     text = (QUERIES / f"{name}.scm").read_text(encoding="utf-8")
     inherited = _INHERITS.match(text)
     return f"{_query_text(inherited[1])}\n{text}" if inherited else text

@@ -47,12 +47,12 @@ class Snippet(Struct, frozen=True, kw_only=True):
 
 
 def may_define(text: str) -> bool:
-    """Whether a text may be Python that defines something: a look that costs next to nothing."""
+    """Whether a text may be Python that contains a definition; a very cheap test."""
     return len(text) <= MAX_SOURCE_BYTES and _DEFINITION.search(text) is not None
 
 
 def python_snippet(text: str) -> Snippet | None:
-    """The definition in a text that is Python as a whole, without an error; else None."""
+    """The definition in a text that is entirely valid Python; else None."""
     if not may_define(text):
         return None
     try:

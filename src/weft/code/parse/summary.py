@@ -1,6 +1,6 @@
 """The purpose of a symbol in one line: the first sentence of its documentation, or its name, parameters and calls.
 
-A function of the source alone: the same text always gives the same line.
+A pure function of the source.
 """
 
 from __future__ import annotations
@@ -83,15 +83,15 @@ _MARKUP: Final = re.compile(r"</?\w+[^<>]{0,80}>|\{@\w+\s+([^{}]{0,80})\}|:\w+:(
 
 
 def purpose_of(symbol: Symbol, calls: Sequence[str] = ()) -> str:
-    """What a symbol is for: the first sentence of what its author says, or what can be told from the source.
+    """The purpose of a symbol: the first sentence of its documentation, or else derived from the source.
 
-    `calls` are the references in it, as written (chains): the first few are named where its author says nothing.
+    `calls` are its references as chains; without documentation the first few are named.
     """
     return _cut(_first_sentence(symbol.docstring) or _told_by_names(symbol, calls), MAX_PURPOSE_CHARACTERS)
 
 
 def _first_sentence(doc: str) -> str:
-    """The first sentence of what its author says, without markup; a paragraph's lines count as one."""
+    """The first sentence of the documentation, without markup; lines of a paragraph are joined."""
     if not doc:
         return ""
     lines: list[str] = []
@@ -120,7 +120,7 @@ def _told_by_names(symbol: Symbol, calls: Sequence[str]) -> str:
 
 
 def _does(name: str, owner: str) -> str:
-    """What a function does, as far as its name says it: `validate_token` validates token."""
+    """The action of a function, from its name: `validate_token` validates token."""
     words = [part.lower() for part in _PARTS.findall(name)]
     if not words:
         return name or "a function"
@@ -150,7 +150,7 @@ def _spaced(name: str) -> str:
 
 
 def parameter_names(signature: str) -> list[str]:
-    """The names of a function's parameters as its head shows them, without self: enough for a line of prose."""
+    """The parameter names of a function's signature, without self."""
     inside = _outer_brackets(signature)
     names = []
     for part in _at_commas(inside):

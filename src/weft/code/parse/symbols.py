@@ -1,8 +1,8 @@
-"""Reads a source file into symbols, so that every line that is not blank belongs to exactly one of them or to the file.
+"""Splits a source file into symbols, so that every non-blank line belongs to exactly one of them or to the file.
 
-A function's text holds its decorators and whatever is defined inside it; a class's text is what is left of it without
-its methods and inner classes; the file's own text is what stands outside all symbols. A member that begins in the
-middle of a line has its own text, and the line stays with the class as well: `interface Store { get(): Row }`.
+A function's text includes its decorators and nested definitions; a class's text excludes its methods and inner classes;
+the file's own text is outside all symbols. A member that begins in the middle of a line has its own text, and the line
+also stays with the class: `interface Store { get(): Row }`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SymbolKind = Literal["Class", "Function", "Test"]
 
 
 class Symbol(Struct, frozen=True, kw_only=True, gc=False):
-    """A class, a function or a test. Lines count from 1, both ends in; `parent` is the place of the class it is in.
+    """A class, a function or a test. Lines count from 1, inclusive; `parent` is the place of the enclosing class.
 
-    `name` is qualified (`Class.method`), `key` tells it from all others of the file (`Class::method~2`). `spans` are
-    the lines that `text` is made of: all of them for a function, those outside its members for a class.
+    `name` is qualified (`Class.method`), `key` is unique in the file (`Class::method~2`). `spans` are the lines of
+    `text`: all of a function, those outside its members for a class.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Symbol(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
-    """A file as its symbols, in the order in which they begin, what stands outside them, and what it says of itself.
+    """A file with its symbols in order, the text outside them, and its documentation.
 
-    `broken` are the lines of what does not parse, the first of them.
+    `broken` are the first line ranges with syntax errors.
     """
 
     language: str
@@ -58,10 +58,10 @@ class SourceFile(Struct, frozen=True, kw_only=True):
 
 
 def read_source(text: str, path: str) -> SourceFile:
-    """The symbols of a file. One with errors in it gives those that can be made out; no line is lost.
+    """The symbols of a file. A file with syntax errors yields those that are recognisable; no line is lost.
 
-    Line ends are read as line feeds, as compilers do. Raises TooLarge past 512 KiB or 10,000 symbols, Invalid for a
-    file that is in no known language.
+    Line ends are normalised. Raises TooLarge past 512 KiB or 10,000 symbols, Invalid for a file in an unsupported
+    language.
     """
     language = language_of(path)
     if language is None:
@@ -70,7 +70,7 @@ def read_source(text: str, path: str) -> SourceFile:
 
 
 def symbols_of(parsed: ParsedSource, path: str = "") -> SourceFile:
-    """The symbols of what was parsed. Raises TooLarge past 10,000."""
+    """The symbols of a parsed text. Raises TooLarge past 10,000."""
     found, matches = find(parsed)
     placed = place(parsed.raw, found)
     if len(placed) > MAX_SYMBOLS:
@@ -138,7 +138,7 @@ def _symbol(raw: bytes, lines: list[str], placed: Placed, described: Described, 
 
 
 def _outside(lines: list[str], first: int, last: int, members: list[Span]) -> tuple[Span, ...]:
-    """The rows from `first` to `last` that are in no member, without blank ones at either end of a piece."""
+    """The rows from `first` to `last` outside all members, without blank ones at either end of a piece."""
     spans = []
     begin = first
     for next_row, to_row in (*members, (last + 1, last)):

@@ -1,7 +1,8 @@
 """Resolves facts: the file that an import names, the definition that a call reaches.
 
-One module a language, with one function `resolve`. Only what the source shows counts: imports, packages, declared and
-constructed types, `self`. What cannot be told stays unresolved and is counted; nothing is matched by its bare name.
+One module per language, with one function `resolve`. Only evidence in the source counts: imports, packages, declared
+and constructed types, `self`. Ambiguous references stay unresolved and are counted; nothing is matched by its bare
+name.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ Relation = Literal["IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "T
 
 
 class Target(Struct, frozen=True, array_like=True, gc=False):
-    """The target of a link: a definition (`path` and `key`), a file (`path` alone), or a package outside (`external`).
+    """The target of a link: a definition (`path` and `key`), a file (`path` alone), or an external package.
 
-    `external` is the name of a package or module that is not part of the project: `numpy`, `node:fs`, `java.util`.
+    `external` is the name of a package or module outside the project: `numpy`, `node:fs`, `java.util`.
     """
 
     path: str = ""
@@ -31,7 +32,7 @@ class Target(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Link(Struct, frozen=True, array_like=True, gc=False):
-    """One relation: from a definition of the file (by its key; empty for the file itself) to a target, as of a line."""
+    """One relation: from a definition of the file (its key; empty for the file itself) to a target, with its line."""
 
     key: str
     relation: Relation
@@ -42,8 +43,8 @@ class Link(Struct, frozen=True, array_like=True, gc=False):
 class FileLinks(Struct, frozen=True, kw_only=True):
     """The links of a file, each once, with its first line.
 
-    `unresolved` are references that may mean something in the project and could not be told (chain and line, as in the
-    facts); `outside` counts those that are known to mean something outside: builtins, other packages.
+    `unresolved` are references that may mean something in the project but are ambiguous (chain and line, as in the
+    facts); `outside` counts those to builtins and other packages.
     """
 
     links: tuple[Link, ...] = ()
@@ -52,19 +53,17 @@ class FileLinks(Struct, frozen=True, kw_only=True):
 
 
 class Project(Protocol):
-    """The files of a workspace as far as a resolver may look at them. All paths are relative to its root, with slashes.
+    """The files of a workspace for a resolver. All paths are relative to its root, with slashes.
 
-    Whatever is asked is remembered: when one of these files or folders changes (comes, goes), the file that is being
-    resolved is resolved again. So ask for what matters, and nothing else.
+    Every query is recorded: when one of these files or folders changes, appears or disappears, the file being resolved
+    is resolved again. So query only what is needed.
     """
 
     def facts(self, path: str) -> FileFacts | None:
-        """The facts of a source file; None if there is none by that path, or it is in no known language."""
+        """The facts of a source file; None for a missing file or an unsupported language."""
         ...
 
-    def exists(self, path: str) -> bool:
-        """Whether there is a source file by that path."""
-        ...
+    def exists(self, path: str) -> bool: ...
 
     def folder(self, path: str) -> Sequence[str]:
         """The paths of the source files directly in a folder, sorted; the root is an empty path."""
@@ -75,7 +74,7 @@ class Project(Protocol):
         ...
 
     def text(self, path: str) -> str | None:
-        """The text of a file that says how the project is built: tsconfig.json, package.json, go.mod, Cargo.toml."""
+        """The text of a project file: tsconfig.json, package.json, go.mod, Cargo.toml."""
         ...
 
     def settings(self, name: str) -> Sequence[str]:
@@ -88,7 +87,7 @@ Resolve = Callable[[FileFacts, Project], FileLinks]
 
 @cache
 def resolver_of(language: Language) -> Resolve:
-    """The resolver of a language; loaded when first needed."""
+    """The resolver of a language; loaded lazily."""
     resolve: Resolve = importlib.import_module(f"{__name__}.{language.reader_name}.resolver").resolve
     return resolve
 

@@ -1,4 +1,4 @@
-"""The links of one file while it is resolved: each once, with its first line; and the counts of what led nowhere."""
+"""Collects the links of one file: each once, with its first line; and counts unresolved references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CollectedLinks:
         self.outside = 0
 
     def add(self, owner: int, relation: Relation, target: Target, line: int) -> None:
-        """A link from a definition of the file, or from the file itself (FILE)."""
+        """Adds a link from a definition of the file, or from the file itself (FILE)."""
         source = self._facts.definitions[owner].key if owner != FILE else ""
         link = source, relation, target
         known = self._lines.get(link)
@@ -24,20 +24,19 @@ class CollectedLinks:
             self._lines[link] = line
 
     def call(self, owner: int, target: Target, line: int, *, is_tested: bool) -> None:
-        """A call; of a test, where the target may be what it tests, also the link that says so."""
+        """Adds a call; from a test, also the TESTS link if the target may be what it tests."""
         self.add(owner, "CALLS", target, line)
         if is_tested and self.is_test(owner):
             self.add(owner, "TESTS", target, line)
 
     def is_test(self, owner: int) -> bool:
-        """Whether a definition of the file is a test."""
         return owner != FILE and self._facts.definitions[owner].test
 
     def unresolved(self, chain: str, line: int) -> None:
-        """A reference that may mean something in the project, but could not be resolved."""
+        """Records a reference that may mean something in the project but could not be resolved."""
         self._unresolved.append((chain, line))
 
     def links(self) -> FileLinks:
-        """All of them, in the order in which they were added."""
+        """All links, in the order in which they were added."""
         made = tuple(Link(*key, line) for key, line in self._lines.items())
         return FileLinks(links=made, unresolved=tuple(self._unresolved), outside=self.outside)

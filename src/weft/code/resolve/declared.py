@@ -1,4 +1,4 @@
-"""Languages whose variables have declared types (Go, Java): the value of a name as of a line, and chains from there."""
+"""Base for languages whose variables have declared types (Go, Java): the value of a name at a line, and of chains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class Located(NamedTuple):
 
     @property
     def definition(self) -> Definition:
-        """The definition itself."""
         return self.facts.definitions[self.place]
 
     @property
@@ -30,7 +29,7 @@ class Located(NamedTuple):
 
 
 class Nowhere(NamedTuple):
-    """Nothing in the project (`outside`), or something that the source does not show."""
+    """Not in the project (`outside`), or unknown."""
 
     outside: bool
 
@@ -41,7 +40,7 @@ Value = TypeVar("Value")
 
 
 class ChainFollower(ABC, Generic[Value]):
-    """Follows chains for one file that is being resolved: the value of the first name, then step by step."""
+    """Follows chains for one file: the value of the first name, then step by step."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -68,7 +67,7 @@ class ChainFollower(ABC, Generic[Value]):
             self._depth -= 1
 
     def local(self, facts: FileFacts, owner: int, name: str, line: int, chain: str) -> Binding | None:
-        """The binding of a name in a function as of a line."""
+        """The binding of a name in a function at a line."""
         if owner == FILE or facts.definitions[owner].sort in CLASS_SORTS:
             return None
         before = [each for each in self.bindings(facts, owner, name) if each.line <= line]
@@ -83,16 +82,15 @@ class ChainFollower(ABC, Generic[Value]):
 
     @abstractmethod
     def made(self, facts: FileFacts, owner: int, text: str) -> Value:
-        """A value of a type that the source names."""
+        """A value of a type named in the source."""
 
     @abstractmethod
-    def root(self, facts: FileFacts, owner: int, name: str, line: int, chain: str) -> Value | Nowhere:
-        """The value of the first name of a chain."""
+    def root(self, facts: FileFacts, owner: int, name: str, line: int, chain: str) -> Value | Nowhere: ...
 
     @abstractmethod
     def step(self, value: Value, step: str) -> Value | Nowhere:
-        """The value that one step of a chain gives."""
+        """The value after one step of a chain."""
 
     @abstractmethod
     def bindings(self, facts: FileFacts, owner: int, name: str) -> Sequence[Binding]:
-        """The bindings of a name inside a definition, in the order of their lines."""
+        """The bindings of a name inside a definition, in line order."""

@@ -1,4 +1,4 @@
-"""Answers that are worked out once: bounded in depth, with a stated answer where a question leads back to itself."""
+"""Memoisation of recursive questions: bounded in depth, with a default answer for cycles."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _MISSING: Final = object()
 
 
 class Memo(Generic[Answer]):
-    """Remembers answers by their questions, for one file that is being resolved."""
+    """A cache of answers for one file that is being resolved."""
 
     def __init__(self, unknown: Answer, *, most_depth: int, most: int = 1_000_000, tries: int = 1) -> None:
-        """`unknown` is the answer to a question inside itself, at more than `most_depth`, or after `most` questions.
+        """`unknown` is the answer inside a cycle, beyond `most_depth`, or after `most` questions.
 
-        An answer that rests on such a question may lack something: it is worked out again, `tries` times in all.
+        An answer that depends on such a default may be incomplete: it is computed again, `tries` times in all.
         """
         self._unknown, self._most_depth, self._left, self._tries = unknown, most_depth, most, tries
         self._known: dict[Hashable, object] = {}
@@ -24,7 +24,7 @@ class Memo(Generic[Answer]):
         self._cut = 0  # the depth of the outermost question that the current one ran into
 
     def once(self, key: Hashable, work: Callable[[], Answer]) -> Answer:
-        """The answer to a question, worked out if it is not known."""
+        """The cached answer to a question, computed if missing."""
         known = self._known.get(key, _MISSING)
         if known is not _MISSING:
             return cast("Answer", known)

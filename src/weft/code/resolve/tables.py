@@ -1,4 +1,4 @@
-"""Names in scope: the facts of a file by owner and name, kept for a project as long as the facts are the same."""
+"""Name tables: the facts of a file by owner and name, cached per project while the facts are unchanged."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ class FileTable:
         return found[0] if found else None
 
     def definition(self, place: int) -> Definition:
-        """A definition by its place."""
         return self.facts.definitions[place]
 
     def is_class(self, place: int) -> bool:
-        """Whether a place is that of a class."""
         return place != FILE and self.facts.definitions[place].sort in CLASS_SORTS
 
 
@@ -41,14 +39,13 @@ Made = TypeVar("Made")
 
 
 class Tables(Generic[Table]):
-    """The tables of a project's files, made when they are first needed."""
+    """The tables of a project's files, created on demand."""
 
     def __init__(self, make: Callable[[FileFacts], Table], *, most: int) -> None:
         self._make, self._most = make, most
         self._projects: WeakKeyDictionary[Project, dict[str, Table]] = WeakKeyDictionary()
 
     def of(self, project: Project, facts: FileFacts) -> Table:
-        """The table of a file, by its facts."""
         known = self._projects.setdefault(project, {})
         table = known.get(facts.path)
         if table is None or table.facts is not facts:
@@ -59,14 +56,13 @@ class Tables(Generic[Table]):
 
 
 class PerProject(Generic[Made]):
-    """One value for each project, made when it is first asked for."""
+    """One value per project, created on demand."""
 
     def __init__(self, make: Callable[[Project], Made]) -> None:
         self._make = make
         self._known: WeakKeyDictionary[Project, Made] = WeakKeyDictionary()
 
     def of(self, project: Project) -> Made:
-        """The value of a project."""
         known = self._known.get(project)
         if known is None:
             known = self._known[project] = self._make(project)

@@ -1,4 +1,4 @@
-"""Chains and types as text, split at marks outside of brackets; paths of folders."""
+"""Splitting of chains and types at separators outside of brackets; paths of folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLOSING: Final = ">)]}"
 
 
 def closing(text: str, at: int) -> int:
-    """The place of the bracket that closes the one at a place; the last character if none does."""
+    """The index of the bracket that closes the one at an index; the last character if none does."""
     depth = 0
     for place in range(at, len(text)):
         each = text[place]
@@ -27,7 +27,7 @@ def closing(text: str, at: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def split(text: str, mark: str = ",") -> tuple[str, ...]:
-    """The parts between marks that are outside of all brackets."""
+    """The parts between separators that are outside of all brackets."""
     if mark not in text:
         return (text,)
     parts, begin, at = [], 0, 0
@@ -42,7 +42,7 @@ def split(text: str, mark: str = ",") -> tuple[str, ...]:
 
 
 def joined(folder: str, path: str) -> str:
-    """A path below a folder, without dots; it begins with `..` if it leads out of the project."""
+    """A normalised path below a folder; begins with `..` if it leads out of the project."""
     made = posixpath.normpath(posixpath.join(folder, path))
     return "" if made == "." else made
 
@@ -53,14 +53,14 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """The folders around a path, the nearest first; the last is the root, an empty path."""
+    """The folders around a path, nearest first; the last is the root, an empty path."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def shared_folders(one: str, other: str) -> int:
-    """How many folders two paths begin with together."""
+    """The number of leading folders that two paths share."""
     count = 0
     for left, right in zip(one.split("/"), other.split("/"), strict=False):
         if left != right:

@@ -1,4 +1,4 @@
-"""Source files in memory, whole: a workspace read from disk, or the files of a commit. Without any store."""
+"""Source files in memory: a workspace read from disk, or the files of a commit. Needs no store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSED_OVER = frozenset({"node_modules", "__pycache__", "target", "vendor"})
 
 
 class Sources(ABC):
-    """Source files by their facts; a `Project` for resolvers. `paths` are all files that there are."""
+    """Source files by their facts; a `Project` for resolvers. `paths` are all existing files."""
 
     def __init__(self, facts: Iterable[FileFacts], paths: Iterable[str]) -> None:
         self._facts: dict[str, FileFacts] = {}
@@ -44,7 +44,6 @@ class Sources(ABC):
         return tuple(self._facts)
 
     def links(self, path: str) -> FileLinks:
-        """The links of one file."""
         return resolve(self._facts[path], self)
 
     def facts(self, path: str) -> FileFacts | None:
@@ -67,7 +66,7 @@ class Sources(ABC):
 
 
 class Tree(Sources):
-    """All source files below a directory that can be read: for judging readers and resolvers."""
+    """All readable source files below a directory, for evaluating readers and resolvers."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

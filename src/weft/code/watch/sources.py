@@ -1,6 +1,6 @@
-"""Sources of file changes for a watcher: notifications of the system, folder by folder, or polling.
+"""Sources of file changes for a watcher: notifications of the system per folder, or polling.
 
-Only folders that a walk goes into are watched: what a .gitignore names, as `node_modules`, costs nothing.
+Only folders that the walk enters are watched: ignored ones such as `node_modules` cost nothing.
 """
 
 from __future__ import annotations
@@ -26,18 +26,16 @@ Mark = tuple[int, int, int]
 
 
 class ChangeSource(Protocol):
-    """Tells of paths that changed, from the root on, through `told`: "" where it may be anything."""
+    """Reports changed paths, relative to the root, through `told`; "" if it may be anything."""
 
     told: queue.SimpleQueue[str]
     problem: str  # why it tells no more; nothing as long as it does
 
-    def close(self) -> None:
-        """Tells no more."""
-        ...
+    def close(self) -> None: ...
 
 
 class SystemSource:
-    """What the system tells of these folders, and of no folder in them. Raises OSError if it will not tell of all."""
+    """System notifications for these folders, not recursive. Raises OSError if one cannot be watched."""
 
     def __init__(self, root: Path, folders: Sequence[str]) -> None:
         from watchfiles._rust_notify import RustNotify  # its documented way to be used on a thread of one's own
@@ -83,7 +81,7 @@ class SystemSource:
 
 
 class PollingSource:
-    """Looks at every file again and again, as often as costs little."""
+    """Checks every file periodically, at an interval that keeps the cost low."""
 
     def __init__(self, root: Path, ignore: tuple[str, ...]) -> None:
         self.told: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -106,7 +104,7 @@ class PollingSource:
             pause_s = max(POLL_S, (time.monotonic() - began_s) * POLL_SHARE)
 
     def _marks(self) -> dict[str, Mark]:
-        """What changes with each file: a path that is gone meanwhile is left out."""
+        """The marks of all files; files that disappear meanwhile are left out."""
         if not self._root.is_dir():
             return {}
         walked = walk(self._root, self._root, wanted=lambda name: True, ignore=self._ignore)

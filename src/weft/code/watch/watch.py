@@ -1,7 +1,7 @@
-"""The watcher of a workspace: saved files are indexed, one transaction for each batch.
+"""The watcher of a workspace: saved files are indexed, one transaction per batch.
 
-idle → detecting → debouncing → rebuilding → idle. Several processes may watch one workspace: the indexer's lock lets
-one of them work, and the others then find nothing to do.
+idle → detecting → debouncing → rebuilding → idle. Several processes may watch one workspace: the indexer's lock admits
+one of them, and the others then find nothing to do.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _log = logging.getLogger("weft.watch")
 
 
 class WatchedBatch(Struct, frozen=True, kw_only=True):
-    """What a watcher did at once: how many files were looked at, what became of them, why not if it failed."""
+    """One batch of a watcher: the number of files checked, the results, and the reason of a failure."""
 
     files: int
     whole: bool
@@ -58,12 +58,11 @@ class WatchedBatch(Struct, frozen=True, kw_only=True):
 
     @property
     def changed(self) -> bool:
-        """Whether the graph says anything else since."""
+        """Whether the graph changed."""
         return any(self.counts.get(name) for name in CHANGES)
 
     @property
     def line(self) -> str:
-        """In a line."""
         what = "everything" if self.whole else ", ".join(self.names)
         if not self.whole and self.files > len(self.names):
             what += f" and {self.files - len(self.names):,} more"
@@ -75,9 +74,9 @@ Tell = Callable[[WatchedBatch], None]
 
 
 class Watcher:
-    """Watches one workspace on a thread of its own until `stop`. Never raises: what goes wrong is in `note`.
+    """Watches one workspace on a thread of its own until `stop`. Never raises: problems are in `note`.
 
-    One that nothing is indexed of is left alone until somebody indexes it; with `first` it is indexed first.
+    A workspace that is not indexed is left alone until it is; with `first` it is indexed first.
     """
 
     def __init__(self, ctx: CallContext, *, tell: Tell | None = None, first: bool = False) -> None:
@@ -97,29 +96,28 @@ class Watcher:
 
     @property
     def note(self) -> str:
-        """What is wrong, or was when it last tried; nothing if all is well."""
+        """The present problem, or that of the last attempt; empty without one."""
         return self._trouble_note or self._source_note
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Files that changed and are not indexed yet."""
+        """Changed files that are not indexed yet."""
         heard = [path for path in tuple(self._heard) if path]
         more = walked_among(self._root, heard, ignore=self._ctx.settings.ignore) if heard else ()
         return tuple(dict.fromkeys((*self._pending, *more)))
 
     def start(self) -> Watcher:
-        """Begins."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Asks it to end, and does not wait."""
+        """Requests the end without waiting."""
         self._stop.set()
         if (source := self._source) is not None:
             source.told.put("")  # wakes it
 
     def join(self, seconds: float) -> bool:
-        """Waits until it has ended, so long at most; whether it has."""
+        """Waits for the end, up to a time limit; returns whether it ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -146,7 +144,7 @@ class Watcher:
         self.state = "not_started"
 
     def _serve(self) -> None:
-        """Waits for changes, for a while at most, and indexes them."""
+        """Waits for changes, up to a time limit, and indexes them."""
         if not self._root.is_dir():
             self._unwatch()
             self._trouble("the workspace is gone: it is watched again when it is back")
@@ -176,7 +174,7 @@ class Watcher:
         self.state = "idle"
 
     def _gather(self, source: ChangeSource) -> None:
-        """What else changes, until nothing does for a while or it has been long."""
+        """Collects further changes until none arrives for a while, up to a time limit."""
         self.state = "debouncing"
         until_s = time.monotonic() + MAX_WAIT_S
         while not self._stop.is_set() and (left_s := until_s - time.monotonic()) > 0:
@@ -186,7 +184,7 @@ class Watcher:
                 break
 
     def _watching(self) -> ChangeSource:
-        """The system's word on every folder; where it will not give it, by looking."""
+        """System notifications for every folder, or polling if the system refuses."""
         ignore = self._ctx.settings.ignore
         for _ in range(TRIES):
             folders = walk(self._root, self._root, wanted=lambda name: False, ignore=ignore).folders
@@ -211,8 +209,10 @@ class Watcher:
     # ---- what to index
 
     def _take(self) -> None:
-        """Adds what was heard to what waits to be indexed. Where folders came or went, others are watched from now on;
-        only then are they indexed, so that nothing in them is missed.
+        """Adds reported changes to the pending files.
+
+        If folders appeared or disappeared, the set of watched folders is updated before indexing, so that no change in
+        them is missed.
         """
         folders: set[str] = set()
         self._sort_out(folders)
@@ -225,7 +225,7 @@ class Watcher:
         self._pending.update(dict.fromkeys(sorted(folders - {""})))
 
     def _sort_out(self, folders: set[str]) -> None:
-        """What was heard, as files that wait and folders that changed: "" where others are passed over than before."""
+        """The reported paths as pending files and changed folders; "" if ignore rules changed."""
         heard, self._heard = self._heard, set()
         if "" in heard:
             self._whole = True
@@ -246,7 +246,7 @@ class Watcher:
     # ---- indexing
 
     def _index(self) -> None:
-        """Indexes what waits. What comes meanwhile waits for the next time."""
+        """Indexes the pending files. Changes that arrive meanwhile wait for the next batch."""
         if not self._first and not is_indexed(self._ctx):
             self._pending.clear()
             self._whole = False
@@ -288,7 +288,6 @@ class Watcher:
 
 
 def _drained(told: queue.SimpleQueue[str]) -> set[str]:
-    """All that was told."""
     found: set[str] = set()
     while True:
         try:
@@ -298,7 +297,7 @@ def _drained(told: queue.SimpleQueue[str]) -> set[str]:
 
 
 def counts_of(done: CodeIndexed) -> dict[str, int]:
-    """What an indexing did, in numbers; those that are nothing are left out."""
+    """The counts of an indexing run that are not zero."""
     return {name: count for name in COUNTS if (count := getattr(done, name))}
 
 
@@ -306,13 +305,13 @@ def counts_of(done: CodeIndexed) -> dict[str, int]:
 
 
 def watches(ctx: CallContext) -> bool:
-    """Whether this process watches workspaces: as the setting says, else where it serves over HTTP."""
+    """Whether this process watches workspaces: by the setting, else if it serves over HTTP."""
     shop, said = ctx.background, ctx.settings.origins["watch"].origin != "default"
     return shop.serves and (ctx.settings.watch if said else shop.kind == "http")
 
 
 def ensure_watched(ctx: CallContext) -> Watcher | None:
-    """The watcher of this context's workspace, begun if there is none. None where this process watches nothing."""
+    """The watcher of this context's workspace, started if needed. None if this process does not watch."""
     if not watches(ctx) or not ctx.settings.root.is_dir():
         return None
     found: Watcher | None = ctx.background.watch(place_of(ctx), lambda: Watcher(_as_itself(ctx)).start())

@@ -1,7 +1,7 @@
-"""A process that reads source files and resolves what they refer to, for another that writes. Run by `code_workers`.
+"""A process that reads source files and resolves their references for the process that writes. Run by `code_workers`.
 
-Tasks come on its input and answers go to its output, each as a length and a pickle; both ends are weft's own. It ends
-when its input does: whoever started it is gone then, however that came.
+Tasks arrive on standard input and answers leave on standard output, each as a length and a pickle; both ends are weft's
+own. It ends with its input, so it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TASKS_BETWEEN: Final = 50  # two collections of what refers to itself: parsing m
 
 
 class ToRead(Struct, frozen=True, kw_only=True):
-    """A file to be read: new ones with their guard, others with the hash that is known of them."""
+    """A file to be read: a new one with its guard, a known one with its hash."""
 
     path: str
     known: str = ""
@@ -56,7 +56,7 @@ class FilesTask(Struct, frozen=True, kw_only=True):
 
 
 class BytesTask(Struct, frozen=True, kw_only=True):
-    """The task to read what the bytes of source files say."""
+    """The task to parse the bytes of source files."""
 
     redacts: bool
     items: tuple[tuple[FileSnapshot, bytes], ...]
@@ -70,9 +70,9 @@ class BytesTask(Struct, frozen=True, kw_only=True):
 
 
 class TextsTask(Struct, frozen=True, kw_only=True):
-    """The task to read texts, each as the source file at a path; without one, as a piece of Python.
+    """The task to parse texts, each as the source file at a path; without a path, as a piece of Python.
 
-    Of one that cannot be read the answer is Invalid, or TooLarge.
+    The answer for an unreadable text is Invalid or TooLarge.
     """
 
     items: tuple[tuple[str, str], ...]
@@ -111,20 +111,20 @@ resolved_from = msgspec.msgpack.Decoder(list[ResolvedFile]).decode
 
 
 def read_one(root: str, item: ToRead, *, redacts: bool) -> CodeRead:
-    """One file."""
+    """Reads one file."""
     if item.guard is not None:
         return read_new(root, item.path, item.guard, redacts=redacts)
     return read_code(root, item.path, redacts=redacts, known=item.known)
 
 
 def begin_file(*, alone: bool) -> None:
-    """Gives the next file its time, in a process that has limits."""
+    """Starts the time limit of the next file, in a process that has limits."""
     for limits in _limits:
         limit_time(limits.alone_s if alone else limits.among_s)
 
 
 def main(limits: str = "") -> None:
-    """Works until its input ends, within limits if there are any (as JSON)."""
+    """Works until its input ends, within limits (as JSON) if there are any."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is interrupted at a terminal ends it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not come between answers

@@ -1,7 +1,7 @@
-"""Reads and resolves many source files in processes beside this one.
+"""Worker processes that read and resolve many source files.
 
-Those that read have limits of memory and time. A process that dies over a file, or takes too much for it, costs that
-file: it is named, and another process goes on. One that is killed from outside costs nothing but time.
+Processes that read are limited in memory and time. A file that crashes its process or exceeds a limit is named, and
+another process goes on. If a process is killed from outside, its work is repeated.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ Task = FilesTask | BytesTask | TextsTask | ResolveTask
 
 
 def _import_paths() -> list[str]:
-    """Where a process finds what this one does: nothing by a path that depends on where it is started."""
+    """The import paths of this process; none that depends on the working directory."""
     own = str(Path(__file__).resolve().parents[4])
     return [*(each for each in sys.path if isinstance(each, str) and Path(each).is_absolute()), own]
 
 
 class Lost(Exception):
-    """A process ended, or was ended, before it answered, and why."""
+    """A process ended before it answered; the reason."""
 
     def __init__(self, why: Why) -> None:
         super().__init__(LOST[why])
@@ -91,7 +91,7 @@ class Worker:
     """One process."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        """Raises OSError where none can be started."""
+        """Raises OSError if no process can be started."""
         # Isolated: the directory that it is started in is a workspace, whose `json.py` is not the one that is meant.
         command = [sys.executable, "-I", "-c", _MAIN, json.dumps(_import_paths())]
         command += [] if limits is None else [msgspec.json.encode(limits).decode()]
@@ -103,15 +103,14 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """The process."""
         return self._process.pid
 
     def kill(self) -> None:
-        """Ends it, whatever it does; `end` closes its pipes, too."""
+        """Kills the process; `end` closes its pipes, too."""
         self._process.kill()
 
     def ask(self, task: Task) -> bytes:
-        """Its answer. Raises Lost if there is none."""
+        """Sends a task and returns the answer. Raises Lost if there is none."""
         raw = pickle.dumps(task, 5)
         try:
             assert self._process.stdin is not None
@@ -126,7 +125,7 @@ class Worker:
         return answer
 
     def _why(self) -> Why:
-        """Why there is no answer, of a process that ends."""
+        """The reason why a process did not answer."""
         until_s = time.monotonic() + END_S
         with suppress(OSError, AttributeError):  # somebody else's word for it, or no Unix
             while time.monotonic() < until_s:
@@ -163,21 +162,24 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class Hand:
-    """The process that a thread has: another one when it is lost."""
+    """The worker process of a thread; it is replaced when it is lost."""
 
     def __init__(self, worker: Worker, limits: Limits | None = None) -> None:
         self.worker, self._limits = worker, limits
         self._over = False
 
     def stop(self) -> None:
-        """Ends the process for good. Any thread may: who waits for an answer gets Lost, and closes its pipes."""
+        """Ends the process for good. Any thread may call it: a thread that waits for an answer gets Lost and closes its
+        pipes.
+        """
         self._over = True
         self.worker.kill()
 
     def ask(self, task: Task) -> bytes:
-        """The answer to a task. Raises Lost where it, or a part of it, is at fault; OSError where none can be started.
+        """The answer to a task. Raises Lost if the task or a part of it is at fault; OSError if no process can be
+        started.
 
-        A process may end for what it did before, or because somebody ended it: then another is asked.
+        A process may have ended for another reason: then the task is sent to a new one.
         """
         tried = 0
         while True:
@@ -195,7 +197,7 @@ class Hand:
 
 
 class Workers(Generic[Answer]):
-    """As many processes as there are processors, for tasks of one sort, each handed out when a process is free."""
+    """One worker per processor, for tasks of one kind, each handed out when a worker is free."""
 
     def __init__(
         self,
@@ -203,14 +205,14 @@ class Workers(Generic[Answer]):
         lost: Callable[[Task, Why], Answer],
         limits: Limits | None = None,
     ) -> None:
-        """`lost` is the answer for a task of one file that a process died over; processes have these `limits`."""
+        """`lost` gives the answer for a task whose file crashed its process; processes have these `limits`."""
         self._decode, self._lost, self._limits = decode, lost, limits
         self._answers: queue.Queue[Sequence[Answer] | BaseException | None] = queue.Queue(WAITING_ANSWERS)
         self._over = threading.Event()
         self._lock = threading.Lock()
 
     def run(self, tasks: Sequence[Task], workers: Sequence[Worker]) -> Iterator[Answer]:
-        """Answers, in whatever order. Ends the processes."""
+        """Yields answers in any order, then ends the processes."""
         left = iter(tasks)
         threads = [threading.Thread(target=self._serve, args=(each, left), daemon=True) for each in workers]
         for thread in threads:
@@ -249,7 +251,7 @@ class Workers(Generic[Answer]):
             self._answers.put(None)
 
     def _answered(self, hand: Hand, task: Task) -> Sequence[Answer]:
-        """The answers to a task; where the process dies over it, file by file, to find the one at fault."""
+        """The answers to a task; if its process crashes, file by file, to find the one at fault."""
         try:
             return self._decode(hand.ask(task))
         except Lost as lost:
@@ -259,7 +261,7 @@ class Workers(Generic[Answer]):
 
 
 def read_files(root: str, items: Sequence[ToRead], *, redacts: bool) -> Generator[CodeRead, None, None]:
-    """Reads many files, in processes, in whatever order."""
+    """Reads many files in worker processes; yields results in any order."""
     tasks = [FilesTask(root=root, redacts=redacts, items=tuple(some)) for some in in_slices(items, FILES_PER_TASK)]
 
     def lost(task: Task, why: Why) -> CodeRead:
@@ -278,7 +280,7 @@ def read_files(root: str, items: Sequence[ToRead], *, redacts: bool) -> Generato
 
 
 def is_small(root: str, path: str) -> bool:
-    """Whether a file takes little to read, whatever is in it."""
+    """Whether a file is cheap to read, whatever it contains."""
     if language_of(path) is None:
         return True
     try:
@@ -290,7 +292,7 @@ def is_small(root: str, path: str) -> bool:
 def resolve_files(
     workspace: IndexedProject, facts: FactsFile, paths: Sequence[str]
 ) -> Generator[ResolvedFile, None, None]:
-    """Resolves files, in processes where that is of use, in whatever order."""
+    """Resolves files, in worker processes if that pays off; yields results in any order."""
     tasks = [
         ResolveTask(facts=str(facts.path), root=workspace.root, project=workspace.project, items=tuple(some))
         for some in in_slices(paths, FILES_PER_TASK)

@@ -1,15 +1,15 @@
-"""Readers of syntax trees, one package for each language, with a `LanguageReader` in it.
+"""Readers of syntax trees, one package per language, each with a `LanguageReader`.
 
-The language's query is run once over a file. Its captures are of two sorts. These make definitions, for all languages
-alike (see `weft.code.parse.definitions`):
+The language's query runs once over a file. Captures of the first sort create definitions, alike for all languages (see
+`weft.code.parse.definitions`):
 
-- `@definition.<sort>` with `@name`: a class or a function, whole. One that is found twice by the same name counts from
-  its first match on (with its decorators, with `export`); the last match is what `describe` gets.
-- `@receiver` beside them: the class that a function belongs to although it stands outside of it (Go).
-- `@leading`: belongs to the definition that comes next, if only blanks stand between (attributes, doc comments).
-- `@scope` with `@name`: no symbol, but what stands inside is called after it (`impl`, `namespace`, `mod`).
+- `@definition.<sort>` with `@name`: a class or a function. If one is found twice by the same name, it begins with its
+  first match (with decorators, with `export`); the last match is passed to `describe`.
+- `@receiver` beside them: the class of a function that is declared outside of it (Go).
+- `@leading`: belongs to the next definition if only blanks are between (attributes, doc comments).
+- `@scope` with `@name`: no symbol, but a prefix of the names inside it (`impl`, `namespace`, `mod`).
 
-All other matches are the reader's own, and come to `read` as the query made them.
+All other matches are passed to `read` as the query made them.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ class LanguageReader(Protocol):
     """Reads one language. Pure: no store, no disk."""
 
     def describe(self, parsed: ParsedSource, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
-        """The description of one definition; `qualifier` is the first part of its key, empty at the top."""
+        """The description of one definition; `qualifier` is the first part of its key, empty at the top level."""
         ...
 
     def read(self, parsed: ParsedSource, path: str, matches: Sequence[Match], owner_at: OwnerAt) -> Rest:
-        """Imports, references and bindings, each in the order in which they stand."""
+        """Imports, references and bindings, each in source order."""
         ...
 
 
 @cache
 def reader_of(language: Language) -> LanguageReader:
-    """The reader of a language; loaded when first needed."""
+    """The reader of a language; loaded lazily."""
     module = importlib.import_module(f"{__name__}.{language.reader_name}.reader")
     reader: LanguageReader = module.READER
     return reader

@@ -1,8 +1,8 @@
-"""Readers of languages with block scopes and declared types (Go, Java): which binding of a name holds on which line.
+"""Base of readers for languages with block scopes and declared types (Go, Java).
 
-Facts record the line on which a name is bound, but no blocks: the last binding before a line counts. So where a block
-ends in which a name was bound again, the outer binding is repeated on the last line of the block (on the line after it
-if the whole block is on one line).
+Facts record the line on which a name is bound, but no blocks: the last binding before a line counts. So at the end of a
+block that rebinds a name, the outer binding is repeated on the last line of the block (on the line after it if the
+whole block is on one line).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TypeParameters = Mapping[str, str]  # type parameters in scope, each with the ty
 
 
 class Bound(Struct, frozen=True):
-    """A binding and its place; `node` is its name in the tree, None for a name without a scope of its own (a field)."""
+    """A binding and its place; `node` is its name in the tree, None for a name without a scope (a field)."""
 
     owner: int
     name: str
@@ -35,12 +35,11 @@ class Bound(Struct, frozen=True):
     node: Node | None = None
 
     def binding(self) -> Binding:
-        """The binding as facts hold it."""
         return Binding(self.owner, self.name, self.chain, self.declared, self.line)
 
 
 class BlockReading:
-    """One file while it is read. A subclass has a method `read_<capture>` for each capture of the language's query."""
+    """Reads one file. Subclasses have a method `read_<capture>` for each capture of the language's query."""
 
     def __init__(self, owner_at: OwnerAt) -> None:
         self.owner_at = owner_at
@@ -58,7 +57,6 @@ class BlockReading:
                 read(nodes[0])
 
     def sight(self, byte: int) -> TypeParameters:
-        """The type parameters in scope at a byte."""
         if not self.generic:
             return {}
         found: dict[str, str] = {}
@@ -72,7 +70,7 @@ class BlockReading:
         self.references.append(Reference(self.owner_at(node.start_byte), form, chain, line, arguments))
 
     def facts(self, scope_of: Callable[[Node], Node | None], else_known: frozenset[str]) -> Rest:
-        """Everything read; see `settled` for the bindings."""
+        """All facts read; see `settled` for the bindings."""
         return Rest(
             imports=tuple(self.imports),
             references=tuple(self.references),
@@ -86,7 +84,7 @@ def settled(
 ) -> tuple[Binding, ...]:
     """The bindings in order. A name of `else_known` means something else outside the block that binds it.
 
-    Where such a block ends, the name is bound to nothing: an empty chain.
+    Where such a block ends, the name is bound to an empty chain.
     """
     groups: dict[tuple[int, str], list[Bound]] = {}
     for each in bound:

@@ -13,7 +13,7 @@ _STARS: Final = re.compile(r"^\s*\*? ?")
 
 
 def comment_above(raw: bytes, start: int) -> str:
-    """The lines of `//`, or the comment of `/* */`, that end on the line above a byte; without its marks."""
+    """The comment (`//` lines or `/* */`) that ends on the line above a byte, without its markers."""
     above = _lines_above(raw, start)
     last = next(above, b"").strip()
     if last.endswith(b"*/"):
@@ -27,7 +27,7 @@ def comment_above(raw: bytes, start: int) -> str:
 
 
 def _lines_above(raw: bytes, start: int) -> Iterator[bytes]:
-    """The lines above the one that a byte is on, from below, not too many."""
+    """The lines above a byte, bottom up, within a limit."""
     end = raw.rfind(b"\n", 0, start)
     for _ in range(MAX_COMMENT_LINES):
         if end < 0:

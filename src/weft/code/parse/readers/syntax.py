@@ -25,7 +25,7 @@ def text_of(node: Node) -> str:
 
 
 def compact(node: Node) -> str:
-    """The source text without white space: a dotted name that spans several lines."""
+    """The source text without white space, for dotted names that span several lines."""
     return "".join(text_of(node).split())
 
 
@@ -35,7 +35,7 @@ def one_line(raw: bytes) -> str:
 
 
 def enclosing(node: Node, kinds: Collection[str]) -> Node | None:
-    """The nearest node around this one that is of one of these kinds."""
+    """The nearest ancestor of one of these kinds."""
     around = node.parent
     while around is not None and around.type not in kinds:
         around = around.parent
@@ -63,9 +63,9 @@ def first_inside(node: Node, _: object) -> tuple[str, Node | str | None]:
 
 
 class ChainRules(Generic[Context]):
-    """How a language writes expressions as chains: a rule for each kind of node that is a step, and one for the start.
+    """A language's rules for expressions as chains: one per kind of step, and one for the start.
 
-    `dotted` are kinds whose text is taken as it stands where it matches `plain`: names joined by dots.
+    `dotted` are kinds whose text is taken as written if it matches `plain`: names joined by dots.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ChainRules(Generic[Context]):
         self._most_steps, self._most_characters = most_steps, most_characters
 
     def unwound(self, node: Node | None, context: Context) -> tuple[Node | str | None, str]:
-        """The start of an expression (None without one, or past the most steps), and the steps that follow."""
+        """The start of an expression (None without one, or beyond the limit), and the steps that follow."""
         ends: list[str] = []
         at: Node | str | None = node
         for _ in range(self._most_steps):

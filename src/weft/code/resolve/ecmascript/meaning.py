@@ -70,7 +70,7 @@ class Types:
         return self.alias(found) if found.kind == "named" else self.instance(found, args)
 
     def _parameter(self, path: str, owner: int, name: str, this: Value | None) -> tuple[Value | None] | None:
-        """What a parameter of a class's type is here; None if the name is no such parameter."""
+        """The argument for a type parameter of a class; None if the name is no such parameter."""
         names = self._meaning.names(path)
         around = names.of_class(owner) if names is not None else FILE
         if names is None or around == FILE:
@@ -96,7 +96,7 @@ class Types:
         return self.type(found.path, FILE, bound.chain)
 
     def own(self, path: str, name: str) -> Value | None:
-        """The definition of a type at the top of a file, or what goes by its name."""
+        """The definition of a type at the top level of a file, or one imported under its name."""
         names = self._meaning.names(path)
         if names is None:
             return None
@@ -106,7 +106,7 @@ class Types:
         return Value("named", path, FILE, name) if (FILE, f"type {name}") in names.bindings else None
 
     def definition(self, path: str, owner: int, name: str) -> Value | None:
-        """The meaning of a type's dotted name: a definition, or an alias."""
+        """The definition or alias that a type's dotted name means."""
         first, *rest = name.split(".")
         names = self._meaning.names(path)
         if names is None:
@@ -125,7 +125,7 @@ class Types:
         return found
 
     def named(self, path: str, owner: int, written: str, space: Space) -> Value | None:
-        """The definition that a class's head names: as a value, or else as a type; the other way round for types."""
+        """The definition that a class's heritage names: as a value, else as a type; for types the reverse."""
         found = self.definition(path, owner, written) if space == "type" else None
         found = found or self._meaning.chain(path, owner, written) or self.definition(path, owner, written)
         if found is None and (written in GLOBALS or written in TYPES):
@@ -171,7 +171,6 @@ class MemberSteps:
         return self._given(value, int(function), int(argument))
 
     def member(self, value: Value, name: str) -> Value | None:
-        """A member of a value."""
         key = ("member", value, name)
         return self._meaning.once(key, lambda: self._member(value, name))
 
@@ -197,7 +196,7 @@ class MemberSteps:
         return Value("method", name=name).having(value)
 
     def _of_written(self, value: Value, name: str) -> Value | None:
-        """A member of what has no definition of its own, but is written out: a type, an object, a namespace."""
+        """A member of something without a definition of its own: a type, an object, a namespace."""
         names = self._meaning.names(value.path)
         if names is None:
             return None
@@ -270,7 +269,7 @@ class MemberSteps:
         return OUTSIDE if name in _OF_FUNCTIONS else self._beside(names, value, name)
 
     def _beside(self, names: EcmascriptTable, value: Value, name: str) -> Value | None:
-        """`module.exports = f; module.exports.name = g`: what is exported beside what is all of it."""
+        """`module.exports = f; module.exports.name = g`: a property beside the exported value."""
         whole = names.bindings.get((FILE, "exports.="))
         if whole is None or whole.chain != names.definitions[value.place].key:
             return None
@@ -281,7 +280,7 @@ class MemberSteps:
         return Value("def", value.path, place) if place is not None else None
 
     def _merged(self, names: EcmascriptTable, place: int) -> list[int]:
-        """A class or interface, and others of its name: they are one."""
+        """A class or interface merged with others of its name."""
         key = names.definitions[place].key
         return [place, *(each for each in names.top.get(key.partition("~")[0], ()) if each != place)]
 
@@ -299,7 +298,7 @@ class MemberSteps:
         return self._meaning.bound(value.path, place, bound, receiver) if bound is not None else None
 
     def _inherited(self, names: EcmascriptTable, value: Value, name: str) -> Value | None:
-        """The member of a base; outside if one of them is, and none of the project's own has it."""
+        """A member of a base; outside if a base is external and none of the project's own has it."""
         definition, types = names.definitions[value.place], self._meaning.types
         args = names.bindings.get((value.place, "extends")) if value.kind == "of" else None
         outside = False
@@ -349,7 +348,7 @@ class MemberSteps:
         return self._meaning.bound(value.path, value.place, bound, value.first) if bound is not None else None
 
     def _element(self, value: Value, index: str) -> Value | None:
-        """The value of an element, or of a loop variable over a value."""
+        """The value of an element, or of a loop variable."""
         if value.kind == "outside":
             return OUTSIDE
         if value.kind == "promise" and value.first is not None:
@@ -368,7 +367,7 @@ class MemberSteps:
         return None
 
     def _given(self, value: Value, function: int, argument: int) -> Value | None:
-        """What a function that is passed as an argument gets as one of its own."""
+        """A parameter of a function that is passed as an argument."""
         if value.kind == "method":
             return given(value, function, argument)
         if value.kind == "module":
@@ -389,7 +388,7 @@ class MemberSteps:
         return self._meaning.types.type(function.path, function.place, parts[at], function.first)
 
     def _parameter(self, value: Value, at: int) -> Value | None:
-        """What a definition takes as its parameter of that number, as declared."""
+        """The declared type of a definition's parameter by index."""
         names = self._meaning.names(value.path)
         if names is None:
             return None
@@ -406,7 +405,7 @@ MAX_STEPS: Final = 50_000  # of one file
 
 
 class Meaning:
-    """Works out meanings as one file sees them. Everything is remembered while that file is resolved."""
+    """Computes meanings as seen from one file. Everything is cached while that file is resolved."""
 
     def __init__(self, project: Project) -> None:
         self.types = Types(self)
@@ -416,11 +415,9 @@ class Meaning:
         self._modules: dict[tuple[str, str], NamedModule] = {}
 
     def names(self, path: str) -> EcmascriptTable | None:
-        """The facts of a file by name."""
         return names_of(self._project, path)
 
     def module(self, path: str, name: str) -> NamedModule:
-        """The module that a file imports by a name."""
         key = (path, name)
         if key not in self._modules:
             self._modules[key] = module_of(self._project, path, name)
@@ -551,7 +548,7 @@ class Meaning:
         return own_type if own_type is not None else self._passed_on(path, names, name, space)
 
     def _passed_on(self, path: str, names: EcmascriptTable, name: str, space: Space) -> Value | None:
-        """A name that comes by `export * from`, or is a member of `module.exports`."""
+        """A name re-exported by `export * from`, or a member of `module.exports`."""
         for star in names.stars:
             found = self.imported(path, Imported(star.module, name, "", 0), space)
             if found is not None and found.kind != "outside":
@@ -561,7 +558,7 @@ class Meaning:
         return self.members.member(held, name) if held is not None else None
 
     def _whole(self, path: str, names: EcmascriptTable, name: str) -> Value | None:
-        """The default export; or all that `module.exports` is, if it is not a table of names."""
+        """The default export, or all of `module.exports` if it is not an object of names."""
         place = names.value_place("default") if name == "default" else None
         if place is not None:
             return Value("def", path, place)

@@ -23,7 +23,7 @@ _CONFIGS: Final = ("tsconfig.json", "jsconfig.json")
 
 
 class Paths(Struct, frozen=True):
-    """What a configuration says of module names: where they begin, and which patterns stand for what."""
+    """Module settings of a configuration: the base directory, and the patterns of `paths`."""
 
     folder: str | None = None  # `baseUrl`, as a folder of the project
     patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()  # with the folders that they stand for
@@ -39,7 +39,7 @@ class NodePackage(Struct, frozen=True):
 
 @lru_cache(maxsize=1_024)
 def loose_json(text: str) -> Mapping[str, Any]:
-    """A JSON object that may have comments and trailing commas; empty if it is none."""
+    """A JSON object that may have comments and trailing commas; empty if it is invalid."""
     if len(text) > MAX_SETTINGS_CHARACTERS:
         return {}
     try:
@@ -55,7 +55,7 @@ def loose_json(text: str) -> Mapping[str, Any]:
 
 
 def _plain_json(text: str) -> str:
-    """The same without comments, and without commas before a closing bracket."""
+    """The text without comments and trailing commas."""
     kept: list[str] = []
     at, comma = 0, -1  # place in `kept` of a comma that nothing but blanks follows
     while at < len(text):
@@ -95,7 +95,7 @@ def _package(project: Project, folder: str) -> NodePackage:
 
 
 def workspace_package(project: Project, name: str) -> NodePackage | None:
-    """The package of that name, if it is one of a workspace that the project describes."""
+    """The package of that name, if a workspace of the project contains it."""
     folder = _KNOWN.of(project).workspaces(project).get(name)
     return None if folder is None else _package(project, folder)
 
@@ -140,7 +140,7 @@ def _over(below: Paths, own: Paths) -> Paths:
 
 
 def _own_paths(options: object, folder: str, inherited: str | None) -> Paths:
-    """What one file says itself; `inherited` is the `baseUrl` of those that it extends, from which its paths begin."""
+    """The settings in one file; its paths are relative to `inherited`, the `baseUrl` of those that it extends."""
     if not isinstance(options, dict):
         return Paths()
     start, patterns, output = options.get("baseUrl"), options.get("paths"), options.get("outDir")
@@ -168,7 +168,7 @@ def _references(says: Mapping[str, Any], folder: str) -> list[str]:
 
 
 class _Known:
-    """The packages of a project, and those that its workspaces name; read once."""
+    """The packages of a project and of its workspaces; read once."""
 
     def __init__(self) -> None:
         self._files: Sequence[str] = ()
@@ -199,7 +199,7 @@ _KNOWN: Final = PerProject(lambda project: _Known())
 
 
 def _members(project: Project, root: str, folders: frozenset[str]) -> list[str]:
-    """The folders that a workspace's patterns name, in order."""
+    """The folders that a workspace's patterns match, in order."""
     patterns = _patterns(_package(project, root).says) + _pnpm(project.text(joined(root, "pnpm-workspace.yaml")))
     taken = [joined(root, each.rstrip("/")) for each in patterns if not each.startswith("!")]
     left_out = [joined(root, each[1:].rstrip("/")) for each in patterns if each.startswith("!")]
@@ -232,7 +232,7 @@ def _pnpm(text: str | None) -> list[str]:
 
 
 def _matches(folder: str, pattern: str) -> bool:
-    """Whether a folder is one that a pattern means: `*` for one step, `**` for any number."""
+    """Whether a folder matches a pattern: `*` for one step, `**` for any number."""
     steps, parts = folder.split("/"), pattern.split("/")
     if "**" in parts:
         at = parts.index("**")
@@ -259,7 +259,7 @@ _COMPILED: Final = frozenset({"dist", "lib", "build", "out", "esm", "cjs", "es",
 
 
 class NamedModule(Struct, frozen=True):
-    """What a module's name means: a file of the project, something outside, or neither: it cannot be told."""
+    """The meaning of a module name: a file of the project, something outside, or neither if it is ambiguous."""
 
     path: str = ""
     external: str = ""
@@ -305,7 +305,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _file(project: Project, path: str) -> str:
-    """The source file that a path without (or with) a suffix means; empty without one."""
+    """The source file of a path with or without a suffix; empty without one."""
     if path.startswith(".."):
         return ""
     found = _direct(project, path)
@@ -321,7 +321,7 @@ def _file(project: Project, path: str) -> str:
 
 
 def _direct(project: Project, path: str) -> str:
-    """A file by its path, with the suffix that it is written with, another, or none."""
+    """A file by its path, with the given suffix, another, or none."""
     stem, suffix = posixpath.splitext(path)
     for other in _WRITTEN.get(suffix, ()):
         if project.exists(stem + other):
@@ -336,7 +336,7 @@ def _index(project: Project, path: str) -> str:
 
 
 def _by_paths(project: Project, folder: str, name: str) -> str:
-    """What `paths` and `baseUrl` of the configuration say."""
+    """Resolves by `paths` and `baseUrl` of the configuration."""
     says = paths_of(project, folder)
     best: tuple[str, ...] = ()
     length, middle = -1, ""
@@ -356,7 +356,7 @@ def _by_paths(project: Project, folder: str, name: str) -> str:
 
 
 def _imported(project: Project, own: NodePackage, name: str) -> str:
-    """What `imports` of the package says of `#name`."""
+    """Resolves `#name` by `imports` of the package."""
     says = own.says.get("imports")
     for target in _targets(says, name) if isinstance(says, dict) else ():
         found = _source(project, own, target)
@@ -366,7 +366,7 @@ def _imported(project: Project, own: NodePackage, name: str) -> str:
 
 
 def _entry(project: Project, package: NodePackage, rest: str) -> str:
-    """The file that a package shows by that name: by `exports`, by the fields of old, or where it stands."""
+    """The entry file of a package: by `exports`, by older fields, or by convention."""
     says = package.says
     exports = says.get("exports")
     targets: list[str] = []
@@ -386,13 +386,13 @@ def _entry(project: Project, package: NodePackage, rest: str) -> str:
 
 
 def _is_compiled(package: NodePackage, path: str) -> bool:
-    """Whether a file looks like what a compiler made: declarations alone, or below a folder for such."""
+    """Whether a file looks compiled: declarations only, or below an output folder."""
     inside = path.removeprefix(f"{package.folder}/").split("/") if package.folder else path.split("/")
     return path.endswith((".d.ts", ".d.mts", ".d.cts")) or (len(inside) > 1 and inside[0] in _COMPILED)
 
 
 def _source(project: Project, package: NodePackage, target: str) -> str:
-    """The source of a file that a package names: itself, or what it is compiled from."""
+    """The source of a file that a package names: itself, or the file it is compiled from."""
     if not target.startswith("."):
         target = f"./{target}"
     path = joined(package.folder, target)
@@ -417,7 +417,7 @@ def _source(project: Project, package: NodePackage, target: str) -> str:
 
 
 def _plain_file(project: Project, path: str) -> str:
-    """As `_file`, without looking into a folder's package.json: one leads to the other."""
+    """Like `_file`, without reading a folder's package.json, which would recurse."""
     if path.startswith(".."):
         return ""
     for declared, suffix in ((".d.ts", ".js"), (".d.mts", ".mjs"), (".d.cts", ".cjs")):
@@ -428,7 +428,7 @@ def _plain_file(project: Project, path: str) -> str:
 
 
 def _targets(table: dict[str, Any], name: str) -> Iterator[str]:
-    """What a table of `exports` or `imports` says of a name, by itself or by the longest pattern."""
+    """The targets of a name in `exports` or `imports`, by itself or by the longest pattern."""
     if name in table:
         yield from _leaves(table[name], 0)
         return
@@ -443,7 +443,7 @@ def _targets(table: dict[str, Any], name: str) -> Iterator[str]:
 
 
 def _leaves(value: object, depth: int) -> Iterator[str]:
-    """The paths that conditions lead to, the likeliest first."""
+    """The paths at the leaves of conditions, most likely first."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < MAX_CONDITION_DEPTH:

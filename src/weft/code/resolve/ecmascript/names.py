@@ -16,13 +16,12 @@ Space = Literal["value", "type"]  # one name may be both
 
 
 class Value(NamedTuple):
-    """What an expression is, as far as it is known.
+    """The known value of an expression.
 
-    `kind`: `def` (a definition itself; what it is called on, if that is known, in `args`), `of` (an instance of one),
-    `object` (an object with functions, by its key), `space` (a namespace), `alias` and `shape` (an object's type, by
-    name and as written), `named` (a type by another name), `module` (a file's exports), `function` (of a written
-    type), `method` (of a built-in type), one of the built-in types (list, map, promise, record, tuple), `union`,
-    `outside`.
+    `kind`: `def` (a definition itself; its receiver, if known, in `args`), `of` (an instance of one), `object` (an
+    object with functions, by its key), `space` (a namespace), `alias` and `shape` (an object's type, by name and as
+    written), `named` (a type by another name), `module` (a file's exports), `function` (of a written type), `method`
+    (of a built-in type), one of the built-in types (list, map, promise, record, tuple), `union`, `outside`.
     """
 
     kind: str
@@ -33,13 +32,12 @@ class Value(NamedTuple):
     nested: int = 0
 
     def having(self, *args: Value | None) -> Value:
-        """The same with arguments; those that are nested too deep are not told."""
+        """The same with arguments; too deeply nested ones are dropped."""
         kept = tuple(each if each is not None and each.nested < MAX_NESTED else None for each in args)
         return self._replace(args=kept, nested=1 + max((each.nested for each in kept if each is not None), default=0))
 
     @property
     def first(self) -> Value | None:
-        """Its first argument."""
         return self.args[0] if self.args else None
 
 
@@ -126,23 +124,23 @@ class EcmascriptTable(FileTable):
         return next(iter(self.members.get((place, name), ())), None) if place != FILE else None
 
     def value_place(self, name: str, *left_out: str) -> int | None:
-        """The definition at the top that a name means as a value, but none of some sorts."""
+        """The top-level definition that a name means as a value, except those of some sorts."""
         found = self.top.get(name, ())
         return next((place for place in found if self.definitions[place].sort not in ("interface", *left_out)), None)
 
     def is_space(self, key: str) -> bool:
-        """Whether anything stands in a namespace of that key."""
+        """Whether a namespace of that key has members."""
         return any(each == key or each.startswith((f"{key}::", f"{key}.")) for each in self.spaces)
 
     def type_place(self, name: str) -> int | None:
-        """The definition at the top that a name means as a type."""
+        """The top-level definition that a name means as a type."""
         found = self.top.get(name, ())
         return next(
             (place for place in found if self.definitions[place].sort in CLASS_SORTS), found[0] if found else None
         )
 
     def nearest(self, owner: int, name: str) -> int | None:
-        """The definition of that name that stands beside an owner, or beside what is around it (a namespace)."""
+        """The definition of that name in the scope of an owner, or in a namespace around it."""
         if owner == FILE:
             return None
         steps = self.definitions[owner].key.split("::")
@@ -153,7 +151,7 @@ class EcmascriptTable(FileTable):
         return None
 
     def of_class(self, place: int) -> int:
-        """The class that a definition is a member of, itself if it is a class, FILE without one."""
+        """The class of a member, the class itself, or FILE without one."""
         if place == FILE or self.definitions[place].sort in CLASS_SORTS:
             return place
         return self.definitions[place].parent
@@ -163,14 +161,14 @@ _TABLES: Final = Tables(EcmascriptTable, most=MAX_KEPT_FILES)
 
 
 def names_of(project: Project, path: str) -> EcmascriptTable | None:
-    """The facts of a file by name; the project is asked each time."""
+    """The facts of a file by name; always queried from the project."""
     facts = project.facts(path)
     return None if facts is None else _TABLES.of(project, facts)
 
 
 @lru_cache(maxsize=20_000)
 def parts_of(chain: str) -> tuple[str, tuple[str, ...]]:
-    """What a chain begins with, and its steps: `.name`, `()`, `[n]`, `@n@k`. A construction is one with its `()`."""
+    """The first name of a chain, and its steps: `.name`, `()`, `[n]`, `@n@k`. A construction is one with its `()`."""
     at = 4 if chain.startswith("new ") else 0
     at = _head_end(chain, at)
     if chain.startswith("new "):
@@ -233,7 +231,7 @@ _PASSED: Final = {
 
 
 def kind_of(name: str) -> str | None:
-    """The kind of value of a built-in type; None if it is not one that holds others."""
+    """The kind of value of a built-in container type, or None."""
     return _KINDS.get(name)
 
 
@@ -259,7 +257,7 @@ def called_method(method: Value) -> Value | None:
 
 
 def given(method: Value, function: int, argument: int) -> Value | None:
-    """The argument that such a method passes to a function given to it."""
+    """The argument that such a method passes to its callback."""
     held = method.first
     if held is None or function != 0:
         return None

@@ -24,8 +24,6 @@ def resolve(facts: FileFacts, project: Project) -> FileLinks:
 
 
 class _Resolving:
-    """One file while it is resolved."""
-
     def __init__(self, facts: FileFacts, meaning: Meaning) -> None:
         self._facts, self._meaning = facts, meaning
         self.found = CollectedLinks(facts)
@@ -81,7 +79,7 @@ class _Resolving:
         return None if names is None else Target(value.path, names.definitions[value.place].key)
 
     def _is_called(self, value: Value) -> bool:
-        """Whether it is of an interface that says how it is called or constructed: that is what is reached."""
+        """Whether a value is of an interface with a call or construct signature: that is the target."""
         names = self._meaning.names(value.path)
         return names is not None and any((value.place, each) in names.bindings for each in ("()", "new()"))
 

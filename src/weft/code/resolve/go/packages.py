@@ -1,4 +1,4 @@
-"""Go's modules and packages: which folder an import path names, and what the files of a folder define together."""
+"""Go modules and packages: the folder of an import path, and the definitions of a folder's files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TypedName(NamedTuple):
 
 
 class GoPackage:
-    """The definitions of the files of a package, those of a plain build first."""
+    """The definitions of a package's files, those of a default build first."""
 
     def __init__(self, files: Sequence[FileFacts]) -> None:
         self.files = files = sorted(files, key=lambda each: not is_plain(build_of(each)))
@@ -65,7 +65,7 @@ class GoPackage:
 
 
 def package_name(facts: FileFacts) -> str:
-    """The name that a file says its package has."""
+    """The package name in a file's package clause."""
     return facts.extra.get("package", "")
 
 
@@ -75,8 +75,8 @@ def build_of(facts: FileFacts) -> str:
 
 
 def nearest(found: list[Located], facts: FileFacts) -> list[Located]:
-    """Of definitions by one name (one for each system), those that a file means: its own, those that are built when
-    it is, those that a plain build takes; else all.
+    """Of definitions by one name (one per platform), those that a file means: its own, those built with it, those of a
+    default build; else all.
     """
     if len(found) == 1:
         return found
@@ -86,7 +86,7 @@ def nearest(found: list[Located], facts: FileFacts) -> list[Located]:
 
 
 class GoModules:
-    """The modules of a workspace, from its go.mod files. Vendored ones are not part of it."""
+    """The modules of a workspace, from its go.mod files, without vendored ones."""
 
     def __init__(self, project: Project) -> None:
         self._folders: dict[str, list[str]] = {}  # by the path of the module: copies have the same
@@ -102,7 +102,7 @@ class GoModules:
                     self._replaced.append((folder, module, "" if into == "." else into))
 
     def folder(self, path: str, importer: str) -> str | None:
-        """The folder that an import path names in a file, None for what is outside."""
+        """The folder of an import path as seen from a file, None for an external one."""
         if path.startswith(("./", "../")):
             return posixpath.normpath(posixpath.join(posixpath.dirname(importer), path)).removeprefix("./")
         found = max((each for each in self._folders if is_below(path, each)), key=len, default=None)
@@ -116,13 +116,13 @@ class GoModules:
 
 
 def mod_files(project: Project) -> Sequence[str]:
-    """The go.mod files that count, the shortest path first."""
+    """The relevant go.mod files, the shortest path first."""
     found = [each for each in project.settings(MOD) if not f"/{each}".count("/vendor/")]
     return found[:MAX_MODULES]
 
 
 class _Shared:
-    """The parts that are computed once for a workspace."""
+    """Values that are computed once per workspace."""
 
     def __init__(self, project: Project) -> None:
         self.modules = GoModules(project)
@@ -133,7 +133,7 @@ _SHARED: Final = PerProject(_Shared)
 
 
 class Packages:
-    """Packages, as one file asks for them: whatever it gets, it has asked the project for."""
+    """Packages as seen from one file; every lookup is recorded as a query of the project."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -143,12 +143,11 @@ class Packages:
             project.text(path)
 
     def folder(self, path: str, importer: str) -> str | None:
-        """The folder that an import path names in a file, if there is Go in it."""
+        """The folder of an import path as seen from a file, if it holds Go files."""
         folder = self._shared.modules.folder(path, importer)
         return folder if folder is not None and self._files(folder) else None
 
     def importable(self, folder: str, *, tests: bool) -> GoPackage | None:
-        """The package of a folder that others import."""
         names = [package_name(each) for each in self._files(folder) if not each.path.endswith("_test.go")]
         names = [each for each in names if each != "main"] or names
         return self.package(folder, names[0], tests=tests) if names else None

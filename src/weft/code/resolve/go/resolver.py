@@ -1,8 +1,8 @@
 """Resolves Go: packages, methods by receiver type, embedded types, implemented interfaces.
 
-A file imports the files of a package that define what it uses, or the first of them if it uses nothing by name. A type
-implements an interface by having its methods with the same parameters and results: types are compared, not names.
-Interfaces that embed one from outside the project count only where the source asserts them (`var _ I = (*T)(nil)`).
+A file imports the files of a package that define the names it uses, or the first of them if it uses none. A type
+implements an interface that has the same methods with the same parameters and results: types are compared, not names.
+Interfaces that embed an external one count only if the source asserts them (`var _ I = (*T)(nil)`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_INTERFACES: Final = 2_000  # that one file's types are compared with
 
 
 def asserted(own: GoPackage, values: GoValues) -> Iterator[tuple[str, Located]]:
-    """What a package says of its types: the name of a type, and an interface."""
+    """Assertions of a package on its types: the name of a type, and an interface."""
     for facts in own.files:
         for line in facts.extra.get("asserted", "").split("\n"):
             interface, _, chain = line.partition("=")
@@ -55,7 +55,7 @@ def asserted(own: GoPackage, values: GoValues) -> Iterator[tuple[str, Located]]:
 
 
 class InterfaceMethod(NamedTuple):
-    """A method as it is written; its types are looked at only where names fit."""
+    """A method as written; its types are resolved only when names match."""
 
     package: GoPackage
     key: str
@@ -69,7 +69,7 @@ Wanted = dict[
 
 
 class Interfaces:
-    """The interfaces in sight of a file: of its own package, and of those of the project that it imports."""
+    """The interfaces visible to a file: of its own package, and of imported packages of the project."""
 
     def __init__(self, facts: FileFacts, own: GoPackage, values: GoValues) -> None:
         self._values = values
@@ -89,7 +89,7 @@ class Interfaces:
                     self._known.append((found[0], methods))
 
     def met_by(self, package: GoPackage, name: str) -> Iterator[Located]:
-        """Those that a type meets."""
+        """The interfaces that a type implements."""
         first = package.tops[name][0]
         bases = first.definition.bases
         names = set(package.methods.get(name, ()))
@@ -119,7 +119,7 @@ class Interfaces:
         return shape == asked and "?" not in asked
 
     def _methods(self, package: GoPackage, name: str) -> Wanted | None:
-        """An interface's methods; None if it cannot be told what they are."""
+        """An interface's methods; None if they are unknown."""
         found: Wanted = {}
         waiting, seen = [(package, name)], {name}
         while waiting and len(found) < MAX_METHODS:
@@ -143,7 +143,7 @@ class Interfaces:
         return found
 
     def _shape(self, method: InterfaceMethod) -> str:
-        """The parameters and results of a method in one notation for all files."""
+        """The parameters and results of a method, in a notation that is comparable between files."""
         key = (method.facts.path, method.key)
         if key not in self._shapes:
             lists = (method.package.parameters.get(method.key, ""), method.returns.strip("()"))
@@ -153,7 +153,7 @@ class Interfaces:
         return self._shapes[key]
 
     def _exact(self, facts: FileFacts, written: str) -> str:
-        """A type by the folder that it is defined in, not by what the file calls its package."""
+        """A type qualified by the folder that defines it, not by the file's name for its package."""
         start = len(written) - len(written.lstrip("[]<-()"))
         bare = written[start:]
         named = self._values.named(GoTyped(facts, bare))
@@ -170,8 +170,6 @@ def resolve(facts: FileFacts, project: Project) -> FileLinks:
 
 
 class _Resolving:
-    """One file while it is resolved."""
-
     def __init__(self, facts: FileFacts, project: Project) -> None:
         self.facts = facts
         self.packages = Packages(project)
@@ -243,7 +241,7 @@ class _Resolving:
                 self.found.add(types[name], "IMPLEMENTS", found.target, definitions[types[name]].line)
 
     def _named(self, reference: Reference) -> None:
-        """A use of a name of another package, written after that package's name."""
+        """A use of a name qualified by a package's name."""
         steps = steps_of(reference.chain)
         if len(steps) < 2 or "{}" in reference.chain:
             return

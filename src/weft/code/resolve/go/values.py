@@ -1,4 +1,4 @@
-"""Values of Go expressions, as far as the source shows: types of variables, fields, results and elements."""
+"""Values of Go expressions, as far as the source shows them: types of variables, fields, results and elements."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TypeName(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """A function or a method: all that go by its name. `element` is that of an interface that is on one line."""
+    """A function or method: all definitions of its name. `element` is that of an interface on one line."""
 
     found: list[Located]
     returns: GoTyped | None = None
@@ -125,7 +125,7 @@ class GoValues(ChainFollower[Value]):
         return self.value(held.facts, FILE, held.binding.chain, held.binding.line)
 
     def imported(self, facts: FileFacts, name: str) -> Value | None:
-        """The package that a file imports by a name; OUTSIDE for one that is not of the project."""
+        """The package that a file imports by a name; OUTSIDE for an external one."""
         key = (facts.path, name)
         if key not in self._imports:
             self._imports[key] = self._find_import(facts, name)
@@ -144,7 +144,7 @@ class GoValues(ChainFollower[Value]):
         return None
 
     def module(self, facts: FileFacts, name: str) -> str | None:
-        """The path of the package that a file imports by a name, as far as that can be told."""
+        """The path of the package that a file imports by a name, if known."""
         for each in facts.imports:
             if each.alias == name or (not each.alias and name in likely_names(each.module)):
                 return each.module
@@ -159,7 +159,7 @@ class GoValues(ChainFollower[Value]):
         return self.packages.importable(folder, tests=own)
 
     def _may_be_outside(self, facts: FileFacts) -> bool:
-        """Whether a name that nothing explains can be that of a package outside, whose name its path does not tell."""
+        """Whether an unknown name may be an external package whose name differs from its path."""
         return any(
             not each.alias
             and self.packages.folder(each.module, facts.path) is None
@@ -210,7 +210,7 @@ class GoValues(ChainFollower[Value]):
         return GoTyped(bare.facts, key) if key else OUTSIDE
 
     def _underlying(self, found: GoTyped) -> GoTyped | Nowhere:
-        """The type that a type stands for in the end: of lists, maps, functions."""
+        """The underlying type of a type: list, map, function."""
         for _ in range(MAX_FOLLOWED):
             if found.text[:1] in _NAMELESS:
                 return found
@@ -225,7 +225,7 @@ class GoValues(ChainFollower[Value]):
         return UNKNOWN
 
     def named(self, found: GoTyped) -> tuple[GoPackage, str] | Nowhere:
-        """The package and the name of a type that has one. Aliases are followed to what they are names for."""
+        """The package and the name of a named type, aliases resolved."""
         for _ in range(MAX_FOLLOWED):
             package_part, dot, name = found.text.rpartition(".")
             if found.text[:1] in _NAMELESS:
@@ -257,7 +257,7 @@ class GoValues(ChainFollower[Value]):
         return None
 
     def member(self, found: GoTyped, name: str) -> Value:
-        """A method or a field of a type; of those that it embeds, the one that is least deep."""
+        """A method or a field of a type; among embedded types, the shallowest."""
         if found.text.startswith("#"):
             held = self._bound(found.facts).get((FILE, f"{found.text}.{name}"))
             return GoTyped(found.facts, held[0].chain) if held else UNKNOWN
@@ -297,13 +297,13 @@ class GoValues(ChainFollower[Value]):
 
 
 def _nth(facts: FileFacts, results: str, at: int) -> Value:
-    """One of the types that a function returns."""
+    """One of a function's result types."""
     parts = split(results)
     return GoTyped(facts, parts[at]) if at < len(parts) and parts[at] else UNKNOWN
 
 
 def likely_names(module: str) -> set[str]:
-    """The likely names of a package outside, by its import path."""
+    """The likely names of an external package, by its import path."""
     parts = module.split("/")
     last = parts[-2] if len(parts) > 1 and _VERSION.match(parts[-1]) else parts[-1]
     bare = _DECORATED.sub("", _DECORATED.sub("", last))

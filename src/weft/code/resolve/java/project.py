@@ -1,4 +1,4 @@
-"""Java's source roots and packages: which file holds a class, and what its classes have for members."""
+"""Java's source roots and packages: the file of a class, and the members of its classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STANDARD: Final = ("src/main/java", "src/test/java")
 
 
 class ClassTable(FileTable):
-    """The classes of a file and their methods; the types that a method takes (`+` after the last: any number)."""
+    """The classes of a file and their methods; the types of a method's parameters (`+` after varargs)."""
 
     def __init__(self, facts: FileFacts) -> None:
         super().__init__(facts)
@@ -43,7 +43,7 @@ _TABLES: Final = Tables(ClassTable, most=MAX_KEPT)
 
 
 class _Shared:
-    """The parts that are computed once for a workspace."""
+    """Values that are computed once per workspace."""
 
     def __init__(self, project: Project) -> None:
         self.roots: list[str] = []
@@ -71,7 +71,7 @@ class _Shared:
 
 
 def root_of(facts: FileFacts) -> str | None:
-    """The folder that a file's package is counted from; None if its folder is not named after its package."""
+    """The source root of a file; None if its folder does not match its package."""
     folder = posixpath.dirname(facts.path)
     package = facts.extra.get("package", "").replace(".", "/")
     if not package:
@@ -85,7 +85,7 @@ _SHARED: Final = PerProject(_Shared)
 
 
 class Classes:
-    """The classes of a project, as one file asks for them: whatever it gets, it has asked the project for."""
+    """The classes of a project as seen from one file; every lookup is recorded as a query of the project."""
 
     def __init__(self, project: Project, facts: FileFacts) -> None:
         self._project = project
@@ -101,7 +101,6 @@ class Classes:
         self._packages: dict[str, bool] = {}
 
     def members(self, facts: FileFacts) -> ClassTable:
-        """The classes of a file with their members."""
         return _TABLES.of(self._project, facts)
 
     def is_package(self, package: str) -> bool:
@@ -115,7 +114,7 @@ class Classes:
         return self._packages[package]
 
     def top(self, package: str, name: str) -> Located | None:
-        """A class of a package that stands in no other class."""
+        """A top-level class of a package."""
         key = (package, name)
         if key not in self._found:
             self._found[key] = next(self._tops(package, name), None)
@@ -157,7 +156,7 @@ class Classes:
 
 
 def _beside(root: str | None) -> list[str]:
-    """The other root of a module: what is tested is beside the tests."""
+    """The parallel source root of a module: main for test, and the reverse."""
     if root is None:
         return []
     for one, other in (STANDARD, STANDARD[::-1]):

@@ -1,8 +1,7 @@
-"""Java: packages over several source roots, imports, inheritance, methods by the types of what they are called on.
+"""Resolves Java: packages over several source roots, imports, inheritance, methods by the receiver's type.
 
-Of several methods by one name, the one is meant that takes what a call gives it: as many arguments, of these types as
-far as the source shows them; if that does not settle it, the first. An import of all of a package links to the files
-whose classes are used by it.
+An overload is chosen by the number and the known types of its arguments; if that is ambiguous, the first. A wildcard
+import links to the files whose classes are used.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ def resolve(facts: FileFacts, project: Project) -> FileLinks:
 
 
 class _Resolving:
-    """One file while it is resolved."""
-
     def __init__(self, facts: FileFacts, project: Project) -> None:
         self.facts = facts
         self.classes = Classes(project, facts)
@@ -133,7 +130,7 @@ class _Resolving:
         return methods if not isinstance(methods, Nowhere) else [found]
 
     def _use_types(self) -> None:
-        """The types of variables and results, where all of a package of the project is imported."""
+        """Links the types of variables and results, for files with wildcard imports of the project."""
         if not any(each.name == "*" and self.classes.is_package(each.module) for each in self.facts.imports):
             return
         uses = [(each.owner, each.chain, each.line) for each in self.facts.bindings if each.declared]
@@ -144,7 +141,7 @@ class _Resolving:
                 self._import_used(found, line)
 
     def _import_used(self, found: Located, line: int) -> None:
-        """Links the file of a definition that is used from a package imported with `*`."""
+        """Links the file of a definition used through a wildcard import."""
         package = found.facts.extra.get("package", "")
         if package != self.facts.extra.get("package", "") and found.facts.path != self.facts.path:
             for each in self.facts.imports:
@@ -153,7 +150,7 @@ class _Resolving:
 
 
 def _package(name: str) -> str:
-    """The package of what is outside: as far as its names begin with a small letter."""
+    """The package of an external name: its leading parts in lower case."""
     kept = []
     for part in name.split("."):
         if part[:1].isupper():

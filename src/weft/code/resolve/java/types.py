@@ -21,7 +21,7 @@ _STEP: Final = re.compile(r"\.?([^.\[\](){}]+(?:\([_,]*\))?)|(\[\])")
 
 
 class JavaTyped(NamedTuple):
-    """A value of a type, as it is written inside a class of a file; `given` are the arguments of the type."""
+    """A value of a type, as written inside a class of a file; `given` are the type's arguments."""
 
     facts: FileFacts
     place: int
@@ -30,7 +30,6 @@ class JavaTyped(NamedTuple):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arguments of the type, one by one."""
         return split(self.given)
 
 
@@ -59,7 +58,7 @@ class Above(NamedTuple):
 
 
 class PackageName(NamedTuple):
-    """The beginning of a name in full."""
+    """The beginning of a fully qualified name."""
 
     name: str
 
@@ -70,7 +69,7 @@ Methods = list[Located] | Nowhere
 
 @lru_cache(maxsize=4096)
 def steps_of(chain: str) -> tuple[str, ...]:
-    """The steps of a chain: names, what is called (`name(_)`), `[]`."""
+    """The steps of a chain: names, calls (`name(_)`), `[]`."""
     return tuple(name or end for name, end in _STEP.findall(chain))
 
 
@@ -146,7 +145,7 @@ _PASSING_ON: Final = _words("""
 
 
 def returned(on: Value, name: str) -> Value:
-    """What a method from outside gives: of those that every object has, every text, every collection."""
+    """The result of an external method that is known: of Object, String and collections."""
     facts, place = (on.facts, on.place) if isinstance(on, JavaTyped) else (None, -1)
     own = on.text.rpartition(".")[2] if isinstance(on, JavaTyped) else ""
     text = _OF_OBJECTS.get(name, "")
@@ -162,14 +161,14 @@ def returned(on: Value, name: str) -> Value:
 
 
 def passed(on: Value, name: str) -> Value:
-    """What a function gets that is passed to a method from outside, or what a loop gets."""
+    """The parameter of a function that is passed to an external method, or a loop variable."""
     if isinstance(on, JavaTyped) and on.given and name in _PASSING_ON and on.text.rpartition(".")[2] in _HOLDERS:
         return typed(on.facts, on.place, on.arguments[0])
     return OUTSIDE
 
 
 def _taken_out(on: JavaTyped, own: str, name: str) -> str:
-    """What a method of a collection gives, as a type; empty if that is not told."""
+    """The element type that a collection's method returns; empty if unknown."""
     first, last = on.arguments[0], on.arguments[-1]
     if own == "Entry":
         return {"getKey": first, "getValue": last, "setValue": last}.get(name, "")

@@ -1,8 +1,8 @@
 """Follows Java expressions: types of variables, fields and results, inheritance, overloads.
 
 Of several overloads, the one is chosen whose parameters fit the arguments, by number and then by type. An argument of
-unknown type counts neither way. In a tie the first overload wins that is not the caller itself: overloads mostly call
-each other.
+unknown type counts neither way. In a tie the first overload that is not the caller itself wins, since overloads mostly
+call each other.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ class CallArguments(NamedTuple):
 
 
 class Overload(NamedTuple):
-    """A method by the name that is called, and the types that it takes."""
+    """A method of the called name, and its parameter types."""
 
     found: Located
     taken: tuple[str, ...]
 
 
 def takes(taken: tuple[str, ...], count: int) -> bool:
-    """Whether a method can be called with so many arguments."""
+    """Whether a method accepts this number of arguments."""
     return count == len(taken) or (bool(taken) and taken[-1].endswith("+") and count >= len(taken) - 1)
 
 
 def best(candidates: list[Overload], given: CallArguments, values: JavaValues) -> Overload:
-    """The one that is meant."""
+    """The best matching overload."""
     facts = given.facts
     held: list[Value] = [
         UNKNOWN if facts is None else values.value(facts, given.owner, chain, given.line) for chain in given.chains
@@ -300,7 +300,7 @@ class JavaValues(ChainFollower[Value]):
         return returned(on, name) if result == OUTSIDE else result
 
     def _component(self, of: Located, name: str) -> Value | None:
-        """What `row.name()` gives where no such method is written: a record has one for each of its parts."""
+        """The accessor `row.name()` that a record has for each component."""
         found = self.field(of, name)
         return None if found == OUTSIDE else found
 
@@ -322,7 +322,7 @@ class JavaValues(ChainFollower[Value]):
         return OUTSIDE if step[:1].isupper() else PackageName(name)
 
     def class_of(self, value: Value) -> Located | Nowhere:
-        """The class of the project that a value is of."""
+        """The project's class of a value."""
         if isinstance(value, JavaTyped):
             return self.type(value.facts, value.place, value.text)
         if isinstance(value, (ClassValue, ClassItself, Above)):
@@ -340,7 +340,7 @@ class JavaValues(ChainFollower[Value]):
         return typed(first.facts, class_around(first.facts, first.place), returns) if returns else UNKNOWN
 
     def field(self, of: Located, name: str) -> Value | None:
-        """A field of a class, its own or inherited; OUTSIDE if it may come from outside, None if there is none."""
+        """A field of a class, its own or inherited; OUTSIDE if a base is external, None if there is none."""
         outside = False
         for each, beyond in self.supertypes(of):
             bound = self.classes.members(each.facts).bound.get((each.place, name))
@@ -352,7 +352,7 @@ class JavaValues(ChainFollower[Value]):
         return OUTSIDE if outside else None
 
     def inner(self, of: Located, name: str) -> Located | None:
-        """A class inside a class, its own or inherited."""
+        """A nested class, its own or inherited."""
         for each, _ in self.supertypes(of):
             place = self.classes.members(each.facts).classes.get((each.place, name))
             if place is not None:
@@ -360,7 +360,7 @@ class JavaValues(ChainFollower[Value]):
         return None
 
     def method(self, on: Value, name: str, given: CallArguments | None) -> Methods:
-        """The method that is called on a value: of several by that name, the one that takes what it is given."""
+        """The method called on a value; overloads are chosen by the arguments."""
         if isinstance(on, JavaTyped) and on.text.startswith("[]"):
             return OUTSIDE
         of = self.class_of(on)
@@ -374,7 +374,7 @@ class JavaValues(ChainFollower[Value]):
     def _named(
         self, of: Located, name: str, given: CallArguments | None, *, own: bool = True
     ) -> tuple[Located | None, bool]:
-        """A method by its name; and whether it may be one from outside."""
+        """A method by its name; and whether it may be an external one."""
         outside = False
         candidates: list[Overload] = []
         for each, beyond in self.supertypes(of):
@@ -396,7 +396,7 @@ class JavaValues(ChainFollower[Value]):
         return (fitting[0] if len(fitting) == 1 else best(fitting, given, self)).found, outside
 
     def unqualified(self, facts: FileFacts, owner: int, name: str, given: CallArguments | None) -> Methods:
-        """The method that a bare name means: of this class, of those around it, or imported."""
+        """The method that a bare name means: of this class, of enclosing ones, or imported."""
         around = class_around(facts, owner)
         outside = False
         while around != FILE:
@@ -419,7 +419,7 @@ class JavaValues(ChainFollower[Value]):
         return OUTSIDE if outside or name in OBJECT else UNKNOWN
 
     def supertypes(self, of: Located) -> Iterator[tuple[Located, bool]]:
-        """A class and all that it inherits from, the nearest first; with each, whether it inherits from outside too."""
+        """A class and its supertypes, nearest first; each with whether it has an external base."""
         seen = {(of.facts.path, of.place)}
         level = [of]
         while level and len(seen) < MAX_SUPERTYPES:
@@ -489,7 +489,7 @@ class JavaValues(ChainFollower[Value]):
         return any(each.name == "*" and not self.classes.is_package(each.module) for each in facts.imports)
 
     def full_name(self, name: str) -> Located | Nowhere:
-        """A class by its name with its package, or that of a class inside another."""
+        """A class by its qualified name, or a nested class."""
         parts = name.split(".")
         for at in range(len(parts) - 1, -1, -1):
             package = ".".join(parts[:at])
@@ -499,7 +499,7 @@ class JavaValues(ChainFollower[Value]):
         return UNKNOWN if self.classes.is_package(name.rpartition(".")[0]) else OUTSIDE
 
     def _inside(self, found: Located, names: Sequence[str]) -> Located | Nowhere:
-        """The class by these names, each inside the one before."""
+        """The class by these names, each nested in the one before."""
         for name in names:
             inner = self.inner(found, name)
             if inner is None:
@@ -509,13 +509,13 @@ class JavaValues(ChainFollower[Value]):
 
 
 def _call(step: str) -> tuple[str, CallArguments]:
-    """The name of a called method, and how many arguments it gets."""
+    """The name of a called method, and its number of arguments."""
     name, _, given = step.partition("(")
     return name, CallArguments(None, FILE, 0, ("?",) * given.count("_"))
 
 
 def class_around(facts: FileFacts, owner: int) -> int:
-    """The class that a definition is, or stands in."""
+    """The class that a definition is, or is in."""
     while owner != FILE and facts.definitions[owner].sort not in CLASS_SORTS:
         owner = facts.definitions[owner].parent
     return owner

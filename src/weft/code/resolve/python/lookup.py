@@ -1,7 +1,7 @@
 """Evaluates Python names, chains and declared types over all files of a project.
 
 Everything is a set of values: a name that is bound twice may be either. Nothing is guessed: an unknown value is the
-empty set. Depth is bounded; a lookup that meets itself (circular imports) gives the empty set.
+empty set. Depth is bounded; a cyclic lookup (circular imports) yields the empty set.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def declared(lookup: Lookup, file: PythonFile, owner: int, text: str, receiver: 
 def typed(
     lookup: Lookup, file: PythonFile, owner: int, node: ast.expr, receiver: Receiver = None, depth: int = 0
 ) -> Values:
-    """The same, for a type that was parsed."""
+    """The values of a parsed type."""
     if depth > MAX_TYPE_DEPTH:
         return UNKNOWN
     if isinstance(node, ast.Constant):
@@ -92,7 +92,7 @@ def typed(
 
 
 def _named(lookup: Lookup, file: PythonFile, owner: int, name: str) -> Values:
-    """The meaning of a type's name: in the class around, as Python does, then in the file."""
+    """The meaning of a type's name: in the enclosing class, as Python does, then in the file."""
     head = name.partition(".")[0]
     around = file.class_around(owner)
     if around != FILE and any(file.is_class(place) for place in file.members_of(around, head)):
@@ -119,7 +119,7 @@ def _with_arguments(
 def _of_type(
     lookup: Lookup, file: PythonFile, owner: int, name: str, arguments: tuple[ast.expr, ...], receiver: Receiver
 ) -> Values:
-    """What is of a type by its name; of one that holds others, with what it holds."""
+    """The values of a named type; for a container, with its elements."""
     values = _named(lookup, file, owner, name)
     last = name.rpartition(".")[2]
     if (last in HOLDERS or last == "Callable") and all(isinstance(value, OutsideValue) for value in values):
@@ -128,7 +128,7 @@ def _of_type(
 
 
 def held(lookup: Lookup, holder: Holder, place: int) -> Values:
-    """One argument of a type with arguments."""
+    """One type argument of a container."""
     file = lookup.files.at(holder.path)
     if file is None or not -len(holder.arguments) <= place < len(holder.arguments):
         return UNKNOWN
@@ -136,7 +136,7 @@ def held(lookup: Lookup, holder: Holder, place: int) -> Values:
 
 
 def _instances(values: Values) -> Values:
-    """What is of a type that a name stands for: an alias of a declared type stands for what is of it."""
+    """The values of a type name, aliases resolved."""
     kept = (Instance, OutsideValue, Holder)
     found = [Instance(each.path, each.place) if isinstance(each, Class) else each for each in values]
     return tuple(each for each in found if isinstance(each, kept))
@@ -212,7 +212,7 @@ def _member(lookup: Lookup, value: Instance | Class | Super, name: str) -> Value
 
 
 def _own(lookup: Lookup, file: PythonFile, place: int, name: str, receiver: Instance | Class) -> Values | None:
-    """The values of a name in a class itself; None without any."""
+    """The values of a name in a class itself, without bases."""
     places = file.members_of(place, name)
     if places:
         values: list[Value] = []
@@ -233,7 +233,7 @@ def _own(lookup: Lookup, file: PythonFile, place: int, name: str, receiver: Inst
 
 
 def called(lookup: Lookup, value: Value) -> Values:
-    """The result of a call."""
+    """The values that a call returns."""
     if isinstance(value, Class):
         return (Instance(value.path, value.place),)
     if isinstance(value, Function):
@@ -282,7 +282,7 @@ def _given(lookup: Lookup, holder: Holder) -> Values:
 
 
 def _shown(lookup: Lookup, display: Display) -> Values:
-    """What a method of a literal gives, or of what it was made into."""
+    """The result of a method of a container literal."""
     opening, method, parts = display.opening, display.method, display.parts
     mapping = opening == "{"
     if method in _GIVES_ITSELF:
@@ -324,7 +324,7 @@ def _indexed(lookup: Lookup, value: Value, place: str) -> Values:
 
 
 def order(lookup: Lookup, path: str, place: int) -> Order:
-    """A class and all that it extends, in the order in which methods are looked up; None for what is not known."""
+    """The method resolution order of a class; None for unknown bases."""
     key = (path, place)
     known = lookup.orders.get(key)
     if known is None:
@@ -343,7 +343,7 @@ def _ordered(lookup: Lookup, path: str, place: int) -> Order:
 
 
 def bases(lookup: Lookup, path: str, place: int) -> list[Class | OutsideValue | None]:
-    """The bases of a class in order; None for one that is not known."""
+    """The bases of a class in order; None for unknown ones."""
     file = lookup.files.at(path)
     if file is None:
         return [None]
@@ -370,7 +370,7 @@ _MADE: Final[dict[str, Values]] = {
 
 
 class Lookup:
-    """Finds out for one file that is being resolved; remembers what it found."""
+    """Evaluates for one file that is being resolved; caches its results."""
 
     def __init__(self, files: Files) -> None:
         self.files = files
@@ -475,7 +475,7 @@ class Lookup:
         return UNKNOWN
 
     def _star(self, file: PythonFile, star: Imported) -> PythonFile | str | None:
-        """The file that `import *` takes from; None if it is outside, an empty text if it cannot be told."""
+        """The source of an `import *`; None if it is external, an empty text if unknown."""
         path = self.module_of(file, star)
         if path is None:
             return None if not star.level and self.modules(file).is_outside(star.module) else ""
@@ -484,7 +484,6 @@ class Lookup:
     # Imports
 
     def modules(self, file: PythonFile) -> ModuleFinder:
-        """The finder of modules for a file."""
         found = self._modules.get(file.path)
         if found is None:
             found = self._modules[file.path] = ModuleFinder(self.files.project, file.path)
@@ -495,7 +494,6 @@ class Lookup:
         return self.modules(file).find(found.module, found.level)
 
     def imported(self, file: PythonFile, found: Imported) -> Values:
-        """The values that an import binds."""
         modules = self.modules(file)
         if not found.name:
             module = found.module if found.alias != found.module else found.module.partition(".")[0]
@@ -530,14 +528,13 @@ class Lookup:
     # Definitions and what is bound
 
     def defined(self, file: PythonFile, place: int, receiver: Receiver = None) -> Class | Function:
-        """A definition; of one in a stub, that which the stub describes."""
+        """A definition; one in a stub is replaced by the one that the stub describes."""
         if file.path.endswith(".pyi") and (described := self.files.at(file.path[:-1])) is not None:
             at = described.place_of(file.definition(place).key)
             file, place = (described, at) if at != FILE else (file, place)
         return Class(file.path, place) if file.is_class(place) else Function(file.path, place, receiver)
 
     def bound(self, file: PythonFile, bound: Binding, receiver: Receiver = None) -> Values:
-        """The values of a binding."""
         if bound.chain == "lambda":
             return (LOCAL,)
         key = ("bound", file.path, bound.owner, bound.name, bound.chain, receiver)
@@ -546,7 +543,7 @@ class Lookup:
         return self.once(key, lambda: self.chain(file, bound.owner, bound.chain, receiver))
 
     def shown(self, file: PythonFile, function: Function, bound: Binding) -> Values:
-        """What a function without a declared type returns: written in it, told without its locals."""
+        """The inferred result of a function without a declared type, as written in it, without locals."""
         key = ("shown", function, bound.chain)
         if bound.declared:
             return self.once(key, lambda: declared(self, file, function.place, bound.chain, function.receiver))

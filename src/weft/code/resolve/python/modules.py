@@ -1,7 +1,7 @@
 """Python modules: the file that an import names, and the names in one file.
 
-A module is searched for in the folders that Python would search: the one that holds the top package of the importing
-file, then those that project settings name and those above the file, nearest first.
+A module is searched for as Python would: in the folder of the importing file's top package, then in the folders from
+the project settings and those above the file, nearest first.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PythonFile(FileTable):
         self.exports: frozenset[str] | None = frozenset(listed.split()) if listed else None
 
     def members_of(self, parent: int, name: str) -> list[int]:
-        """The places of the definitions by that name in a class, or at the top."""
+        """The places of the definitions by that name in a class, or at the top level."""
         return self.members.get((parent, name), [])
 
     def imports(self, owner: int, name: str) -> list[Imported]:
@@ -61,7 +61,7 @@ class PythonFile(FileTable):
         return self.bound.get((owner, name), [])
 
     def passes_on(self, name: str) -> bool:
-        """Whether `import *` takes a name from here."""
+        """Whether `import *` imports a name from here."""
         if self.exports is None:
             return not name.startswith("_")
         return name in self.exports or ("*" in self.exports and not name.startswith("_"))
@@ -71,7 +71,7 @@ class PythonFile(FileTable):
         return next((place for place, each in enumerate(self.facts.definitions) if each.key == key), FILE)
 
     def class_around(self, owner: int) -> int:
-        """The class that an owner is or is a member of, FILE without one."""
+        """The class that an owner is or is a member of, or FILE."""
         return owner if owner == FILE or self.is_class(owner) else self.facts.definitions[owner].parent
 
 
@@ -80,7 +80,7 @@ def _places(facts: FileFacts, name: str) -> frozenset[int]:
 
 
 def _meant(places: list[int], properties: frozenset[int], overloads: frozenset[int]) -> list[int]:
-    """Of several definitions by one name: the getter of a property; what is not a mere overload; else all."""
+    """Of several definitions by one name: the getter of a property; those that are not overloads; else all."""
     getters = [place for place in places if place in properties]
     if getters:
         return getters[:1]
@@ -91,21 +91,19 @@ _TABLES: Final = Tables(PythonFile, most=MAX_FILES)
 
 
 class Files:
-    """The Python files of a project, for the time of one resolution. Each file is asked for once, and so recorded."""
+    """The Python files of a project during one resolution. Each is queried, and so recorded, once."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self._asked: dict[str, PythonFile | None] = {}
 
     def at(self, path: str) -> PythonFile | None:
-        """A file by its path; None if there is none."""
         if path not in self._asked:
             facts = self.project.facts(path)
             self._asked[path] = self.take(facts) if facts is not None and facts.language == "python" else None
         return self._asked[path]
 
     def take(self, facts: FileFacts) -> PythonFile:
-        """A file by its facts."""
         return _TABLES.of(self.project, facts)
 
 
@@ -126,9 +124,8 @@ class ModuleFinder:
         self._found: dict[tuple[str, int], str | None] = {}
 
     def find(self, name: str, level: int = 0) -> str | None:
-        """The path of a module's file, or of a package without a file with a slash behind it; None if it is not here.
-
-        `level` counts the dots before the name.
+        """The path of a module's file, or of a namespace package with a trailing slash; None if it is external. `level`
+        counts the leading dots.
         """
         key = (name, level)
         if key not in self._found:
@@ -136,7 +133,7 @@ class ModuleFinder:
         return self._found[key]
 
     def is_outside(self, name: str) -> bool:
-        """Whether an absolute name belongs to another package: its first part is not here."""
+        """Whether an absolute name belongs to another package: its first part is not found."""
         return self.find(name.partition(".")[0]) is None
 
     def below(self, package: str, name: str) -> str | None:
@@ -185,7 +182,7 @@ class ModuleFinder:
         return None
 
     def _top_of(self, path: str) -> str:
-        """The folder that holds the top package of a file."""
+        """The folder of a file's top package."""
         folder = path.rpartition("/")[0]
         while folder and (
             self._project.exists(f"{folder}/__init__.py") or self._project.exists(f"{folder}/__init__.pyi")
@@ -202,12 +199,12 @@ class ModuleFinder:
         yield from self._others
 
     def _distance(self, root: str) -> int:
-        """The distance of a root: how few folders it shares with the file."""
+        """The distance of a root: the number of folders it does not share with the file."""
         return -shared_folders(self._path.rpartition("/")[0], root)
 
 
 def setting_roots(project: Project) -> tuple[str, ...]:
-    """The folders that the project's settings name, or imply, as holding packages. All is asked again each time."""
+    """The package roots that the project's settings name or imply. Always queried again."""
     paths = [path for name in SETTINGS for path in project.settings(name)][:MAX_SETTINGS]
     roots: dict[str, None] = {}
     for path in paths:
@@ -224,7 +221,7 @@ def setting_roots(project: Project) -> tuple[str, ...]:
 
 @lru_cache(maxsize=MAX_SETTINGS)
 def _named_in(text: str) -> tuple[str, ...]:
-    """Folders by which pyproject.toml says where packages are, or what tests may import from."""
+    """The package roots and test import paths in pyproject.toml."""
     try:
         tool = tomllib.loads(text).get("tool", {})
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -249,6 +246,6 @@ def _named_in(text: str) -> tuple[str, ...]:
 
 
 def _joined(folder: str, name: str) -> str:
-    """A path below a folder; what leads out of it stays in it."""
+    """A path below a folder, kept inside it."""
     parts = [part for part in (*folder.split("/"), *name.split("/")) if part not in ("", ".", "..")]
     return "/".join(parts)

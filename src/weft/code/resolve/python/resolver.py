@@ -32,7 +32,7 @@ class _Resolution:
         return self._found.links()
 
     def _import(self, found: Imported) -> None:
-        """A file for the module, or for each module among the names; the definitions that are named."""
+        """Links to the imported module or modules, and to the named definitions."""
         path = self._lookup.module_of(self._file, found)
         if path is None:
             if not found.level and self._lookup.modules(self._file).is_outside(found.module):
@@ -75,7 +75,7 @@ class _Resolution:
             self._found.call(use.owner, target, use.line, is_tested=in_test and not self._is_test(target))
 
     def _targets(self, values: Values) -> list[Target]:
-        """The definitions among values: what is called if they are."""
+        """The definitions among values: what a call of them reaches."""
         found: list[Class | Function] = []
         for value in values:
             if isinstance(value, Instance):
@@ -95,7 +95,7 @@ class _Resolution:
 
 
 def _is_below(path: str, package: str) -> bool:
-    """Whether a module is one of a package."""
+    """Whether a module is inside a package."""
     folder = package[:-1] if package.endswith("/") else package.rpartition("/")[0]
     return path != package and (not folder or path.startswith(f"{folder}/"))
 

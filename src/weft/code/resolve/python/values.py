@@ -16,7 +16,7 @@ MAX_VALUES: Final = 40  # that one name may stand for
 
 
 class ModuleValue(Struct, frozen=True):
-    """A file, or a package without one (with a slash behind it)."""
+    """A file, or a namespace package (with a trailing slash)."""
 
     path: str
 
@@ -29,14 +29,14 @@ class Class(Struct, frozen=True):
 
 
 class Instance(Struct, frozen=True):
-    """Something made by a class."""
+    """An instance of a class."""
 
     path: str
     place: int
 
 
 class Super(Struct, frozen=True):
-    """What `super()` is in a class, for what it is called on."""
+    """The value of `super()` in a class, with its receiver."""
 
     path: str
     place: int
@@ -44,7 +44,7 @@ class Super(Struct, frozen=True):
 
 
 class Function(Struct, frozen=True):
-    """A function, with what it is called on."""
+    """A function, with its receiver."""
 
     path: str
     place: int
@@ -52,7 +52,7 @@ class Function(Struct, frozen=True):
 
 
 class Holder(Struct, frozen=True, eq=False):
-    """Something of a type with arguments: `list[Row]`. The arguments are read where they are written."""
+    """A value of a type with arguments: `list[Row]`. The arguments are read in the context where they are written."""
 
     name: str
     arguments: tuple[ast.expr, ...]
@@ -63,7 +63,7 @@ class Holder(Struct, frozen=True, eq=False):
 
 
 class Display(Struct, frozen=True):
-    """A literal that shows what it holds: `[`, `(` or `{`, and the chains of its parts, read where they are written."""
+    """A container literal: `[`, `(` or `{`, and the chains of its parts, read in the context where they are written."""
 
     opening: str
     parts: tuple[str, ...]
@@ -74,11 +74,11 @@ class Display(Struct, frozen=True):
 
 
 class OutsideValue(Struct, frozen=True):
-    """Something that is certainly not of the project."""
+    """A value from outside the project."""
 
 
 class LocalFunction(Struct, frozen=True):
-    """Something inside the very function that names it."""
+    """A definition inside the function that names it."""
 
 
 Receiver = Instance | Class | None
@@ -100,7 +100,7 @@ Step = str  # `.name`, `()`, `[]`, `[n]`
 
 @lru_cache(maxsize=65_536)
 def steps_of(chain: str) -> tuple[str, tuple[Step, ...]]:
-    """A chain as its head and what follows, step by step. What is not a chain has an empty head."""
+    """The first name of a chain and its steps. A text that is no chain has an empty first name."""
     if chain[:1] in _OPENING and chain:
         at = closing(chain, 0) + 1
         first = chain[:at]
@@ -127,7 +127,7 @@ def parts_of(display: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16_384)
 def annotation(text: str) -> ast.expr | None:
-    """A declared type as a tree; None if it is none."""
+    """A declared type as a syntax tree; None if it is invalid."""
     if _NO_TYPE.search(text):
         return None
     try:
@@ -137,7 +137,7 @@ def annotation(text: str) -> ast.expr | None:
 
 
 def dotted(node: ast.expr) -> str:
-    """`a.b.c` as it is written; empty for anything else."""
+    """`a.b.c` as written; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -153,15 +153,15 @@ def arguments_of(node: ast.Subscript) -> tuple[ast.expr, ...]:
 
 
 def distinct(values: Iterable[Value]) -> Values:
-    """Each once, in their order, and no more than MAX_VALUES."""
+    """The values without repetitions, in order, at most MAX_VALUES."""
     return tuple(dict.fromkeys(values))[:MAX_VALUES]
 
 
 def as_class(value: Instance | Class) -> Class:
-    """The class of it."""
+    """The class of a value."""
     return Class(value.path, value.place)
 
 
 def as_instance(value: Instance | Class) -> Instance:
-    """One of it."""
+    """An instance of a class."""
     return Instance(value.path, value.place)

@@ -61,7 +61,7 @@ class Methods:
         return file.methods(key, name)
 
     def _candidates(self, head: Def, name: str) -> list[Def]:
-        """The methods of that name in an `impl` of the type, in whichever file of its crate."""
+        """The methods of that name in any `impl` of the type in its crate."""
         file = self._names.file(head.path)
         if file is None:
             return []
@@ -75,9 +75,9 @@ class Methods:
         return list(dict.fromkeys(found))
 
     def _best(self, found: list[Def], context: Context) -> Def | None:
-        """The type's own method before a trait's; of several traits the one that is known here, else none.
+        """The type's own method before those of traits; of several traits the one in scope, else None.
 
-        None, too, where the same trait has it with other arguments (`From`).
+        Also None if the same trait is implemented with other arguments (`From`).
         """
         if len(found) < 2:
             return found[0] if found else None
@@ -92,7 +92,7 @@ class Methods:
         return known[0] if len(known) == 1 else None
 
     def _is_known(self, method: Def, trait: str, context: Context) -> bool:
-        """Whether the trait that a method is of can be named in a place: only then can the method be called there."""
+        """Whether a method's trait is in scope at a place, as calling it requires."""
         if context.at.path == method.path and self._implemented(context) == trait:
             return True
         name = trait.partition("<")[0].rpartition("::")[2]
@@ -106,7 +106,7 @@ class Methods:
         return next(iter(self._names.definition(Def(context.at.path, context.owner)).interfaces), "")
 
     def _trait_of(self, method: Def) -> object:
-        """The trait whose implementation a method stands in; None for a type's own."""
+        """The trait whose implementation contains a method; None for a type's own method."""
         written = self._names.definition(method).interfaces
         at = self._values.context(method.path, method.place).at
         named = type_of(written[0]) if written else None
@@ -130,7 +130,7 @@ class Methods:
         return FoundMethod(item, Context(base.at, item.place, self_type or kind, known))
 
     def inside(self, kind: Type) -> Context:
-        """The context of a type's own fields, with what its parameters stand for."""
+        """The context of a type's fields, with the meaning of its type parameters."""
         from weft.code.resolve.rust.values import Context
 
         assert isinstance(kind.head, Def)
@@ -167,7 +167,7 @@ class Methods:
         return item == head
 
     def traits(self, head: Def) -> list[Def]:
-        """The traits of the project that a type implements, or that a trait builds on, nearest first."""
+        """The project's traits that a type implements or that a trait extends, nearest first."""
         found: dict[Def, None] = {}
         waiting = [head]
         while waiting and len(found) < MAX_TRAITS:
@@ -178,7 +178,7 @@ class Methods:
         return list(found)
 
     def direct_traits(self, head: Def) -> Iterator[Def]:
-        """Those that are written for it: `impl Trait for Type`, `trait Trait: Other`."""
+        """Directly declared ones: `impl Trait for Type`, `trait Trait: Other`."""
         definition = self._names.definition(head)
         if definition.sort == "trait":
             context = self._values.context(head.path, head.place)
@@ -196,7 +196,7 @@ class Methods:
             yield item
 
     def _extension(self, kind: Type, name: str, context: Context) -> FoundMethod | None:
-        """A method of a trait of the project that is implemented for a type outside."""
+        """A method of a project's trait that is implemented for an external type."""
         if name in DERIVED:  # most often one of its own, and which one is shown by types of arguments
             return None
         layouts = self._names.layouts(context.at.path)
@@ -209,7 +209,7 @@ class Methods:
         return None
 
     def _is_outside(self, path: str, impl: Impl, kind: Type) -> bool:
-        """Whether an implementation is for a type outside, and not for one of the project that is called the same."""
+        """Whether an implementation is for an external type, and not for one of the project with the same name."""
         written = type_of(impl.type)
         if written.kind != "path":
             return written.kind == kind.outside
@@ -217,7 +217,7 @@ class Methods:
         return isinstance(item, External) and item.package == getattr(kind.head, "package", "")
 
     def target(self, kind: Type) -> Type | None:
-        """The type that `Deref` leads to."""
+        """The target type of `Deref`."""
         if not isinstance(kind.head, Def):
             return None
         for path, impl in self.impls(kind.head):
@@ -227,7 +227,7 @@ class Methods:
         return None
 
     def member_type(self, kind: Type, name: str) -> tuple[str, Context] | None:
-        """The text of `type Name = …` that belongs to a type, and where it stands; of a trait, its bounds."""
+        """The text of an associated type `type Name = …` and its place; for a trait, its bounds."""
         if not isinstance(kind.head, Def):
             return None
         file = self._names.file(kind.head.path)
@@ -260,7 +260,7 @@ class Methods:
     # Paths.
 
     def by_path(self, root: WrittenType, context: Context) -> FoundMethod | Def | Variant | External | None:
-        """The meaning of a called path: a function or method, a type or variant, or something outside."""
+        """The meaning of a called path: a function or method, a type or variant, or something external."""
         if root.kind == "as":
             return self._of_qualified(root, context)
         names = root.names

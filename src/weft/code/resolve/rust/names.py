@@ -1,4 +1,4 @@
-"""Rust paths seen from a module: items of this and other crates, through `use`, `pub use` and globs."""
+"""Rust paths as seen from a module: items of this and other crates, through `use`, `pub use` and globs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Alias(Struct, frozen=True):
 
 
 class Const(Struct, frozen=True):
-    """A constant or a static: its type as written, and where."""
+    """A constant or a static: its type as written, and its place."""
 
     type: str
     at: ModulePlace
 
 
 class External(Struct, frozen=True):
-    """Something of another package: the package, and the last name."""
+    """Something external: the package, and the last name."""
 
     package: str
     name: str
@@ -69,17 +69,15 @@ class PathLookup:
         self._known: dict[tuple[ModulePlace, str, Want], Item | None] = {}
 
     def file(self, path: str) -> FileNames | None:
-        """A file's names."""
         return self._workspace.names(self._project, path)
 
     def definition(self, item: Def) -> Definition:
-        """A definition's facts."""
         names = self.file(item.path)
         assert names is not None, item.path
         return names.definition(item.place)
 
     def layout_of(self, path: str) -> Layout | None:
-        """The crate that a file is part of; that of the file that is resolved where it belongs to several."""
+        """The crate that a file is part of; of several, that of the file being resolved."""
         if path not in self._owners:
             self._owners[path] = self._owner(path)
         return self._owners[path]
@@ -104,13 +102,15 @@ class PathLookup:
         return layout.impls.get(name, [])
 
     def macros(self, layout: Layout, name: str) -> list[tuple[str, str]]:
-        """The macros of that name in a crate, wherever they are."""
+        """The macros of that name anywhere in a crate."""
         self._ask_table(layout)
         return layout.macros.get(name, [])
 
     def _ask_table(self, layout: Layout) -> None:
-        """Asks for all files of a crate: any may come to implement something. Of large crates that would be asked by
-        each file for all others, and one new name would have all of it resolved again: these are left out.
+        """Queries all files of a crate, since any may add an implementation.
+
+        Large crates are skipped: each file would depend on all others, and one new name would cause all of them to be
+        resolved again.
         """
         if layout.root.path in self._tables:
             return
@@ -120,7 +120,7 @@ class PathLookup:
             ask_again(self._project, layout.table_asks)
 
     def layouts(self, path: str) -> list[Layout]:
-        """The crates in which a type may be implemented that is seen in a file: its own, and those it names."""
+        """The crates in which a visible type may be implemented: its own, and those that a file names."""
         own = self.layout_of(path)
         if own is None:
             return []
@@ -133,7 +133,7 @@ class PathLookup:
         return self._layout
 
     def path(self, at: ModulePlace, names: tuple[str, ...], want: Want, owner: int = FILE) -> Item | None:
-        """The meaning of a path inside a module (and inside a definition of it, whose own imports come first)."""
+        """The meaning of a path inside a module, and inside a definition of it, whose own imports come first."""
         if not names:
             return at
         item = self._first(at, names, want if len(names) == 1 else "type", owner)
@@ -180,7 +180,7 @@ class PathLookup:
         return layout.above.get(at.path) if layout is not None else None
 
     def crate(self, at: ModulePlace, name: str) -> Item | None:
-        """A crate by its name, as a file can name it."""
+        """A crate by its name as seen from a file."""
         if name in STANDARD:
             return External(name, name)
         layout = self.layout_of(at.path)
@@ -216,7 +216,7 @@ class PathLookup:
         return None
 
     def lookup(self, at: ModulePlace, name: str, want: Want) -> Item | None:
-        """The item of a name in a module: its own items, imports by name, then imports by `*`."""
+        """The item of a name in a module: its own items, then named imports, then globs."""
         asked = (at, name, want)
         if asked in self._known:
             return self._known[asked]
@@ -266,7 +266,7 @@ class PathLookup:
         return Const(constant.chain, at) if constant is not None else None
 
     def _import(self, at: ModulePlace, each: Imported, name: str, want: Want) -> Item | None:
-        """A name of what an import names."""
+        """A name inside the target of an import."""
         if each.module.startswith("::") or (not each.module and name == each.name != "*"):
             return self._of_crate(at, each, name, want)
         names = tuple(each.module.split("::")) if each.module else ()

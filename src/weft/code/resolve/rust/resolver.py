@@ -17,8 +17,6 @@ def resolve(facts: FileFacts, project: Project) -> FileLinks:
 
 
 class _FileResolution:
-    """One file being resolved."""
-
     def __init__(self, facts: FileFacts, project: Project) -> None:
         workspace = WORKSPACES.of(project)
         layout = workspace.layout_of(project, facts.path)
@@ -82,7 +80,7 @@ class _FileResolution:
         return self._names.path(at, names, "type")
 
     def _named(self, at: ModulePlace, each: Imported, names: tuple[str, ...]) -> None:
-        """The definitions that an import names; a module that it names is imported too."""
+        """The definitions that an import names; a named module is imported, too."""
         for want in ("type", "value", "macro"):
             item = self._names.path(at, (*names, each.name), want) if names and names[0] else None
             if isinstance(item, Def | Variant):
@@ -140,7 +138,7 @@ class _FileResolution:
         return External("std", name) if name in DERIVED else None
 
     def _macro(self, reference: Reference, at: ModulePlace) -> Def | External | None:
-        """A macro: one that is imported, of this file, or the only one of its name in the crate."""
+        """A macro: an imported one, one of this file, or the only one of its name in the crate."""
         written = type_of(reference.chain[:-1])
         item = self._names.path(at, written.names, "macro", reference.owner) if written.kind == "path" else None
         if isinstance(item, Def | External):

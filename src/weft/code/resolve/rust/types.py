@@ -1,4 +1,4 @@
-"""Rust types and chains parsed from the text of facts, and the types that the standard library returns.
+"""Rust types and chains parsed from the text of facts, and the result types of the standard library.
 
 A rule gives the result of a method: `self`, `0`, `1` (type arguments of the receiver), `inner` (the result of the
 closure or the argument), `inner0` (its first type argument), or `Type(rule, rule)`.
@@ -17,7 +17,7 @@ _TYPE_NAME_ENDS: Final = frozenset("<>,()+=[]: ")
 
 
 class WrittenType(Struct, frozen=True):
-    """A type as it is written. `kind` is `path`, `()` (a tuple), `[]`, `fn` (first what it returns), `+`, `as`, or `?`.
+    """A type as written. `kind` is `path`, `()` (a tuple), `[]`, `fn` (its result first), `+`, `as`, or `?`.
 
     A path has its names, and the arguments of each; `as` has a type and a trait, and the names that follow.
     """
@@ -32,7 +32,7 @@ class ChainStep(Struct, frozen=True):
     """One step of a chain, by its sign.
 
     `.` is a field or a method, with type arguments; `()` a call, where `inner` is a chain; `{}` a value of a type,
-    where `given` is what it was matched with; `|` the parameter `second` of the closure that is argument `first`.
+    where `given` is the matched value; `|` the parameter `second` of the closure that is argument `first`.
     """
 
     kind: str
@@ -48,7 +48,7 @@ UNIT: Final = WrittenType("()")
 
 
 class _Text:
-    """A text, and how far it was read."""
+    """A text and a reading position."""
 
     def __init__(self, text: str, *, chain: bool) -> None:
         self.text = text
@@ -104,7 +104,7 @@ class _Text:
         return WrittenType("path", names, given)
 
     def types(self, end: str, depth: int) -> tuple[WrittenType, ...]:
-        """Types up to `end`; of `Item=Type` the type."""
+        """Parses types up to `end`; of `Item=Type` the type."""
         found: list[WrittenType] = []
         outer, self.ends, chain, self.chain = self.ends, _TYPE_NAME_ENDS, self.chain, False
         while self.at < len(self.text) and not self.take(end):
@@ -128,13 +128,13 @@ class _Text:
 
 @lru_cache(maxsize=32_768)
 def type_of(text: str) -> WrittenType:
-    """A type's text, taken apart."""
+    """Parses a type."""
     return _Text(text, chain=False).type(0) if text else UNIT
 
 
 @lru_cache(maxsize=32_768)
 def chain_of(text: str) -> tuple[WrittenType, tuple[ChainStep, ...]]:
-    """A chain's text: where it begins, and the steps from there."""
+    """Parses a chain: its start, and its steps."""
     reading = _Text(text, chain=True)
     root = reading.single(0)
     steps: list[ChainStep] = []
@@ -299,7 +299,7 @@ MADE: Final[dict[str, str]] = {
 
 
 def closure_rule(head: str, method: str, parameter: int) -> str:
-    """The rule for a parameter of a closure that a method gets; empty where there is none."""
+    """The rule for a parameter of a closure that is passed to a method; empty if unknown."""
     if method in ("fold", "try_fold", "scan") and head == "Iterator":
         return "0" if parameter == 1 else ""
     if head == "Result" and method in _ERROR_GIVEN:

@@ -1,4 +1,4 @@
-"""Values of Rust expressions, as far as the source shows: declared types, constructors, results, fields."""
+"""Values of Rust expressions, as far as the source shows them: declared types, constructors, results, fields."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TUPLE, LIST, SUM, FUNCTION = "()", "[]", "+", "fn"
 
 
 class Type(Struct, frozen=True):
-    """A type: what it is, and its arguments. Tuples, lists, sums of traits and functions are Outside by these names.
+    """A type and its arguments.
 
-    A function's first argument is what it returns.
+    Tuples, lists, trait sums and functions are External under fixed names. A function's first argument is its result.
     """
 
     head: Item
@@ -42,12 +42,12 @@ class Type(Struct, frozen=True):
 
     @property
     def outside(self) -> str:
-        """The name of what is outside the project; empty for what is inside."""
+        """The name of an external type; empty for one of the project."""
         return self.head.name if isinstance(self.head, External) else ""
 
 
 class Context(Struct, frozen=True):
-    """Where a type or a chain is written: module and definition; what `Self` and type parameters stand for there."""
+    """The context of a type or a chain: module and definition; the meaning of `Self` and type parameters."""
 
     at: ModulePlace
     owner: int = FILE
@@ -56,7 +56,7 @@ class Context(Struct, frozen=True):
 
 
 class FoundMethod(Struct, frozen=True):
-    """A method that was found: itself, and what is known of types inside of it."""
+    """A method that was found, and the meaning of types inside it."""
 
     item: Def
     context: Context
@@ -142,7 +142,7 @@ class RustValues:
     def from_item(
         self, item: Item | None, given: tuple[Type | None, ...], context: Context, depth: int = 0
     ) -> Type | None:
-        """The type that an item is, with arguments."""
+        """The type of an item, with arguments."""
         if isinstance(item, Alias):
             text = item.text
             known: dict[str, Type | None] = {}
@@ -183,7 +183,7 @@ class RustValues:
     # Values.
 
     def held(self, chain: str, context: Context, depth: int = 0) -> Type | None:
-        """The type of a chain; None where the source does not show it."""
+        """The type of a chain; None if unknown."""
         asked = (context.at.path, context.owner, chain)
         if asked in self._held:
             return self._held[asked]
@@ -212,7 +212,7 @@ class RustValues:
     def _begin(
         self, root: WrittenType, steps: tuple[ChainStep, ...], context: Context, depth: int
     ) -> tuple[int, Type | None]:
-        """What the root holds, with the steps that belong to it: a call of a path, a value of a type."""
+        """The type of the root, with the steps that belong to it: a call of a path, a value of a type."""
         names = root.names
         first = steps[0].kind if steps else ""
         if root.kind == "as" and not names:
@@ -251,7 +251,7 @@ class RustValues:
         return (self.held(bound.chain, context, depth + 1),)
 
     def _fields(self, root: WrittenType, steps: tuple[ChainStep, ...], context: Context) -> tuple[int, Type | None]:
-        """A value of a type; of a variant, its field at once."""
+        """A value of a type; for a variant, its only field."""
         item = self.names.path(context.at, root.names, "type", context.owner) if root.names != ("Self",) else None
         if item is None and root.names[0] == "Self" and context.self_type is not None:
             head = context.self_type.head
@@ -270,7 +270,7 @@ class RustValues:
     def _matched(
         self, kind: Type | None, steps: tuple[ChainStep, ...], at: int, context: Context
     ) -> tuple[int, Type | None]:
-        """A part of what was matched with a type or a variant: that says what it is, itself at most of what."""
+        """A part of a value matched with a type or a variant, or that value itself."""
         at_end, made = self._fields(steps[at].given[0], (steps[at],), context)
         after = steps[at + 1] if at + 1 < len(steps) else None
         if made is None or after is None or after.kind != ".":
@@ -308,7 +308,7 @@ class RustValues:
         return self.type(type_of(returns), method.context) if returns else None
 
     def _handed(self, method: FoundMethod, step: ChainStep) -> Type | None:
-        """The argument that a function of the project passes to a closure."""
+        """The argument that a project's function passes to a closure."""
         file = self.names.file(method.item.path)
         bound = file.binding(method.item.place, f"({step.first})") if file is not None else None
         kind = self.type(type_of(bound.chain), method.context) if bound is not None else None
@@ -338,7 +338,7 @@ class RustValues:
         return kind if step.name in SAME else None
 
     def _as_iterator(self, kind: Type, method: str) -> Type:
-        """What a method of iterators is called on: what iterates, as an iterator of what it gives."""
+        """The iterator type of a receiver."""
         if kind.outside in ITERATORS:
             return Type(External("std", "Iterator"), kind.given)
         if isinstance(kind.head, Def) and method in RULES["Iterator"]:
@@ -381,7 +381,7 @@ class RustValues:
         return self.type(type_of(bound.chain), self.methods.inside(kind))
 
     def by_rule(self, rule: str, kind: Type | None, inner: Type | None) -> Type | None:
-        """The type that a rule of the standard library gives (`weft.code.resolve.rust.types`)."""
+        """The type by a rule of the standard library (`weft.code.resolve.rust.types`)."""
         return self._ruled(type_of(rule.replace("(", "<").replace(")", ">")), kind, inner) if rule else None
 
     def _ruled(self, rule: WrittenType, kind: Type | None, inner: Type | None) -> Type | None:

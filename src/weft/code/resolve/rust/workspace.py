@@ -1,7 +1,7 @@
-"""Crates and modules of a Rust workspace: Cargo.toml files, the file of each module, and implementations.
+"""Crates and modules of a Rust workspace: Cargo.toml files, module files, and implementations.
 
-Crates and modules are built once for a project and kept with the questions that they were built from. Every file that
-relies on them asks the project these questions again, so it is resolved again when an answer changes.
+Crates and modules are built once per project and stored with the queries that they were built from. Every file that
+depends on them repeats these queries, so it is resolved again when an answer changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ask = tuple[Literal["facts", "exists", "folder", "folders", "text", "settings"],
 
 
 class RecordedProject:
-    """A project that notes what it is asked."""
+    """A project that records the queries it answers."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -57,13 +57,13 @@ class RecordedProject:
 
 
 def ask_again(project: Project, asks: Iterable[Ask]) -> None:
-    """Asks all of it, and leaves the answers: they are known."""
+    """Repeats all recorded queries and ignores the answers."""
     for what, about in asks:
         getattr(project, what)(about)
 
 
 class Impl(Struct, frozen=True):
-    """An implementation: the inline module it stands in, its type and trait as written, what it is generic over."""
+    """An implementation: its inline module, its type and trait as written, and its generic parameters."""
 
     module: str
     type: str
@@ -117,7 +117,7 @@ class FileNames(FileTable):
             self.generics.setdefault(bound.owner, {})[bound.name[1:-1]] = bound.chain
 
     def module_of(self, place: int) -> str:
-        """The inline module that a definition stands in, empty at the top."""
+        """The inline module of a definition, empty at the top level."""
         if place == FILE or not self.modules:
             return ""
         module = self.facts.definitions[place].key.rpartition("::")[0]
@@ -126,7 +126,7 @@ class FileNames(FileTable):
         return module
 
     def methods(self, type_key: str, name: str) -> list[int]:
-        """The methods of a type by that name, as this file has them."""
+        """The methods of a type by that name in this file."""
         return [at for at in self.keys.get(f"{type_key}::{name}", ()) if not self.is_class(at)]
 
 
@@ -134,7 +134,7 @@ _TABLES: Final = Tables(FileNames, most=MAX_CRATE_FILES)
 
 
 def plain(key: str) -> str:
-    """A key without its counts."""
+    """A key without the `~n` of repeated keys."""
     return "::".join(part.partition("~")[0] for part in key.split("::")) if "~" in key else key
 
 
@@ -145,7 +145,7 @@ _ROOTS: Final = ("src/lib.rs", "src/main.rs", "lib.rs", "main.rs")
 
 
 class Crate(Struct, frozen=True):
-    """A crate: its name as paths write it, its first file, the crates that it can name (`inside` with their files)."""
+    """A crate: its name in paths, its root file, and the crates it can name (`inside` with their files)."""
 
     name: str
     root: str
@@ -154,9 +154,9 @@ class Crate(Struct, frozen=True):
 
 
 class CargoPackage(Struct, frozen=True):
-    """A Cargo.toml with a package in it, and its crates: the library first.
+    """A Cargo.toml with a package, and its crates: the library first.
 
-    `needs` is what the library rests on, and which crates can be named; `roots` what else is a crate.
+    `needs` are the library's dependencies and the crates that can be named; `roots` the roots of other crates.
     """
 
     folder: str
@@ -179,7 +179,7 @@ class _Library(Struct, frozen=True):
 
 
 def packages_of(project: Project) -> tuple[CargoPackage, ...]:
-    """All packages of the workspace; a Cargo.toml that cannot be read is none."""
+    """All packages of the workspace; invalid Cargo.toml files are skipped."""
     manifests = {each.folder: each for path in project.settings(MANIFEST) if (each := _manifest(project, path))}
     libraries = {each.folder: _library(each) for each in manifests.values() if _table(each.data, "package")}
     return tuple(_package(project, manifests[folder], manifests, libraries) for folder in libraries)
@@ -197,7 +197,7 @@ def _package(
 
 
 def bare_package(project: Project, path: str) -> CargoPackage:
-    """What a file without any Cargo.toml belongs to: the nearest folder above that looks like a crate's, if any."""
+    """The package of a file without any Cargo.toml: the nearest folder above that looks like a crate's, if any."""
     asked = RecordedProject(project)
     for folder in folders_above(path):
         for root in _ROOTS:
@@ -254,7 +254,7 @@ def _crates(
 
 
 def _other_roots(project: Project, manifest: _Manifest) -> Iterator[tuple[str, str]]:
-    """Programs, tests, examples, benchmarks and the build script, as far as they are there."""
+    """The roots of existing programs, tests, examples, benchmarks and the build script."""
     folder = manifest.folder
     main, script = joined(folder, "src/main.rs"), _text(_table(manifest.data, "package"), "build") or "build.rs"
     if project.exists(main):
@@ -285,7 +285,7 @@ def _named(
     manifests: Mapping[str, _Manifest],
     libraries: Mapping[str, _Library],
 ) -> tuple[dict[str, str], frozenset[str]]:
-    """The crates that a package depends on: those of this workspace with their roots, the others by name."""
+    """A package's dependencies by name: those of this workspace with their roots, and others."""
     workspace = _workspace(manifest, manifests)
     inside: dict[str, str] = {}
     outside: set[str] = set()
@@ -306,7 +306,7 @@ def _named(
 
 
 def _is_renamed(name: str, given: Any, workspace: _Manifest | None) -> bool:
-    """Whether a dependency goes by the name it is given here, and not by that of its library."""
+    """Whether a dependency is renamed here."""
     if not isinstance(given, Mapping):
         return False
     inherited = given.get("workspace") is True and workspace is not None
@@ -326,7 +326,7 @@ def _workspace(manifest: _Manifest, manifests: Mapping[str, _Manifest]) -> _Mani
 
 
 def _folder_of(name: str, given: Any, manifest: _Manifest, workspace: _Manifest | None) -> str | None:
-    """The folder of a dependency that is given by its path: here, in the workspace's table, or by a patch."""
+    """The folder of a path dependency: given here, in the workspace's table, or by a patch."""
     table: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     if table.get("workspace") is True and workspace is not None:
         inherited = _table(workspace.data, "workspace", "dependencies").get(name)
@@ -353,7 +353,7 @@ class ModulePlace(Struct, frozen=True):
 
 
 class Layout:
-    """The modules of one crate: which files they are in, and above each file the module that declares it."""
+    """The modules of one crate: their files, and for each file the module that declares it."""
 
     def __init__(self, crate: Crate) -> None:
         self.crate = crate
@@ -366,11 +366,10 @@ class Layout:
         self.macros: dict[str, list[tuple[str, str]]] = {}  # files and keys by name
 
     def holds(self, path: str) -> bool:
-        """Whether a file is part of the crate."""
         return path == self.root.path or path in self.above
 
     def declare(self, path: str, alias: str, tried: list[str], file: str) -> bool:
-        """Takes in that `mod x;` of a file names another (none if it is empty); whether that is new to the crate."""
+        """Records that `mod x;` of a file declares another (none if it is empty); returns whether that is new."""
         self.tried[path, alias] = tried
         if not file:
             return False
@@ -382,7 +381,7 @@ class Layout:
         return True
 
     def place_asks(self, path: str) -> Iterator[Ask]:
-        """What decides that a file is this module: the files above it, and where they were looked for."""
+        """The queries that decide whether a file is this module: the files above it, and the places searched."""
         declared = self._declared.get(path)
         while declared is not None:
             yield from (("exists", each) for each in self.tried[declared])
@@ -391,16 +390,16 @@ class Layout:
 
     @cached_property
     def table_asks(self) -> tuple[Ask, ...]:
-        """What decides which implementations and macros there are: all files, and those that are declared and absent.
+        """The queries that decide which implementations and macros exist: all files, and declared but missing ones.
 
-        Read when the crate is complete.
+        Valid once the crate is complete.
         """
         absent = {each for tried in self.tried.values() for each in tried if not self.holds(each)}
         return (*(("facts", each) for each in (self.root.path, *self.above)), *(("exists", each) for each in absent))
 
 
 class _Owned(Struct, frozen=True):
-    """The crate that a file is part of, if any, and what that rests on."""
+    """The crate of a file, if any, and the queries that decide it."""
 
     layout: Layout | None
     asks: tuple[Ask, ...]
@@ -415,7 +414,7 @@ class CargoWorkspace:
         self._owned: dict[str, _Owned] = {}
 
     def names(self, project: Project, path: str) -> FileNames | None:
-        """A file's names. The project is asked each time."""
+        """The names in a file; always queried from the project."""
         facts = project.facts(path)
         if facts is None or facts.language != "rust":
             return None
@@ -429,7 +428,7 @@ class CargoWorkspace:
         return known
 
     def crate_at(self, root: str) -> Crate | None:
-        """The crate that begins with a file."""
+        """The crate with this root file."""
         for package in self.packages.values():
             for crate in package.crates:
                 if crate.root == root:
@@ -437,7 +436,7 @@ class CargoWorkspace:
         return None
 
     def layout_of(self, project: Project, path: str) -> Layout | None:
-        """The crate that a file is part of: a library before others. What that rests on is asked each time."""
+        """The crate that a file is part of, libraries first; the deciding queries are always repeated."""
         known = self._owned.get(path)
         if known is None:
             known = self._owned[path] = self._find(project, path)
@@ -485,7 +484,7 @@ class CargoWorkspace:
 
 
 def _manifest_asks(project: Project, path: str) -> Iterator[Ask]:
-    """What decides which package a file is part of, and which workspace that is part of."""
+    """The queries that decide the package of a file, and its workspace."""
     yield "settings", MANIFEST
     there = set(project.settings(MANIFEST))
     for folder in folders_above(path):
@@ -495,7 +494,7 @@ def _manifest_asks(project: Project, path: str) -> Iterator[Ask]:
 
 
 def _declarer_asks(package: CargoPackage, passed: list[Layout], path: str) -> Iterator[Ask]:
-    """The files that would declare a file by their place, whether they are there or not: those of crates first."""
+    """The files that may declare a file by its location, existing or not; crate roots first."""
     above = [each for each in folders_above(path) if is_below(each, package.folder)]
     for layout in passed:
         if layout.root.path.rpartition("/")[0] in above:
@@ -507,14 +506,14 @@ def _declarer_asks(package: CargoPackage, passed: list[Layout], path: str) -> It
 
 
 def _sibling_asks(passed: list[Layout], path: str) -> Iterator[Ask]:
-    """The files of crates, in the folders around a file, that may declare it by a path (`#[path = "…"] mod x;`)."""
+    """The crate roots in folders around a file, which may declare it by path (`#[path = "…"] mod x;`)."""
     above = set(folders_above(path))
     for layout in passed:
         yield from (each for each in layout.table_asks if each[1].rpartition("/")[0] in above)
 
 
 def _places(path: str, alias: str, declared: Imported, *, is_root: bool) -> list[str]:
-    """The files that `mod x;` may mean, the first that is there first."""
+    """The candidate files of `mod x;`; the first existing one counts."""
     folder, _, own = path.rpartition("/")
     given = declared.module.partition("=")[2]
     inner = alias.split("::")[:-1]

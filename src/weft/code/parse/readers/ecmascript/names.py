@@ -1,7 +1,7 @@
 """Fills the scopes of a JavaScript or TypeScript file with names and their values.
 
-First all names are placed in their scopes, then values are worked out in source order: a name may be used before it
-is bound, its value may not.
+First all names are placed in their scopes, then values are computed in source order: a name may be used before it is
+bound, but its value may not.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _IDENTIFIERS: Final = frozenset({"identifier", "shorthand_property_identifier_pa
 
 
 class PatternName(NamedTuple):
-    """A name in a pattern: the steps to it (`.a[0]`), what it is by default, whether it gathers what is left."""
+    """A name in a destructuring pattern: the steps to it (`.a[0]`), its default, and whether it is a rest element."""
 
     name: Node
     path: str
@@ -44,7 +44,7 @@ class PatternName(NamedTuple):
 
 
 def names_in(pattern: Node, path: str = "", default: Node | None = None, depth: int = 0) -> Iterator[PatternName]:
-    """The names of a pattern, in order; of one that is nested very deep, those further out."""
+    """The names of a pattern, in order; very deep ones are cut off."""
     kind = pattern.type
     if kind in _IDENTIFIERS:
         yield PatternName(pattern, path, default)
@@ -82,19 +82,19 @@ def _part(part: Node, path: str, depth: int) -> Iterator[PatternName]:
 
 
 def is_this(parameter: Node) -> bool:
-    """Whether a parameter only states the type of `this`."""
+    """Whether a parameter only declares the type of `this`."""
     pattern = parameter.child_by_field_name("pattern")
     return pattern is not None and pattern.type == "this"
 
 
 def name_of(parameter: Node) -> str:
-    """The name of a parameter that is a name alone, with or without what it is by default."""
+    """The name of a simple parameter, with or without a default."""
     left = parameter.child_by_field_name("left") if parameter.type == "assignment_pattern" else parameter
     return "" if left is None else text_of(left)
 
 
 def passed_functions(call: Node) -> Iterator[tuple[Node, Node, int]]:
-    """The functions that are written out among the arguments of a call, what is called, and their places."""
+    """The function literals among the arguments of a call, the callee, and their positions."""
     arguments = call.child_by_field_name("arguments")
     called = call.child_by_field_name("function") or call.child_by_field_name("constructor")
     if arguments is None or called is None or arguments.type != "arguments":
@@ -106,7 +106,7 @@ def passed_functions(call: Node) -> Iterator[tuple[Node, Node, int]]:
 
 
 def asked_types(block: Node) -> list[tuple[Node, str]]:
-    """The names that the condition before a block asks `instanceof` of, each with the class."""
+    """Names that the condition of a block tests with `instanceof`, each with the class."""
     around = block.parent
     condition = (
         around.child_by_field_name("condition") if around is not None and around.type == "if_statement" else None
@@ -143,10 +143,10 @@ _NAME_SCOPES: Final = frozenset({"file", "function", "arrow", "block"})
 
 
 class FileScopes:
-    """The scopes of a file, the one of each node, and the bindings that come of them."""
+    """The scopes of a file, the scope of each node, and the resulting bindings."""
 
     def __init__(self, root: Node, nodes: Sequence[Node], owner_at: OwnerAt, raw: bytes) -> None:
-        """`raw` is the text if its comments may state types, else empty."""
+        """`raw` is the text if its comments may declare types (JSDoc), else empty."""
         self.file = LexicalScope("file", root, None, FILE)
         self.file.start, self.file.own = 0, False
         self.scopes: list[LexicalScope] = []  # of each node, in their order
@@ -174,7 +174,7 @@ class FileScopes:
                 self._assigned(*each)
 
     def _place(self, node: Node, kind: str, scope: LexicalScope) -> LexicalScope:
-        """Places the names that a node binds; gives the scope that begins with it, or the one that goes on."""
+        """Places the names that a node binds; returns the scope that begins with it, or the present one."""
         if kind in FUNCTIONS:
             return self._function(node, kind, scope)
         if kind in _BLOCKS:
@@ -238,7 +238,7 @@ class FileScopes:
         return inner
 
     def _overload(self, node: Node, scope: LexicalScope) -> None:
-        """Records the result type of the first overload; the implementation may leave it out."""
+        """Records the result type of the first overload; the implementation may omit it."""
         name, declared = node.child_by_field_name("name"), node.child_by_field_name("return_type")
         if name is not None and declared is not None and scope.kind in ("class", "file"):
             inner = LexicalScope("function", node, scope, scope.owner)
@@ -314,7 +314,7 @@ class FileScopes:
         return inner
 
     def _alias(self, node: Node, scope: LexicalScope) -> LexicalScope:
-        """`type Name = …` at the top: what it stands for; that of an object, by its properties."""
+        """Records `type Name = …` at the top level; for an object type, its properties."""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         inner = LexicalScope("type", node, scope, scope.owner)
         inner.own = False
@@ -369,7 +369,7 @@ class FileScopes:
             self._pending.append((node, scope))
 
     def _property(self, node: Node, scope: LexicalScope) -> None:
-        """A property of an interface; not one of a type inside it."""
+        """A property of an interface; not one of a nested type."""
         name, annotation = node.child_by_field_name("name"), node.child_by_field_name("type")
         inside, self._property_end = node.start_byte < self._property_end, max(self._property_end, node.end_byte)
         if inside or scope.kind != "type" or not scope.own or name is None or annotation is None:
@@ -377,7 +377,7 @@ class FileScopes:
         self._declare(scope.owner, text_of(name), type_of(annotation, scope.generic), node)
 
     def _defined(self, name: Node, scope: LexicalScope) -> None:
-        """A function or class: a definition of the file, or one inside a function, which is no symbol."""
+        """A function or class: a definition of the file, or a local one, which is no symbol."""
         local = self._local(text_of(name), name, scope)
         local.defined = self._owner_at(name.start_byte) != scope.owner or scope.kind == "file"
         local.inner = not local.defined
@@ -394,7 +394,7 @@ class FileScopes:
         return local
 
     def _pattern(self, pattern: Node, scope: LexicalScope, source: ValueSource, path: str = "") -> None:
-        """Places every name of a pattern; what each holds is told later."""
+        """Places every name of a pattern; values are set later."""
         for bound in names_in(pattern, path):
             own = source
             if bound.gathers:
@@ -425,7 +425,7 @@ class FileScopes:
             self._bind_local(local)
 
     def _assigned(self, node: Node, scope: LexicalScope) -> None:
-        """An assignment, a field's value, what is returned: told once all names before it are."""
+        """An assignment, a field's value or a return value; set after all earlier names."""
         kind = node.type
         if kind == "assignment_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -469,7 +469,7 @@ class FileScopes:
                 self._hold(owner, text_of(name), chain, left)
 
     def _stated(self, node: Node) -> Stated:
-        """The types that the comment above a node states, in plain JavaScript."""
+        """The types that the comment above a node declares, in plain JavaScript."""
         return stated_in(doc_of(self._raw, node)) if self._raw else NOTHING_STATED
 
     def _declare(self, owner: int, name: str, written: str, node: Node) -> None:
@@ -483,14 +483,14 @@ class FileScopes:
         self.bindings.append(Binding(local.owner, local.name, chain, bool(local.declared), local.line))
 
     def use(self, chain: Chain) -> None:
-        """Marks the variables that a chain leads over: what they hold is told."""
+        """Marks the variables that a chain passes through, so that their values are recorded."""
         local = chain.local
         while local is not None and not local.used:
             local.used = True
             local = local.chain.local
 
     def all_bindings(self) -> tuple[Binding, ...]:
-        """Those of classes, of the file, and of the variables that are used, in the order of their lines."""
+        """The bindings of classes, of the file, and of used variables, in line order."""
         for local in self._locals:
             if local.used and local.known and not local.defined:
                 chain = local.declared or local.chain.written

@@ -1,8 +1,8 @@
-"""Reads JavaScript and TypeScript, with and without JSX: definitions, tests by their titles, references, modules.
+"""Reads JavaScript and TypeScript, with and without JSX: definitions, tests by title, references, modules.
 
-A minified file (large, with very long lines) is read for its imports alone. An export under another name, or of
-something that is no definition, is a binding of the file: `exports.<name>` (`exports.default` for the default,
-`exports.=` for all of `module.exports`). An import of all of `module.exports` has the name `=`.
+Of a minified file (large, with very long lines) only imports are read. An export under another name, or of something
+that is no definition, is a binding of the file: `exports.<name>` (`exports.default` for the default, `exports.=` for
+all of `module.exports`). An import of all of `module.exports` has the name `=`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEFAULT: Final = "default"
 
 
 class ModuleReading:
-    """Gathers imports and exports, node by node."""
+    """Collects imports and exports, node by node."""
 
     def __init__(self, owner_at: OwnerAt) -> None:
         self.imports: list[Imported] = []
@@ -104,7 +104,7 @@ class ModuleReading:
             self._export(WHOLE, chain_of(node.named_children[-1], scope).flat, line)
 
     def assignment(self, node: Node, scope: LexicalScope) -> None:
-        """`module.exports = …`, `exports.name = …`, one after the other in one statement."""
+        """`module.exports = …`, `exports.name = …`, possibly chained in one statement."""
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or left.type != "member_expression":
             return
@@ -137,7 +137,7 @@ class ModuleReading:
                 self._entry(each, scope)
 
     def _entry(self, entry: Node, scope: LexicalScope) -> None:
-        """One entry of the object that is exported."""
+        """One entry of an exported object."""
         line = _line(entry)
         if entry.type == "shorthand_property_identifier":
             self._export(text_of(entry), chain_of(entry, scope).flat, line)
@@ -182,7 +182,7 @@ class ModuleReading:
                 self.imports.append(Imported(module, text_of(key), text_of(value), line))
 
     def call(self, node: Node, scope: LexicalScope) -> bool:
-        """A call of `import` or `require`; whether it is one."""
+        """Records a call of `import` or `require`; returns whether it is one."""
         module = module_of(node)
         if module is None:
             return False
@@ -202,7 +202,7 @@ _NAMED: Final = _FUNCTIONS | {"class"}
 
 
 def _assigns_whole(value: Node) -> bool:
-    """Whether a value is assigned to `module.exports` as well: `const app = exports = module.exports = …`."""
+    """Whether a value is also assigned to `module.exports`: `const app = exports = module.exports = …`."""
     while value.type in ("assignment_expression", "parenthesized_expression"):
         left = value.child_by_field_name("left")
         if left is not None and left.text == b"module.exports":
@@ -278,25 +278,24 @@ READER: Final = EcmascriptReader()
 
 
 def is_packed(parsed: ParsedSource) -> bool:
-    """Whether a file was packed by a program: large, on few long lines."""
+    """Whether a file is bundled or minified: large, on few long lines."""
     size = len(parsed.raw)
     return size >= PACKED_BYTES and size > PACKED_LINE_BYTES * (parsed.text.count("\n") + 1)
 
 
 def is_plain(parsed: ParsedSource) -> bool:
-    """Whether it is JavaScript, where types stand in comments if anywhere."""
+    """Whether it is JavaScript, whose types can only be in comments."""
     return parsed.language.name == "javascript"
 
 
 class _Uses:
-    """Gathers what is called, constructed, used as an element or a decorator; passes on what is a module's."""
+    """Collects calls, constructions, JSX elements and decorators; passes module syntax on."""
 
     def __init__(self, names: FileScopes, modules: ModuleReading, owner_at: OwnerAt) -> None:
         self.found: list[Reference] = []
         self._names, self._modules, self._owner_at = names, modules, owner_at
 
     def take(self, node: Node, kind: str, scope: LexicalScope) -> None:
-        """Looks at one node."""
         if kind == "call_expression":
             called = node.child_by_field_name("function")
             if called is not None and called.type != "import" and not self._modules.call(node, scope):
@@ -323,7 +322,7 @@ class _Uses:
             self._modules.import_alias(node)
 
     def tags(self, tags: Sequence[Node], nodes: Sequence[Node]) -> None:
-        """Elements: `<Component>` uses a component, `<div>` does not."""
+        """JSX elements: `<Component>` uses a component, `<div>` does not."""
         if not tags:
             return
         at, scopes = 0, self._names.scopes
@@ -353,7 +352,7 @@ def _only(node: Node) -> Node:
 
 
 def _held(definition: Node) -> Node:
-    """The function or class itself, where the definition is what holds it."""
+    """The function or class that a definition holds."""
     kind, held = definition.type, definition
     if kind == "ambient_declaration":
         return next((each for each in definition.named_children if each.child_by_field_name("name")), definition)
@@ -369,7 +368,6 @@ def _held(definition: Node) -> Node:
 
 
 def _signature(raw: bytes, definition: Node, held: Node) -> str:
-    """Its head on one line, without its body."""
     body = held.child_by_field_name("body")
     end = definition.end_byte if body is None else body.start_byte
     if definition.type == "expression_statement" and _only(definition).type == "call_expression":

@@ -1,9 +1,9 @@
 """JavaScript and TypeScript: which names a file binds, where, and to what; expressions as chains.
 
 Beside the parts of all chains (see `weft.code.parse.facts`), these have: `new a.B()` for a construction, `<T>` for a
-value whose type is shown (`x as T`, a literal), `import(m)` and `require(m)` for a module, `[n]` for an element of a
-list, and `f@n@k` for what a function that is the n-th argument of `f` gets as its own k-th argument. `x~2` is the
-second variable of that name in one function, `x~1` one of a block that hides a name of the file.
+value of a known type (`x as T`, a literal), `import(m)` and `require(m)` for a module, `[n]` for an element of a list,
+and `f@n@k` for the k-th parameter of a function that is the n-th argument of `f`. `x~2` is the second variable of that
+name in one function, `x~1` one of a block that hides a name of the file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LITERALS: Final = {
 
 
 class Chain(NamedTuple):
-    """An expression: what it begins with, all that follows, and the variable that it begins with, if it is one."""
+    """An expression: its first name, the steps after it, and the variable it begins with, if any."""
 
     head: str
     rest: str = ""
@@ -52,13 +52,12 @@ class Chain(NamedTuple):
 
     @property
     def written(self) -> str:
-        """As it stands in facts."""
         whole = self.head + self.rest
         return UNKNOWN if len(whole) > MAX_CHAIN_CHARACTERS else whole
 
     @property
     def flat(self) -> str:
-        """The same without variables of functions: what they hold stands in their place."""
+        """The same with the values of local variables substituted."""
         if self.local is None or self.local.top:
             return self.written
         whole = self.local.flat + self.rest
@@ -69,7 +68,7 @@ NOTHING: Final = Chain(UNKNOWN)
 
 
 class Variable:
-    """A variable. `flat` and `chain` are what it holds; `defined` says that it is a definition of the file's own."""
+    """A variable. `flat` and `chain` are its value; `defined` says that it is a definition of the file."""
 
     __slots__ = (
         *("alias", "chain", "declared", "defined", "flat", "inner", "line", "name", "owner", "top", "used", "within"),
@@ -87,18 +86,18 @@ class Variable:
         self.used = False
 
     def hold(self, chain: Chain, declared: str = "") -> None:
-        """From here on what it holds is known."""
+        """Sets its value from here on."""
         self.chain, self.declared = chain, declared
         self.flat = (f"<{declared}>" if declared != UNKNOWN else UNKNOWN) if declared else chain.flat
 
     @property
     def known(self) -> bool:
-        """Whether anything is known of what it holds."""
+        """Whether its value is known."""
         return not self.flat.startswith(UNKNOWN)
 
 
 class LexicalScope:
-    """A stretch of the file in which names are bound: the file, a function, a class, a block."""
+    """A region of the file in which names are bound: the file, a function, a class, a block."""
 
     __slots__ = ("end", "generics", "kind", "names", "own", "owner", "parent", "start", "stated")
 
@@ -112,7 +111,7 @@ class LexicalScope:
         self.stated = ""  # the type that a function states for its `this`
 
     def up(self) -> Iterator[LexicalScope]:
-        """Itself and those around it, as far as is looked."""
+        """The scope and those around it, up to a limit."""
         scope: LexicalScope | None = self
         for _ in range(MAX_SCOPES_UP):
             if scope is None:
@@ -121,14 +120,14 @@ class LexicalScope:
             scope = scope.parent
 
     def find(self, name: str) -> Variable | None:
-        """The variable that a name means here; None if it is not one of this file's, as far as is looked."""
+        """The variable that a name means here; None if it is not one of this file's."""
         for scope in self.up():
             if name in scope.names:
                 return scope.names[name]
         return None
 
     def generic(self, name: str, byte: int) -> str | None:
-        """What a parameter of a function's type stands for here; None for other names, and a class's parameters."""
+        """The constraint of a generic function's type parameter here; None for other names."""
         for scope in self.up():
             if name in scope.generics:
                 if scope.kind in ("class", "type"):
@@ -138,7 +137,7 @@ class LexicalScope:
         return None
 
     def this(self) -> LexicalScope | None:
-        """The function or class whose `this` is meant here; None if it cannot be told."""
+        """The function or class whose `this` is meant here; None if unknown."""
         for scope in self.up():
             if scope.kind == "class":
                 return scope if scope.own else None
@@ -165,7 +164,7 @@ class LexicalScope:
 
 
 class ValueSource(NamedTuple):
-    """The origin of a variable's value: its type, its value, the call and argument that pass it."""
+    """The origin of a variable's value: its type, its value, or the call and argument that pass it."""
 
     type: Node | None = None
     value: Node | None = None
@@ -174,7 +173,7 @@ class ValueSource(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """A variable whose value is told later, and the steps to it from there."""
+    """A variable whose value is set later, and the steps to it from there."""
 
     local: Variable
     scope: LexicalScope
@@ -183,7 +182,7 @@ class Pending(NamedTuple):
 
 
 def told_apart(found: Iterable[Variable], outside: Set[str]) -> None:
-    """Gives another name to variables of blocks that hide a name of the file: around the block that one is meant."""
+    """Renames variables of blocks that hide a name of the file."""
     for each in found:
         if each.within and each.alias in outside:
             each.alias = f"{each.name}~1"
@@ -207,7 +206,7 @@ def _only_child(node: Node, _: LexicalScope) -> tuple[str, Node | str | None]:
 
 
 def _chosen(node: Node, _: LexicalScope) -> tuple[str, Node | str | None]:
-    """Of `a ?? b`, `a || b`, `c ? a : b` the side that is something."""
+    """The meaningful side of `a ?? b`, `a || b` and `c ? a : b`."""
     first, second = ("consequence", "alternative") if node.type == "ternary_expression" else ("left", "right")
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type not in ("||", "??", "&&"):
@@ -219,7 +218,7 @@ def _chosen(node: Node, _: LexicalScope) -> tuple[str, Node | str | None]:
 
 
 def _element(node: Node, _: LexicalScope) -> tuple[str, Node | str | None]:
-    """`[n]` for an element, `.name` for a member that is named by a text."""
+    """`[n]` for an element, `.name` for a member named by a string."""
     index, inner = node.child_by_field_name("index"), node.child_by_field_name("object")
     literal = string_of(index)
     if literal is not None and literal.isidentifier():
@@ -229,7 +228,7 @@ def _element(node: Node, _: LexicalScope) -> tuple[str, Node | str | None]:
 
 
 def module_of(call: Node) -> str | None:
-    """`import(m)` or `require(m)`, if a call is one of a module that is written out."""
+    """`import(m)` or `require(m)`, if a call imports a literal module name."""
     function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if function is None or arguments is None or arguments.named_child_count != 1:
         return None
@@ -284,7 +283,7 @@ def _name(name: str, scope: LexicalScope) -> Chain:
 
 
 def _made(node: Node, scope: LexicalScope) -> Chain:
-    """A construction. With type arguments it is told by its type."""
+    """A construction; with type arguments it is a value of its type."""
     constructor, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("type_arguments")
     if constructor is None:
         return NOTHING
@@ -300,7 +299,7 @@ def _made(node: Node, scope: LexicalScope) -> Chain:
 
 
 def _list(node: Node, scope: LexicalScope) -> Chain:
-    """A list is one of what its first element is, if that is constructed."""
+    """A list has the type of its first element, if that is constructed."""
     first = node.named_child(0) if node.named_child_count else None
     made = _made(first, scope) if first is not None and first.type == "new_expression" else NOTHING
     if made.head.startswith("<"):
@@ -310,7 +309,7 @@ def _list(node: Node, scope: LexicalScope) -> Chain:
 
 
 def _stated(node: Node, kind: str, scope: LexicalScope) -> Chain:
-    """`value as Type`: of that type; `as const`, `as any` say nothing: the value counts."""
+    """`value as Type` is of that type; for `as const` and `as any` the value counts."""
     parts = [each for each in node.named_children if each.type != "comment"]
     value, stated = (parts[-1], parts[0]) if kind == "type_assertion" else (parts[0], parts[-1])
     declared = type_of(stated, scope.generic) if len(parts) > 1 and kind != "satisfies_expression" else UNKNOWN

@@ -98,7 +98,7 @@ def _generic(node: Node, generic: Generic, depth: int) -> str:
 
 
 def _several(node: Node, generic: Generic, depth: int) -> str:
-    """The types of a union or an intersection that are something: a member of either is looked for in each."""
+    """The meaningful members of a union or an intersection; members are looked up in each."""
     waiting, found = [node], []
     while waiting:
         each = waiting.pop()
@@ -155,7 +155,7 @@ _TYPESCRIPT: Final = next(each for each in LANGUAGES if each.name == "typescript
 
 
 class Stated(Struct, frozen=True):
-    """The types that a comment states, in the notation of facts: of parameters by name, of the result, of a value."""
+    """The types that a comment declares: of parameters by name, of the result, of a value."""
 
     parameters: dict[str, str] = {}
     returns: str = ""
@@ -166,7 +166,7 @@ NOTHING_STATED: Final = Stated()
 
 
 def doc_of(raw: bytes, definition: Node) -> str:
-    """The comment `/** … */` that stands right before a definition, without its stars."""
+    """The comment `/** … */` directly before a definition, without its stars."""
     outer, parent = definition, definition.parent
     while parent is not None and parent.type in _AROUND:
         outer, parent = parent, parent.parent
@@ -186,7 +186,7 @@ def doc_of(raw: bytes, definition: Node) -> str:
 
 
 def _leads(sibling: Node) -> bool:
-    """Whether it is a decorator, or a signature of what follows it: what belongs to them is above them."""
+    """Whether it is a decorator or an overload signature, above which a comment of the definition may be."""
     if sibling.type == "export_statement":
         declared = sibling.child_by_field_name("declaration")
         return declared is not None and declared.type == "function_signature"
@@ -194,7 +194,7 @@ def _leads(sibling: Node) -> bool:
 
 
 def stated_in(doc: str) -> Stated:
-    """The types that a comment states: `@param {Type} name`, `@returns {Type}`, `@type {Type}`."""
+    """The types that a comment declares: `@param {Type} name`, `@returns {Type}`, `@type {Type}`."""
     if "{" not in doc or "@" not in doc:
         return NOTHING_STATED
     parameters: dict[str, str] = {}
@@ -215,7 +215,7 @@ def stated_in(doc: str) -> Stated:
 
 
 def _braced(text: str) -> tuple[str, str]:
-    """The text inside the braces that a text begins with, and the text after them."""
+    """The text inside the braces at the beginning of a text, and the rest."""
     depth = 0
     for at, each in enumerate(text[: MAX_STATED_CHARACTERS + 2] if text.startswith("{") else ""):
         depth += (each == "{") - (each == "}")
@@ -226,7 +226,7 @@ def _braced(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4_096)
 def _stated_type(written: str) -> str:
-    """A type as comments write it, in the notation of facts; empty if it is no type that says something."""
+    """A JSDoc type in the notation of facts; empty if it says nothing."""
     bare = written.strip("?!=").removeprefix("...")
     root = ParsedSource(_TYPESCRIPT, f"let x: {bare};").root
     statement = root.named_child(0) if root is not None and not root.has_error and root.named_child_count else None

@@ -23,7 +23,7 @@ MAX_CHARACTERS: Final = 500
 
 
 def build_of(head: str, path: str) -> str:
-    """The build constraint of a file, as an expression; empty for none. `head` is the text above its package."""
+    """The build constraint of a file as an expression; empty for none. `head` is the text above its package clause."""
     parts = (
         [found[1].strip()] if (found := _EXPRESSION.search(head)) else [_modern(line) for line in _OLD.findall(head)]
     )
@@ -41,7 +41,7 @@ def _modern(line: str) -> str:
 
 @lru_cache(maxsize=1024)
 def is_plain(build: str) -> bool:
-    """Whether a plain build includes a file with this constraint; one that is no expression is met."""
+    """Whether a default build includes a file with this constraint; an invalid constraint counts as met."""
     tokens = _TOKEN.findall(build)
     if not tokens:
         return True

@@ -2,9 +2,9 @@
 
 Types are written without pointers and type arguments: `T`, `pkg.T`, `[]T` (slice, array), `[K]V` (map, `iter.Seq2`),
 `<-T` (channel, `iter.Seq`), `()R` (function with result R; `()(R,error)` for several results), `#9` (anonymous struct
-at byte 9; its fields are bound as `#9.field`), `?` (any other type). In chains, `T{}` is a value of a type that the
-source names (literal, assertion, `new`); `.1` is the second result of a call; `[key]` is the first variable of a
-`range`, or a value received from a channel.
+at byte 9; its fields are bound as `#9.field`), `?` (any other type). In chains, `T{}` is a value of a named type
+(literal, assertion, `new`); `.1` is the second result of a call; `[key]` is the first variable of a `range`, or a value
+received from a channel.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TYPES: Final = frozenset(
 
 
 def type_text(node: Node | None, parameters: TypeParameters, depth: int = 0) -> str:
-    """A type as facts write it."""
+    """A type in the notation of facts."""
     if node is None or depth > MAX_DEPTH:
         return UNKNOWN
     kind = node.type

@@ -84,7 +84,7 @@ def _embedded(written: Node | None, parameters: TypeParameters) -> Iterator[str]
 
 
 def _signature(raw: bytes, definition: Node, before: str) -> str:
-    """Its head on one line, without a body."""
+    """Its declaration on one line, without a body."""
     body = definition.child_by_field_name("body") or definition.child_by_field_name("type")
     end, after = definition.end_byte, ""
     if body is not None and body.type in ("block", "struct_type", "interface_type"):
@@ -128,8 +128,8 @@ _SEPARATOR: Final = "\n"
 class GoReader:
     """Reads Go. A type that is neither a struct nor an interface is a `class`; methods of interfaces are definitions.
 
-    `extra`: `package`, the name of the package; `build`, what it asks of a build (see `go_builds`); `asserted`, what is
-    said by `var _ I = (*T)(nil)`, as `I=T` a line; `parameters`, what methods take, as `T::method=A,B` a line.
+    `extra`: `package`, the name of the package; `build`, the build constraint (see `go_builds`); `asserted`, assertions
+    `var _ I = (*T)(nil)` as lines `I=T`; `parameters`, parameter types of methods as lines `T::method=A,B`.
     """
 
     def describe(self, parsed: ParsedSource, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
@@ -146,8 +146,6 @@ READER: Final = GoReader()
 
 
 class _Reading(BlockReading):
-    """One file while it is read."""
-
     def __init__(self, raw: bytes, path: str, owner_at: OwnerAt) -> None:
         super().__init__(owner_at)
         self.raw, self.path = raw, path
@@ -170,7 +168,7 @@ class _Reading(BlockReading):
         return self.facts(_scope_of, frozenset(names))
 
     def generics(self, matches: Sequence[Match]) -> None:
-        """Records type parameters and local types with their scopes, and the structs that have names."""
+        """Records type parameters and local types with their scopes, and named structs."""
         for match in matches:
             for node in (*match.get("function", ()), *match.get("type", ())):
                 if parameters := parameters_of(node):
@@ -397,14 +395,14 @@ class _Reading(BlockReading):
 
 
 def _elided(body: Node) -> Iterator[bool]:
-    """For each element of a literal, whether it is a literal that leaves out its type."""
+    """For each element of a literal, whether it is a literal without its type."""
     for each in body.named_children:
         element = each.child_by_field_name("value") if each.type == "keyed_element" else each
         yield element is not None and element.named_child_count == 1 and element.named_child(0).type == "literal_value"  # type: ignore[union-attr]
 
 
 def _scope_of(node: Node) -> Node | None:
-    """The block that a name is known in. That of a function is its body, for its parameters too."""
+    """The block in which a name is visible; for parameters, the function's body."""
     around = node if node.type in _SCOPES else enclosing(node, _SCOPES)
     if around is not None and around.type == "block" and around.parent is not None and around.parent.type in _FUNCTIONS:
         return around.parent

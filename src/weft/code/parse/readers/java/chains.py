@@ -1,10 +1,10 @@
 """Java expressions and types as chains.
 
 Types are written without type arguments: `T`, `Outer.Inner`, `a.b.T`, `[]T` (arrays), `?` (unknown). The types of
-variables and results have arguments, `Map<String,Row>`, since they show what is taken out again. In chains, `T{}` is a
-value of a type that the source names: `new T()`, a cast, a literal. `name(_,_)` is a call with two arguments, which
-tells overloads apart; `name->` is what a function gets that is passed to such a call. `T$.name` is a name inside the
-body of an anonymous class of T: a member of T, or its meaning outside of that class.
+variables and results keep their arguments, `Map<String,Row>`, since they determine element types. In chains, `T{}` is a
+value of a named type: `new T()`, a cast, a literal. `name(_,_)` is a call with two arguments, which distinguishes
+overloads; `name->` is the parameter of a function that is passed to such a call. `T$.name` is a name inside the body of
+an anonymous class of T: a member of T, or its meaning outside of that class.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _BOOLEAN: Final = frozenset({"!=", "&&", "<", "<=", "==", ">", ">=", "||"})
 
 
 def type_text(node: Node | None, parameters: TypeParameters, depth: int = 0) -> str:
-    """A type as facts write it."""
+    """A type in the notation of facts."""
     if node is None or depth > MAX_DEPTH:
         return UNKNOWN
     kind = node.type
@@ -89,12 +89,12 @@ def _array(dimensions: Node | None) -> str:
 
 
 def declared_text(written: Node | None, declarator: Node, parameters: TypeParameters) -> str:
-    """The type of a variable: `int x[]` is an array too."""
+    """The type of a variable; `int x[]` is an array, too."""
     return _array(declarator.child_by_field_name("dimensions")) + held_text(written, parameters)
 
 
 def callee(node: Node) -> tuple[str, Node | None]:
-    """The last step of a called name, and what the method is called on; without that the name alone."""
+    """The last step of a called name, and the receiver; without a receiver the name alone."""
     name, on = node.child_by_field_name("name"), node.child_by_field_name("object")
     written = text_of(name) if name is not None else UNKNOWN
     if on is None:

@@ -77,7 +77,7 @@ def first_type(node: Node) -> str:
 
 
 def _signature(raw: bytes, definition: Node, modifiers: Node | None) -> str:
-    """Its head on one line, without annotations and body."""
+    """Its declaration on one line, without annotations and body."""
     body = definition.child_by_field_name("body")
     end = body.start_byte if body is not None else definition.end_byte
     start, words = definition.start_byte, ""
@@ -121,8 +121,8 @@ _SCOPES: Final = frozenset(
 class JavaReader:
     """Reads Java. A record is a `class`, an annotation type an `interface`, a constructor a method named as its class.
 
-    `extra`: `package`; `parameters`, the types that each method takes, as `place=A,B` joined by semicolons, `B+` for a
-    last one that may come any number of times.
+    `extra`: `package`; `parameters`, the parameter types of each method, as `place=A,B` joined by semicolons, with `B+`
+    for varargs.
     """
 
     def describe(self, parsed: ParsedSource, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
@@ -139,8 +139,6 @@ READER: Final = JavaReader()
 
 
 class _Reading(BlockReading):
-    """One file while it is read."""
-
     def __init__(self, owner_at: OwnerAt) -> None:
         super().__init__(owner_at)
         self.taken: dict[int, str] = {}  # the types of a method's parameters, by its place; before those of inner ones
@@ -249,7 +247,7 @@ class _Reading(BlockReading):
                 self.bind(each.child_by_field_name("name"), UNKNOWN if written == "var" else written, declared=True)
 
     def _passed(self, function: Node) -> str:
-        """What a function with one parameter gets, by what it is passed to; empty if it is not passed to a method."""
+        """The parameter of a one-parameter function that is passed to a method; empty if it is not passed."""
         listed = function.parent
         call = listed.parent if listed is not None and listed.type == "argument_list" else None
         on = call.child_by_field_name("object") if call is not None and call.type == "method_invocation" else None
@@ -317,7 +315,7 @@ class _Reading(BlockReading):
         return any(start < byte < end for start, end, _, _ in self.bodies)
 
     def _from_body(self, byte: int, name: str) -> str:
-        """A name without anything before it, as seen from inside anonymous classes; nothing if it is their own."""
+        """A bare name as seen from inside anonymous classes; empty if it is their own."""
         before = ""
         for start, end, of, own in sorted(self.bodies, reverse=True):
             if start < byte < end:
@@ -327,7 +325,6 @@ class _Reading(BlockReading):
         return before + name
 
     def _this(self, byte: int, chain: str) -> str:
-        """In an anonymous class, `this` is of its type."""
         inner = max(((start, of) for start, end, of, _ in self.bodies if start < byte < end), default=None)
         if inner is None:
             return chain
@@ -353,7 +350,7 @@ class _Reading(BlockReading):
             self._refer(called, "new", text_of(called), node.child_by_field_name("arguments"))
 
     def read_reference(self, node: Node) -> None:
-        """`Foo::bar` is what `x -> x.bar()` would be: a call; `Foo::new` makes one."""
+        """`Foo::bar` is a call, like `x -> x.bar()`; `Foo::new` is a construction."""
         first, last = node.named_child(0), node.child(node.child_count - 1)
         if first is None or last is None:
             return
@@ -376,5 +373,5 @@ class _Reading(BlockReading):
 
 
 def _scope_of(node: Node) -> Node | None:
-    """The block that a name is known in."""
+    """The block in which a name is visible."""
     return enclosing(node, _SCOPES)

@@ -48,7 +48,7 @@ def parameter(node: Node) -> list[tuple[str, str, bool]]:
 
 
 def yielded(node: Node) -> str:
-    """What a generator gives: one of many, or what another gives."""
+    """The element of a generator, or of the one that it delegates to."""
     value = node.named_child(0) if node.named_child_count else None
     if value is None:
         return UNKNOWN
@@ -67,7 +67,7 @@ _QUOTED_NAME: Final = re.compile(r"""["'](\w+)["']""")
 
 
 def imported(statement: Node, owner: int) -> list[Imported]:
-    """`import a, b.c, d as e`. Without `as`, a module is called by all of its name here: `b.c`."""
+    """`import a, b.c, d as e`. Without `as`, a module keeps its full name here: `b.c`."""
     found = []
     for each in statement.named_children:
         module, alias = _called(each)
@@ -93,13 +93,13 @@ def imported_from(statement: Node, owner: int) -> list[Imported]:
 
 
 def listed(value: Node) -> list[str]:
-    """The names of an `__all__`, and `*` if it takes up what other modules say."""
+    """The names of an `__all__`, and `*` if it includes those of other modules."""
     text = text_of(value)
     return _QUOTED_NAME.findall(text) + (["*"] if "__all__" in text else [])
 
 
 def _called(node: Node) -> tuple[str, str]:
-    """A name, and what it is called here."""
+    """A name, and its alias here."""
     if node.type == "aliased_import":
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         return (compact(name), text_of(alias)) if name and alias else ("", "")
@@ -115,7 +115,7 @@ NameBound = tuple[str, str, bool]  # a name, what it holds, whether that is a de
 
 
 def narrowed(arguments: Node | None) -> list[NameBound]:
-    """`isinstance(name, types)`: the types of `name?`. One that only leads away says what the name is not."""
+    """`isinstance(name, types)`: the types of `name?`. A test that only leaves the block says what the name is not."""
     if arguments is None or arguments.named_child_count != 2:
         return []
     value, types = arguments.named_children
@@ -126,7 +126,7 @@ def narrowed(arguments: Node | None) -> list[NameBound]:
 
 
 def _leads_away(arguments: Node, name: str) -> bool:
-    """Whether all that follows from a test is to leave: `if isinstance(row, Total): continue`."""
+    """Whether the block after a test only leaves: `if isinstance(row, Total): continue`."""
     call = arguments.parent
     test = call.parent if call is not None else None
     if call is None or test is None or test.type not in ("if_statement", "elif_clause"):
@@ -138,7 +138,7 @@ def _leads_away(arguments: Node, name: str) -> bool:
 
 
 def bound_by_match(statement: Node) -> list[NameBound]:
-    """The names of all cases; `subject?` for the types that a case asks of a subject that is a name."""
+    """The names of all cases; `subject?` for the types that a case tests on a subject that is a name."""
     subjects = statement.children_by_field_name("subject")
     body = statement.child_by_field_name("body")
     found: list[NameBound] = []
@@ -152,7 +152,7 @@ def bound_by_match(statement: Node) -> list[NameBound]:
 
 
 def _types(pattern: Node) -> list[str]:
-    """The classes of which something is that fits a pattern; nothing where it may be anything."""
+    """The classes that a pattern requires; empty if it may match anything."""
     if pattern.type == "class_pattern":
         return [text_of(pattern.named_children[0])] if pattern.named_child_count else []
     if pattern.type in ("case_pattern", "as_pattern") and pattern.named_child_count:
@@ -193,7 +193,7 @@ Local = Mapping[tuple[int, str], Sequence[Value]]  # what a name holds, by the p
 
 
 def heads_of(chain: str) -> list[str]:
-    """The names that a chain begins with: one, or those of its parts."""
+    """The first name of a chain, or those of its parts."""
     head = HEAD.match(chain)
     if head is not None:
         return [head[0]]
@@ -201,7 +201,7 @@ def heads_of(chain: str) -> list[str]:
 
 
 def shown(local: Local, function: int, values: Sequence[Value]) -> list[Value]:
-    """What values mean outside their function. What depends on a local that is not known is left out."""
+    """Values as visible outside their function; those that depend on an unknown local are left out."""
     found: list[Value] = []
     waiting = [(value, 0) for value in reversed(values)]
     while waiting and len(found) < MAX_VALUES:
@@ -225,7 +225,7 @@ def shown(local: Local, function: int, values: Sequence[Value]) -> list[Value]:
 
 
 def _opened(local: Local, function: int, chain: str) -> str:
-    """A literal that shows its parts, each without locals; of several that a name may hold, the first that is known."""
+    """A literal with its parts, each without locals; of several values of a name the first known one."""
 
     def replaced(found: re.Match[str]) -> str:
         held = local.get((function, found[2]))
@@ -240,7 +240,7 @@ def _opened(local: Local, function: int, chain: str) -> str:
 
 
 def _followed(value: Value, rest: str) -> Value:
-    """A chain that goes on after the value of its first name. A parameter's type is but one that a field may have."""
+    """Continues a chain after the value of its first name. A parameter's type is only a possible type of a field."""
     chain, declared = value
     whole = f"<{chain}>{rest}" if declared else chain + rest
     return (whole if len(whole) <= MAX_CHAIN_CHARACTERS and chain != UNKNOWN else UNKNOWN), False

@@ -1,9 +1,9 @@
 """Python expressions as chains: names joined by dots, `()` for a call, `[]` for an index.
 
-What Python does behind the words is written out: a loop's variable is `rows.__iter__().__next__()`, that of a `with`
-is `open_store().__enter__()`, `next(rows)` is `rows.__next__()`. The second of several values is `pair[1]`. A literal
-is a call of its type, `str()`; one that holds others shows them: `[Row()]`, `(name;Row())`, `{Row()}` for the values of
-a mapping. `<Row>` is something of a declared type.
+Implicit calls are written out: a loop variable is `rows.__iter__().__next__()`, that of a `with` is
+`open_store().__enter__()`, `next(rows)` is `rows.__next__()`. The second of several values is `pair[1]`. A literal is a
+call of its type, `str()`; a container literal shows its parts: `[Row()]`, `(name;Row())`, `{Row()}` for the values of a
+mapping. `<Row>` is a value of a declared type.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _INSIDE: Final = {"attribute": "object", "call": "function", "subscript": "value
 
 
 def plain_chain(text: str) -> bool:
-    """Whether a text is a chain as it stands: names, dots, empty calls."""
+    """Whether a text already is a chain: names, dots, empty calls."""
     return text.replace("()", "").replace(".", "").isidentifier() and "()" not in text[:2]
 
 
@@ -137,7 +137,7 @@ _CHAINS: Final[ChainRules[None]] = ChainRules(
 
 
 def _other_super(call: Node, function: Node | None) -> Node | None:
-    """The class in `super(Class, self)`, if it is not the class around the call: that one is plain `super()`."""
+    """The class in `super(Class, self)` if it is not the enclosing class, which is plain `super()`."""
     named = argument(call, 0) if function is not None and function.text == b"super" else None
     if named is None or named.type not in ("identifier", "attribute"):
         return None
@@ -147,7 +147,7 @@ def _other_super(call: Node, function: Node | None) -> Node | None:
 
 
 def chains_of(node: Node, depth: int = 0) -> list[str]:
-    """The chains of what is called: several where it is taken from `(a or b)`, `(a if c else b)`."""
+    """The chains of a callee: several for `(a or b)` and `(a if c else b)`."""
     chain = chain_of(node)
     if chain == UNKNOWN or chain[0] != UNKNOWN or depth > MAX_DEPTH:
         return [chain]
@@ -162,13 +162,13 @@ def chains_of(node: Node, depth: int = 0) -> list[str]:
 
 
 def annotation_of(node: Node) -> str:
-    """A declared type as written, without blanks around; empty if it is beyond measure."""
+    """A declared type as written, without blanks around; empty if it is too long."""
     text = text_of(node).strip()
     return text if len(text) <= MAX_ANNOTATION_CHARACTERS else ""
 
 
 def values_of(node: Node, depth: int = 0) -> list[Value]:
-    """What an expression may be: both sides of `or`, of `if … else`; what a cast declares; else its chain."""
+    """The possible values of an expression: both sides of `or` and `if … else`; the type of a cast; else its chain."""
     found: list[Value] = []
     waiting = [node]
     while waiting and len(found) < MAX_ALTERNATIVES:
@@ -193,7 +193,7 @@ def values_of(node: Node, depth: int = 0) -> list[Value]:
 
 
 def _displayed(node: Node) -> str:
-    """A literal with what it holds, as far as names show it."""
+    """A container literal with its parts, as far as names show them."""
     brackets = _DISPLAYS[node.type]
     body = node.child_by_field_name("body")
     items = [body] if body is not None else node.named_children
@@ -259,7 +259,7 @@ def bound_by_loop(target: Node, iterated: Node, depth: int = 0) -> list[tuple[st
 
 
 def unpacked(target: Node, chain: str, depth: int = 0) -> list[tuple[str, str]]:
-    """The names of a target, each with its chain: all of it, or one part of it."""
+    """The names of an assignment target, each with its chain: the whole value or a part of it."""
     if target.type == "identifier":
         return [(text_of(target), chain)]
     if depth > MAX_DEPTH:

@@ -92,7 +92,7 @@ class PythonReading:
         self._locals: dict[str, list[tuple[int, int, Node, Node | None]]] = {}
 
     def read(self, matches: Sequence[Match]) -> Rest:
-        """Everything, in the order of the text."""
+        """Everything, in source order."""
         defined, callees, held, others = [], [], [], []
         for match in matches:
             if "callee" in match:
@@ -142,7 +142,7 @@ class PythonReading:
         )
 
     def _bind_locals(self) -> set[str]:
-        """Binds the locals that chains begin with, and those that these are made from; gives all such names."""
+        """Binds the locals that chains begin with, and those that they depend on; returns all such names."""
         chains = {chain for _, chain in self._uses}
         chains.update([chain for _, _, _, chain, _ in self._bound])
         chains.update([chain for _, _, _, values in self._fields for chain, _ in values])
@@ -161,7 +161,7 @@ class PythonReading:
         return heads
 
     def _shown(self) -> Iterator[Bound]:
-        """The bindings of classes and files that are made inside functions."""
+        """Bindings of classes and files that are made inside functions."""
         local: dict[tuple[int, str], list[Value]] = {}
         for _, owner, name, chain, declared in self._bound:
             if owner in self._functions:
@@ -183,7 +183,7 @@ class PythonReading:
                 yield byte, owner, f"{name}()", chain, declared
 
     def _take_definitions(self, defined: list[Match]) -> None:
-        """Tells the functions that are kept from those inside them: a place belongs to the first that has it."""
+        """Separates stored functions from nested ones: the first definition of a place counts."""
         seen = {FILE}
         classes = [(FILE, len(self._raw) + 1)]  # those around, each with its end
         for match in defined:
@@ -226,7 +226,7 @@ class PythonReading:
                     self._bound.append((each.start_byte, owner, name, held, declared))
 
     def _receiver(self, parameters: Node, owner: int, name: str) -> str:
-        """The value of the first parameter of a method, whatever its name; empty if the name says it."""
+        """The value of a method's first parameter, whatever its name; empty if it is named self or cls."""
         start, around, own = self._functions.get(owner, (0, FILE, ""))
         is_own = parameters.start_byte == start + len(own.encode())
         if name in _RECEIVERS and not is_own:
@@ -258,7 +258,6 @@ class PythonReading:
                     self._bound += [(byte, owner, *each) for each in narrowed(node.next_sibling)]
 
     def _take(self, match: Match) -> None:
-        """One match that is neither a call nor a definition."""
         node = next(iter(match.values()))[0]
         byte = node.start_byte
         owner = self._owner_at(byte)
@@ -306,16 +305,16 @@ class PythonReading:
             self._export(match["extension"][0])
 
     def _is_inside(self, byte: int, owner: int) -> bool:
-        """Whether a byte is in a function inside its owner."""
+        """Whether a byte is in a function nested inside its owner."""
         return any(start <= byte < end for start, end in self._inner.get(owner, ()))
 
     def _is_other(self, byte: int, owner: int, name: str) -> bool:
-        """Whether `self`, or `super()`, means that of a function inside its owner."""
+        """Whether `self` or `super()` belongs to a nested function."""
         inner = self._own_receivers.get(owner, ())
         return any(start <= byte < end and name in (receiver, "super()") for start, end, receiver in inner)
 
     def _take_held(self, held: list[Match]) -> None:
-        """`name = value`, most of all statements: those of functions wait until it is known which of them matter."""
+        """`name = value`, the most frequent statement; in functions, kept until it is known which are needed."""
         functions, waiting, owner_at = self._functions, self._locals, self._owner_at
         for match in held:
             left, right = match["held"][0], match["value"][0]
@@ -416,7 +415,7 @@ _TEST_FILE: Final = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_tests?|tests?)\.pyi
 
 
 class PythonReader:
-    """Reads Python. What it returns is kept as written, with type arguments: `list[Row]` says what a loop gets."""
+    """Reads Python. Return types are kept as written, with type arguments: `list[Row]` determines the elements."""
 
     def describe(self, parsed: ParsedSource, path: str, definition: Node, sort: Sort, qualifier: str) -> Described:
         signature, doc = _signature(parsed.raw, definition), _docstring(parsed.raw, definition)
@@ -446,7 +445,7 @@ def _signature(raw: bytes, definition: Node) -> str:
 
 
 def _docstring(raw: bytes, definition: Node) -> str:
-    """The string that its body begins with, as written, without its indentation."""
+    """The string that its body begins with, as written, without indentation."""
     body = definition.child_by_field_name("body")
     first = _first(body)
     if body is not None and first is not None and first.type == "comment":
@@ -465,7 +464,7 @@ def _first(node: Node | None) -> Node | None:
 
 
 def _bases(definition: Node) -> tuple[tuple[str, ...], Sort | None]:
-    """What a class extends, without type arguments, and what that makes of it."""
+    """The bases of a class, without type arguments, and its sort."""
     parents = definition.child_by_field_name("superclasses")
     bases: list[str] = []
     made: Sort | None = None
@@ -480,7 +479,7 @@ def _bases(definition: Node) -> tuple[tuple[str, ...], Sort | None]:
 
 
 def _is_test(definition: Node, path: str, qualifier: str) -> bool:
-    """Whether pytest or unittest would run it: by its name, in a file of tests or in a TestCase."""
+    """Whether pytest or unittest would run it: by its name, in a test file or in a TestCase."""
     name = definition.child_by_field_name("name")
     if name is None or not (name.text or b"").startswith(b"test"):
         return False

@@ -1,10 +1,10 @@
 """Rust expressions as chains, and the local variables that they name.
 
-Beside what all languages share: `?` after a step unwraps an `Option` or a `Result`, `!` takes its error; `{}` is a
-value of a type or variant; `<T>` at the beginning is any value of that type; `"` is a literal; `f|0,1` is what `f`
-passes as second parameter to the closure that is its first argument; `x{Shape::Circle}.0` is a field of `x` after it
-matched that pattern. The parentheses of a call hold the chain of what a closure argument returns. A name that is bound
-again in the same function is called `name~2`, so a chain names exactly one variable.
+Beside the common steps: `?` unwraps an `Option` or a `Result`, `!` takes its error; `{}` is a value of a type or
+variant; `<T>` at the beginning is any value of that type; `"` is a literal; `f|0,1` is the second parameter of the
+closure that is the first argument of `f`; `x{Shape::Circle}.0` is a field of `x` matched against that pattern. The
+parentheses of a call hold the chain of a closure argument's result. A name that is bound again in the same function is
+called `name~2`, so a chain names exactly one variable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TRANSPARENT_PATTERNS: Final = frozenset({"ref_pattern", "mut_pattern", "referen
 
 
 class PatternLocal(Struct):
-    """A name, seen from byte `start` to `end`. What it holds: `source` (a node or a chain), then `steps` from there."""
+    """A name visible from byte `start` to `end`. Its value: `source` (a node or a chain), then `steps`."""
 
     owner: int
     name: str
@@ -39,7 +39,7 @@ class PatternLocal(Struct):
 
 
 class Locals:
-    """All names that the functions of a file bind: first all are added, then they are looked up."""
+    """All names that the functions of a file bind. Add all of them before looking any up."""
 
     def __init__(self) -> None:
         self._by_name: dict[tuple[int, str], list[PatternLocal]] = {}
@@ -47,7 +47,6 @@ class Locals:
         self.all: list[PatternLocal] = []
 
     def add(self, local: PatternLocal) -> None:
-        """Binds a name."""
         known = self._by_name.setdefault((local.owner, local.name), [])
         known.append(local)
         self.all.append(local)
@@ -85,7 +84,7 @@ class PatternScope(Struct, frozen=True):
 def bind(
     into: Locals, scope: PatternScope, pattern: Node | None, source: Node | str, steps: str = "", depth: int = 0
 ) -> None:
-    """Binds all names of a pattern to the parts of what is matched."""
+    """Binds all names of a pattern to the parts of the matched value."""
     if pattern is None or depth > MAX_PATTERN_DEPTH:
         return
     kind = pattern.type
@@ -140,7 +139,7 @@ def _bind_fields(into: Locals, scope: PatternScope, pattern: Node, source: Node 
 
 
 def _elements(source: Node | str, pattern: Node) -> list[Node]:
-    """The elements of a tuple that is written out, one for each part of a pattern; none if it is another thing."""
+    """The elements of a tuple literal, one per part of a pattern; none for another expression."""
     if isinstance(source, str) or source.type != "tuple_expression":
         return []
     found = [each for each in source.named_children if each.type not in ("line_comment", "block_comment")]
@@ -152,7 +151,7 @@ def _pattern_inside(pattern: Node) -> Node | None:
 
 
 def _parts(pattern: Node) -> list[Node]:
-    """The parts of a tuple's pattern by place: `_` is one, although it has no name."""
+    """The parts of a tuple pattern by position; `_` counts although it has no name."""
     return [each for each in pattern.children if each.is_named or each.type == "_"]
 
 
@@ -226,7 +225,7 @@ class RustChains:
         return UNKNOWN
 
     def name(self, node: Node, owner: int) -> str:
-        """A single name: that of the local that is seen there, or as it is written."""
+        """A single name: the local in scope, or as written."""
         text = text_of(node)
         local = self._locals.name_at(owner, text, node.start_byte)
         if local is not None:
@@ -234,7 +233,6 @@ class RustChains:
         return f"self::{text}" if self._locals.is_known(owner, text) else text
 
     def is_local(self, node: Node, owner: int) -> bool:
-        """Whether a single name is a local's."""
         return self._locals.name_at(owner, text_of(node), node.start_byte) is not None
 
     def _first_known(self, node: Node, fields: tuple[str, ...], owner: int, depth: int) -> str:
@@ -271,7 +269,7 @@ class RustChains:
 
 
 class _Inside(NamedTuple):
-    """The place of an expression: the chains of its file, the definition around it, its nesting depth."""
+    """The context of an expression: the chains of its file, the definition around it, its nesting depth."""
 
     chains: RustChains
     owner: int

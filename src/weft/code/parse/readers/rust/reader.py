@@ -1,11 +1,11 @@
 """Reads Rust: definitions, imports, references and bindings.
 
-Bindings hold more than variables. Of the file: `impl` (module, type, trait and generics of an implementation,
-separated by tabs), `type <key>` (an alias or an associated type), `const <key>`. Of a type: its fields, and `Variant`
-and `Variant.field` of an enum. Of any definition: `<T>`, a generic parameter with its bounds; `Self` of a method, the
-type as its `impl` writes it; `(0)`, a parameter that is called; `f()`, the result of the closure `f`. An import inside
-an inline module has an alias that begins with the module's name; `mod x;` is the import `x` of `mod`, or of
-`mod=<path>`. A `macro_rules!` is a function.
+Bindings hold more than variables. Of the file: `impl` (module, type, trait and generics of an implementation, separated
+by tabs), `type <key>` (an alias or an associated type), `const <key>`. Of a type: its fields, and `Variant` and
+`Variant.field` of an enum. Of any definition: `<T>`, a generic parameter with its bounds; `Self` of a method, the type
+as its `impl` writes it; `(0)`, a parameter that is called; `f()`, the result of the closure `f`. An import inside an
+inline module has an alias that begins with the module's name; `mod x;` is the import `x` of `mod`, or of `mod=<path>`.
+A `macro_rules!` is a function.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_MACRO_DEPTH: Final = 60
 
 
 class Spread:
-    """The arguments of a file's macros; `called` are the macros inside of them (name, where)."""
+    """The arguments of a file's macros; `called` are the macros inside them (name, byte)."""
 
     def __init__(self, parsed: ParsedSource, macros: Iterable[Node]) -> None:
         self.called: list[tuple[str, int]] = []
@@ -62,7 +62,7 @@ class Spread:
                 self._blank[done : done + 1] = b";"
 
     def _fit(self, tree: Node, depth: int, *, given: bool) -> None:
-        """Makes expressions of the tokens; `given` says that they are a macro's, not a part of them."""
+        """Turns tokens into expressions; `given` says that they are a macro's direct arguments."""
         start, end = tree.start_byte, tree.end_byte
         if end - start < 2 or depth > MAX_MACRO_DEPTH:
             return
@@ -81,7 +81,7 @@ class Spread:
             name, mark = (name, each) if each.type == "!" else (each if each.type == "identifier" else None, None)
 
     def _without_pattern(self, tree: Node) -> None:
-        """Leaves the first argument alone: a pattern is no expression, although it looks like one."""
+        """Skips the first argument if it is a pattern, which only looks like an expression."""
         comma = next((each for each in tree.children if each.type == ","), None)
         if comma is not None:
             self._clear(comma.start_byte, tree.end_byte - 1)
@@ -101,7 +101,7 @@ class Spread:
         self._blank[name.start_byte : mark.end_byte] = b" " * (mark.end_byte - name.start_byte)
 
     def matches(self) -> Iterable[Match]:
-        """The matches of the language's query in it."""
+        """The matches of the language's query inside."""
         return ParsedSource(self._language, self._blank.decode(errors="replace")).matches() if self._any else ()
 
 
@@ -115,7 +115,7 @@ _NESTED: Final = frozenset({"function_item", "function_signature_item"})
 
 
 class FileReading:
-    """One file being read: first what binds names, then what refers to them."""
+    """One file: first its bindings are read, then its references."""
 
     def __init__(self, parsed: ParsedSource, matches: Sequence[Match], owner_at: OwnerAt) -> None:
         self._raw = parsed.raw
@@ -138,7 +138,6 @@ class FileReading:
                 self._by_capture.setdefault(capture, []).append(nodes[0])
 
     def rest(self) -> Rest:
-        """All of it."""
         readers: tuple[tuple[str, Callable[[Node], None]], ...] = (
             ("module", self._module),
             ("use", self._use),
@@ -271,7 +270,7 @@ class FileReading:
                 self._fields(owner, f"{text_of(name)}.", each.child_by_field_name("body"))
 
     def _type(self, node: Node) -> None:
-        """An alias at the top of a module, or a type that a trait leaves open; those of an `impl` are read there."""
+        """An alias at the top level of a module, or an associated type of a trait (not of an `impl`)."""
         name, around = node.child_by_field_name("name"), node.parent.parent if node.parent is not None else None
         if name is None:
             return
@@ -431,7 +430,7 @@ class FileReading:
 
 
 class _Modules:
-    """The inline modules of a file, and which of them a byte is in."""
+    """The inline modules of a file, looked up by byte."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self.keys: list[str] = []
@@ -455,12 +454,12 @@ class _Modules:
         return place
 
     def at(self, byte: int) -> str:
-        """The key of the innermost one around a byte, empty at the top of the file."""
+        """The key of the innermost module around a byte, empty at the top level."""
         place = self._place(byte)
         return self.keys[place] if place >= 0 else ""
 
     def prefixed(self, byte: int, name: str) -> str:
-        """A name as the file's top would call it."""
+        """A name qualified from the file's top level."""
         around = self.at(byte)
         return f"{around}::{name}" if around else name
 
@@ -470,7 +469,7 @@ def _is_public(node: Node) -> bool:
 
 
 def _call_around(closure: Node) -> tuple[Node | None, int]:
-    """The call that a closure is an argument of, and which one."""
+    """The call that a closure is an argument of, and the argument's index."""
     given = closure.parent
     if given is None or given.type != "arguments":
         return None, 0
@@ -510,7 +509,7 @@ READER: Final = RustReader()
 
 
 def _signature(raw: bytes, definition: Node) -> str:
-    """From the visibility to the body, on one line."""
+    """The declaration on one line, from the visibility to the body."""
     body = definition.child_by_field_name("body")
     end = definition.end_byte
     if body is not None and body.type != "ordered_field_declaration_list":
@@ -529,7 +528,7 @@ def _supertraits(definition: Node) -> tuple[str, ...]:
 
 
 def _above(raw: bytes, start: int) -> tuple[str, list[str]]:
-    """The doc comment and the attributes that stand above a definition, read line by line upwards."""
+    """The doc comment and the attributes above a definition, read upwards."""
     doc: list[str] = []
     attributes: list[str] = []
     pending: list[str] = []  # the lower lines of an attribute of several lines

@@ -24,7 +24,7 @@ _UNSEEN: Final = frozenset({"lifetime", "mutable_specifier", "line_comment", "bl
 
 
 def inner(node: Node, place: int = 0) -> Node | None:
-    """Its named part at a place (-1 is the last), None if there are not as many."""
+    """The named child at an index (-1 is the last), or None."""
     parts = node.named_children
     return parts[place] if -len(parts) <= place < len(parts) else None
 
@@ -126,7 +126,7 @@ def path_text(node: Node, depth: int = 0) -> str:
 
 
 def generics_of(node: Node) -> list[tuple[str, str]]:
-    """The type parameters of a definition with their bounds, in order; from its `where` too."""
+    """The type parameters of a definition with their bounds, in order; `where` clauses included."""
     bounds: dict[str, list[str]] = {}
     parameters = node.child_by_field_name("type_parameters")
     for each in parameters.named_children if parameters is not None else ():
@@ -148,7 +148,7 @@ _ATTRIBUTE: Final = b"#[path"
 
 
 def used_names(node: Node, around: str = "", depth: int = 0) -> Iterator[tuple[str, str, str]]:
-    """The names that a tree of paths brings: (module, name, alias); the name `*` for all of a module."""
+    """The names that a `use` tree imports: (module, name, alias); the name `*` for all of a module."""
     if depth > MAX_USE_DEPTH:
         return
     kind = node.type
@@ -185,7 +185,7 @@ def _joined(around: str, path: str) -> str:
 
 
 def attribute_path(raw: bytes, start: int) -> str:
-    """The file that `#[path = "…"]` right above a module names; empty without."""
+    """The file that `#[path = "…"]` directly above a module names; empty without."""
     head = raw[max(start - 300, 0) : start].rstrip()
     opening = head.rfind(_ATTRIBUTE)
     if opening < 0 or b";" in head[opening:] or b"}" in head[opening:]:
