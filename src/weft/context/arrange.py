@@ -19,7 +19,7 @@ from weft.text.extract.question.intent import Intent
 
 
 class RelationStep(Struct, frozen=True, kw_only=True):
-    """That a relation leads from another node to this one; `outward` if it does in its own direction."""
+    """A relation from another node to this one; `outward` if that is its own direction."""
 
     start: str
     rel: str

@@ -79,7 +79,7 @@ class AssembledText(Struct, frozen=True, kw_only=True):
 
 
 def under(heading: str) -> Callable[[Sequence[ContextLine]], list[LineGroup]]:
-    """One group of all lines, in their order, under a heading."""
+    """A single group of all lines, in their order, under a heading."""
     return lambda lines: [LineGroup(heading=heading, lines=tuple(lines))]
 
 
@@ -94,9 +94,9 @@ def ordered(heading: str, intent: Intent, ties: Ties) -> Callable[[Sequence[Cont
 
 
 def assemble(sections: Sequence[ContextSection], ties: Ties, frame: ContextFrame, budget_tokens: int) -> AssembledText:
-    """The most of every section that fits. The budget covers everything: headings, warnings, markers, sources.
+    """Fits as many lines of every section as possible. The budget covers everything: headings, warnings, sources.
 
-    Raises OverBudget where there are lines and not one fits.
+    Raises OverBudget if there are lines but not one fits.
     """
     return _Assembly(sections, ties, frame, budget_tokens).best()
 
@@ -128,8 +128,6 @@ def linearise(
 
 
 class _Assembly:
-    """One context in the making."""
-
     def __init__(self, sections: Sequence[ContextSection], ties: Ties, frame: ContextFrame, budget_tokens: int) -> None:
         self._sections = [replace(each, lines=[flagged(line) for line in each.lines]) for each in sections]
         self._ids = {each.name: [line.node.id for line in each.lines] for each in self._sections}

@@ -87,7 +87,7 @@ class BakedFile(Struct, frozen=True, kw_only=True):
 def write_known(
     head: BakedHeader, title: str, preface: str, known: Sequence[BakedMemory], budget_tokens: int
 ) -> BakedFile:
-    """A file with as many memories as there is room for, by heading; those with most weight are chosen first."""
+    """A file with as many memories as fit, by heading; those with the highest weight are chosen first."""
     ranked = sorted(known, key=lambda one: (-one.weight, _place(one)))
     room = max(0, budget_tokens - count_tokens(f"{title}\n{preface}") - HEADINGS_TOKENS)
     fitted = fit({"known": ranked}, lambda each: count_tokens(line_of(each)) + 1, room)
@@ -146,7 +146,7 @@ def read_head(text: str) -> tuple[BakedHeader, str] | None:
 
 
 def is_baked(text: str) -> bool:
-    """Whether a text is a baked file as weft wrote it, by itself: its first line fits the rest."""
+    """Whether a text is an unchanged baked file: its first line has the hash of the rest."""
     found = read_head(text)
     return found is not None and found[0].digest == digest(found[1])
 
@@ -157,7 +157,7 @@ def told_in(text: str) -> frozenset[str]:
 
 
 def is_excerpt(summary: str, full: str) -> bool:
-    """Whether a summary has no cited line that is not in the full file: one in a model's own words has."""
+    """Whether every cited line of a summary is in the full file; lines in a model's own words are not."""
     lines = set(full.split("\n"))
     return all(line in lines for line in summary.split("\n") if "[weft://" in line or "[file://" in line)
 

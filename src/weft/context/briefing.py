@@ -38,7 +38,7 @@ _APART: Final = re.compile(r"[,;\s]+(?=(?:weft|file)://)")
 
 
 class BriefingStatement(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One statement of a briefing, and its citations; without any it rests on the agent's word."""
+    """One statement of a briefing, and its citations; without any it is the agent's own statement."""
 
     text: str
     citations: tuple[str, ...] = ()
@@ -57,7 +57,6 @@ class Briefing(Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """How many statements there are."""
         return sum(map(len, self.parts.values()))
 
     def citing_only(self, good: Collection[str]) -> Briefing:
@@ -77,7 +76,7 @@ class Briefing(Struct, frozen=True, kw_only=True):
         return "\n\n".join(blocks)
 
     def props(self) -> dict[str, Any]:
-        """As it is kept."""
+        """Its properties as stored."""
         return {
             name: [
                 {"text": said.text, **({"citations": list(said.citations)} if said.citations else {})} for said in part
@@ -132,7 +131,7 @@ def share_of(used_tokens: int | None, window_tokens: int | None) -> float | None
 
 
 def is_due(used_tokens: int | None, window_tokens: int | None) -> bool:
-    """Whether it is time to compact."""
+    """Whether compaction is due."""
     return bool(used_tokens and window_tokens) and (used_tokens or 0) > DUE_SHARE * (window_tokens or 0)
 
 

@@ -130,7 +130,7 @@ def policy_of(purpose: Purpose | None, profile: TaskProfile, *, limit: int, rete
 
 
 def retrieved_as(purpose: Purpose | None, policy: CheckoutPolicy) -> Purpose | None:
-    """The purpose for retrieval, with the words that the profile adds; None where there is neither."""
+    """The purpose for retrieval, with the words that the profile adds; None without either."""
     if purpose is not None:
         return replace(purpose, emphasis=policy.emphasis)
     if not policy.emphasis:
@@ -195,13 +195,13 @@ def guidance_of(policy: CheckoutPolicy, profile: TaskProfile) -> tuple[str, ...]
 
 
 def state_of(node: NodeVersion) -> str:
-    """The state in a node's properties; none for tasks, of which every state is settled."""
+    """The state in a node's properties; none for tasks, every state of which is settled."""
     said = node.props.get("state") or node.props.get("status")
     return said.casefold() if isinstance(said, str) and node.kind != "Task" else ""
 
 
 def is_unsettled(node: NodeVersion) -> bool:
-    """Whether it is only proposed, or was turned down."""
+    """Whether it is only proposed, or was rejected."""
     return state_of(node) in UNSETTLED
 
 
@@ -211,13 +211,13 @@ def is_accepted(node: NodeVersion) -> bool:
 
 
 def is_over(node: NodeVersion, policy: CheckoutPolicy, now_us: int) -> bool:
-    """Whether it happened before the horizon. Memories that still hold are never over."""
+    """Whether an event is older than the horizon. Memories that are still true never are."""
     days = HORIZON_DAYS.get(policy.horizon)
     return days is not None and node.kind in HAPPENED and now_us - node.interval.valid_from > days * 86_400_000_000
 
 
 def gain_of(node: NodeVersion, views: tuple[str, ...], policy: CheckoutPolicy) -> float:
-    """By how much its score counts more, for the lens and, to coordinate, for being accepted."""
+    """The factor on its score for the lens and, for `coordinate`, for being accepted."""
     lens = policy.lens
     seen = bool(lens) and (node.kind in VIEWS[lens] or (lens in views and lens != "semantic"))
     gain = LENS_GAIN if seen else 1.0

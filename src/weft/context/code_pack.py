@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"[\w./:#@+=,~%$()\[\]-]{1,200}")
 
 
 class SymbolRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A symbol beside another: its name, its file, and the line where it begins; of a caller the line of the call."""
+    """A related symbol: its name, its file, and the line where it begins; for a caller, the line of the call."""
 
     name: str
     file: str
@@ -90,10 +90,10 @@ class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ContextPack(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One briefing: where to start, the important symbols, their relations, decisions about them.
+    """One briefing: the starting point, the important symbols, their relations, and decisions about them.
 
-    `learnings` are what agents learnt about these files, `active_blockers` what others hold of them. A budget is of
-    `text`; `token_estimate` is the cost of the whole as text or as data, whichever is more.
+    `learnings` are those of agents on these files, `active_blockers` claims of others on them. A budget applies to
+    `text`; `token_estimate` is the cost as text or as data, whichever is more.
     """
 
     summary: str
@@ -130,7 +130,7 @@ def short_form(slice_: CodeSlice, most: int = SIGNATURE_CHARACTERS) -> str:
 
 
 def shown_name(written: str) -> str:
-    """A name or a path in a sentence of weft: as it is where it cannot be prose, else in quotes."""
+    """A name or a path in a sentence of weft, in quotes if it could be read as prose."""
     return written if _NAME.fullmatch(written) else quoted(cut(flat(written), SIGNATURE_CHARACTERS))
 
 

@@ -64,7 +64,7 @@ class _Piece(Struct, frozen=True):
 
 
 class Excerpts:
-    """One text, cut to any length. Its pieces are ranked once, and only if it has to be cut."""
+    """One text that can be cut to any length. Its pieces are ranked once, and only if it has to be cut."""
 
     def __init__(
         self, text: str, asked: Mapping[str, float], near: Sequence[Span] = (), *, form: TextForm = "markup"
@@ -83,7 +83,7 @@ class Excerpts:
         self.whole = Excerpt(flat(text)) if not self._blocks else self._all()
 
     def within(self, most: int) -> Excerpt:
-        """At most so many characters of it; its beginning where nothing of it matches the question."""
+        """An excerpt of at most that many characters; the beginning if nothing matches the question."""
         if len(self.whole) <= most:
             return self.whole
         if most not in self._made:
@@ -126,7 +126,7 @@ class Excerpts:
         return self._ranked
 
     def _worth(self) -> list[float]:
-        """Of each piece, from 0 to 1."""
+        """The relevance of each piece, from 0 to 1."""
         by_words = _shares([self._by_words(piece) for piece in self._pieces])
         cosines = [_cosine(self._near, piece.start, piece.end) for piece in self._pieces]
         if not self._near or max(cosines, default=0.0) <= 0.0:
@@ -202,7 +202,7 @@ class Excerpts:
         return order[at] == (order[at - 1] + 1 if at else 0)
 
     def _leads(self, order: Sequence[int], at: int) -> bool:
-        """Whether nothing is omitted behind it, or dots stand there anyway."""
+        """Whether nothing is omitted after it, or dots are there anyway."""
         if at + 1 == len(order):
             return order[at] == len(self._pieces) - 1
         return order[at + 1] == order[at] + 1 or self._pieces[order[at + 1]].block is None
@@ -248,7 +248,7 @@ def _first_lines(block: CodeBlock, room: int) -> str:
 
 
 def _with_dots(parts: Sequence[str]) -> str:
-    """Those of which the end is left out have dots already."""
+    """Adds dots where text is omitted; pieces that are cut at their end have them already."""
     return "".join(
         part if at == len(parts) - 1 else f"{part} " if part.endswith("…") else part + DOTS
         for at, part in enumerate(parts)
@@ -256,7 +256,7 @@ def _with_dots(parts: Sequence[str]) -> str:
 
 
 def _cosine(near: Sequence[Span], start: int, end: int) -> float:
-    """Of the place that a piece shares most characters with."""
+    """The cosine of the passage that a piece overlaps most."""
     best, shared = 0.0, 0
     for first, last, cosine in near:
         common = min(end, last) - max(start, first)
@@ -280,14 +280,14 @@ WordRun = tuple[str, ...]
 
 
 def tells_again(short: str, long: str) -> bool:
-    """Whether a longer text has nearly all runs of a short one."""
+    """Whether a longer text contains nearly all word sequences of a shorter one."""
     runs = _runs(short)
     there = _runs(long, len(next(iter(runs)))) if runs else runs
     return bool(runs) and len(runs & there) >= MOST * len(runs)
 
 
 def repeats(text: str, other: str) -> bool:
-    """Whether a text has three words in a row of another; of a shorter one, such as a heading, all of them."""
+    """Whether two texts share three consecutive words; of a shorter one, such as a heading, all words."""
     runs = _runs(other)
     return bool(runs) and bool(runs & _runs(text, len(next(iter(runs)))))
 

@@ -41,10 +41,10 @@ def fit(
     budget: int | None,
     shares: Mapping[Group, float] | None = None,
 ) -> Fitted[Group, Item]:
-    """Keeps whole items of every group, best first, for at most the budget; all of them where there is none.
+    """Keeps whole items of every group, best first, within the budget; everything without a budget.
 
-    Each group may spend its share of the budget, in the order of `shares`, and passes on what it does not need. The
-    rest goes to any item that still fits, in the same order. Without shares the groups have equal ones.
+    Each group may spend its share of the budget, in the order of `shares`, and passes on the rest. What is left then
+    goes to any item that still fits, in the same order. Without shares the groups have equal ones.
     """
     shares = shares or {name: 1.0 / len(groups) for name in groups}
     costs = {name: [cost(item) for item in groups.get(name, ())] for name in shares}
@@ -72,10 +72,10 @@ def fit(
 
 
 def text_lengths(needs: Mapping[str, int], characters: int) -> dict[str, int]:
-    """How many characters each text may have, best first as given; a text that is omitted has no entry.
+    """The number of characters allowed for each text, best first; an omitted text has no entry.
 
-    `needs` are full lengths; each text costs AROUND_TEXT more. Short texts take what they need; what is left after the
-    last goes to the first that need more.
+    `needs` are full lengths; each text costs AROUND_TEXT more. Short texts get what they need; the rest goes to the
+    first texts that need more.
     """
     left = characters
     most = max(FULL_CHARACTERS, characters // max(len(needs), 1) - AROUND_TEXT)
@@ -91,7 +91,7 @@ def text_lengths(needs: Mapping[str, int], characters: int) -> dict[str, int]:
 
 
 def lengthened(lengths: Mapping[str, int], needs: Mapping[str, int], characters: int) -> dict[str, int]:
-    """The lengths with so many more characters in all, for the first texts that need more."""
+    """Distributes additional characters to the first texts that need more."""
     longer = dict(lengths)
     for name in lengths:
         more = min(max(needs[name] - lengths[name], 0), characters)
@@ -103,7 +103,7 @@ def lengthened(lengths: Mapping[str, int], needs: Mapping[str, int], characters:
 def largest(
     make: Callable[[int], Made], fits: Callable[[Made], bool], most: int, step: int = 1, *, least: int = 0
 ) -> Made | None:
-    """What `make` gives for the largest size that fits, `least` to `most`, found by bisection; None where none does."""
+    """The result of `make` for the largest fitting size from `least` to `most`, by bisection; None if none fits."""
     if fits(made := make(most)):
         return made
     best, low, high = None, least - step, most

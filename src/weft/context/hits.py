@@ -53,12 +53,12 @@ class HitSources(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def citation_of(self, node: NodeVersion) -> str:
-        """Of its file where it is lines of one, else of its event; empty where that is not known."""
+        """The citation of its file if it is lines of one, else of its event; empty if unknown."""
         return line_citation(node) or self.events.get(node.event, "")
 
 
 def read_sources(ctx: CallContext, answer: Answer, ranked: Sequence[Candidate]) -> HitSources:
-    """One read of parts and one of citations. An answer from the log brings its citations along, and has no parts."""
+    """Reads parts and citations, one read each. An answer from the log has its citations, and no parts."""
     if answer.degraded:
         return HitSources(events=answer.citations)
     notes: list[str] = []
@@ -158,7 +158,7 @@ def _said(node: NodeVersion, place: PartPlace, *, of: NodeVersion) -> str:
 
 
 def _near(answer: Answer, candidate: Candidate, words: str, parts: Mapping[str, NodeVersion]) -> tuple[Span, ...]:
-    """How near the sentences of the shown words are to the question, as far as that is known."""
+    """The similarity of each sentence of the shown words to the question, if known."""
     nearness = answer.pool.nearness
     if not words:
         known = nearness.get(candidate.node.content_hash)
@@ -180,7 +180,7 @@ def _near(answer: Answer, candidate: Candidate, words: str, parts: Mapping[str, 
 def _with_turns_before(
     ctx: CallContext, answer: Answer, lines: Sequence[ContextLine]
 ) -> tuple[list[ContextLine], tuple[str, ...]]:
-    """The lines, those of turns that answer with the turn before, unless that is a line of its own."""
+    """Lines with the turn before each short answer, unless that turn is a line itself."""
     marked = [_judged(line) for line in lines]
     shown = {line.node.id for line in lines}
     beside = {line.node.id: turn_beside(line.node.id, -1) for line in lines if leans_back(line.node)}
@@ -197,9 +197,7 @@ def _with_turns_before(
 
 
 def leans_back(node: NodeVersion) -> bool:
-    """Whether a node is a turn that says little without the one before it: a short one, or one that begins as answers
-    do.
-    """
+    """Whether a turn needs the one before it: it is short, or begins as answers do."""
     if node.kind != MESSAGE:
         return False
     speaker = node.props.get("speaker")

@@ -219,7 +219,7 @@ def _first(slice_: CodeSlice) -> CodeSlice:
 
 
 def _says_more(slice_: CodeSlice) -> bool:
-    """Whether a summary has words that the name has not: `Create sockets.` of `create_sockets` adds nothing."""
+    """Whether a summary adds words to the name: `Create sockets.` adds nothing to `create_sockets`."""
     name = [word.casefold() for word in _WORD.findall(slice_.symbol_name)]
     said = [word.casefold() for word in _WORD.findall(slice_.summary)]
     new = {word for word in said if len(word) > 2 and not any(word.startswith(known[:4]) for known in name)}

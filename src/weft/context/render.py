@@ -61,7 +61,7 @@ class LineTexts:
         self.needs = {line.node.id: min(len(self._excerpts[line.node.id].whole), MOST_CHARACTERS) for line in lines}
 
     def cut_to(self, lengths: Mapping[str, int]) -> dict[str, Excerpt]:
-        """As much of each text as its length allows, by id."""
+        """Cuts each text to its allowed length, by id."""
         return {each: self._excerpts[each].within(length) for each, length in lengths.items()}
 
     def characters(self, ids: Sequence[str]) -> int:
@@ -90,7 +90,7 @@ def _moved(near: Sequence[Span], text: str, shown: str, markup: str) -> tuple[Sp
 
 
 def markup_of(node: NodeVersion) -> FormName | None:
-    """The markup of a passage of a document; None of anything else, which is shown as it was written."""
+    """The markup of a document's passage; None for other texts, which are shown as written."""
     source = node.props.get("source")
     form = form_of(source) if node.kind in PASSAGES and isinstance(source, str) else None
     return form.name if form is not None and form.name not in UNMARKED else None
@@ -161,7 +161,7 @@ def _source_before(line: ContextLine) -> str:
 
 
 def _sources(line: ContextLine) -> tuple[str, ...]:
-    """Its citation, and those of the parts whose words it shows: together they hold every word of it."""
+    """Its citation, and those of the parts shown: together they contain every word of the line."""
     return tuple(dict.fromkeys(filter(None, map(flat, (line.citation, *line.parts)))))
 
 
@@ -182,7 +182,7 @@ def _line(line: ContextLine, said: str, numbers: Mapping[str, int], ties: Ties, 
 
 
 def _joined(line: ContextLine, numbers: Mapping[str, int]) -> str:
-    """By which relations it comes with other lines: `2 PAYS_THROUGH it`, or `PAYS_THROUGH 2`."""
+    """Its relations to other lines: `2 PAYS_THROUGH it`, or `PAYS_THROUGH 2`."""
     steps = [(plain(step.rel), numbers[step.start], step.outward) for step in line.steps if step.start in numbers]
     return ", ".join(f"{number} {rel} it" if outward else f"{rel} {number}" for rel, number, outward in steps)
 
@@ -216,7 +216,7 @@ def _about(entities: Sequence[Entity], heading: Entity | None, said: str) -> str
 
 
 def _relations(node_id: str, numbers: Mapping[str, int], ties: Ties, heading: Entity | None) -> str:
-    """Its relations to others; under its own heading also those of other lines to it."""
+    """Its relations to others; under its own heading also relations of other lines to it."""
     said = [f"{plain(rel)} {quoted(entity.name)}" for rel, entity in ties.related.get(node_id, ())]
     if heading is not None:
         for other, related in ties.related.items():

@@ -223,7 +223,7 @@ def _texts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
 
 def _name(place: Place) -> str:
-    """Of the field that it is, or is in."""
+    """The name of the field that it is, or is in."""
     return next((each for each in reversed(place) if isinstance(each, str)), "")
 
 
@@ -250,13 +250,14 @@ def remark(whole: Data, shaped: Shaped, *, fields: bool = True) -> str:
 
 
 def _items_in(held: Any) -> int:
-    """Of a list, or of all lists of an object."""
+    """The items of a list, or of all lists in an object."""
     return len(held) if isinstance(held, list) else sum(len(each) for each in held.values() if isinstance(each, list))
 
 
 def refilled(shaped: Any, whole: Any, *, deep: bool = False) -> Any:
-    """Shortened data with every field again, empty where it was removed, so that the answer's type can be made of it.
-    Numbers and short words stay as they were: an empty one would mean something else. With `deep`, objects keep their
+    """Restores every removed field of shortened data with an empty value, so that it decodes as the answer's type.
+
+    Numbers and short words are kept, since an empty one would mean something else. With `deep`, objects keep their
     fields.
     """
     if isinstance(shaped, dict):

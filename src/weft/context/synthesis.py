@@ -25,10 +25,10 @@ _ADDRESS = re.compile(r"\b(?:weft|file|https?)://[^\s\])>\"']+")
 
 
 def synthesise(ctx: CallContext, question: str, text: str, sources: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """The model's answer from these lines, and notes; no answer, and the reason, where there is none.
+    """The model's answer from these lines, and notes; or no answer, and the reason.
 
-    `sources` are the citations of the lines, by number from 1. A source that is not among them is removed from the
-    answer; an answer that cites none of them is not shown.
+    `sources` are the citations of the lines, by number from 1. Other sources are removed from the answer; an answer
+    that cites none of them is rejected.
     """
     if ctx.advisor.model is None:
         return "", (NO_MODEL,)

@@ -14,7 +14,7 @@ LOAD_SECONDS: Final = 2.0  # a tokenizer without its vocabulary tries to fetch i
 
 
 def count_tokens(text: str) -> int:
-    """By a real tokenizer (tiktoken) if one is installed and ready, else a quarter of the characters, rounded up."""
+    """Counts tokens with a real tokenizer (tiktoken) if one is installed, else as a quarter of the characters."""
     counted = _tokenizer()
     return ceil(len(text) / CHARACTERS_PER_TOKEN) if counted is None else counted(text)
 

@@ -48,7 +48,7 @@ def quoted(text: str) -> str:
 
 
 def visible(line: str) -> str:
-    """A line without characters that do not show, as it is otherwise spaced."""
+    """A line without invisible characters and with normalised spaces."""
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() or c in SHAPING else " " if c.isspace() else "" for c in line)
@@ -92,7 +92,7 @@ def aside(remark: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many characters: whole sentences if the first is short enough, else whole words."""
+    """At most that many characters: whole sentences if the first one fits, else whole words."""
     if len(text) <= most:
         return text
     ends = [end for _, end in sentence_spans(text) if end < most]

@@ -59,7 +59,7 @@ class Embedding:
 
     @property
     def place(self) -> Space | None:
-        """The space, and its embedder as far as it is known."""
+        """The vector space, and its embedder if known."""
         return None if self._embedder is None else Space(model=self._embedder.model)
 
     @property

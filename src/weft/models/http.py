@@ -81,7 +81,7 @@ class _RemoteEmbedder:
         return np.concatenate([self._rows(batch) for batch in sent])
 
     def _rows(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Of a batch; of its halves if the server refuses it, down to pieces of one text."""
+        """The rows of a batch; if the server refuses it, of its halves, down to single texts."""
         import numpy as np
 
         try:

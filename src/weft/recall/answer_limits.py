@@ -28,7 +28,7 @@ Bounded = TypeVar("Bounded", bound=Struct)
 
 
 def size(value: Any) -> int:
-    """How many characters it takes as JSON."""
+    """The number of characters as JSON."""
     return len(msgspec.json.encode(value).decode())
 
 
@@ -73,7 +73,7 @@ def _told(answer: Bounded, notes: list[str], most: int) -> Bounded:
 
 
 def _lightened(answer: Bounded, rows: str, light: tuple[str, tuple[str, ...]], most: int, notes: list[str]) -> Bounded:
-    """Without some fields of results, from the last result up, as far as it takes."""
+    """Empties some fields of results, from the last result up, as far as needed."""
     called, fields = light
     total, kept, gone = size(answer), list(getattr(answer, rows)), 0
     for at in reversed(range(len(kept))):
@@ -164,7 +164,7 @@ def _property(value: Any, most: int) -> Any:
 
 
 def _without_last(answer: Bounded, rows: str, most: int, notes: list[str], called: str) -> Bounded:
-    """Without its last results, as far as it takes."""
+    """Drops the last results, as far as needed."""
     results = getattr(answer, rows)
     total, count = size(answer), len(results)
     while total > most and count > 1:

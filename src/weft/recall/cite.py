@@ -134,7 +134,7 @@ def _when(ctx: CallContext, told: RewriteRecord) -> str:
 
 
 def _replaced(ctx: CallContext, event: Event) -> tuple[str, ...]:
-    """That the payload is not the one that was sealed first, though nothing speaks against it."""
+    """Notes that the payload was legitimately replaced since it was recorded."""
     told = ctx.store.rewriting(ctx.viewer, event) if event.rewritten else None
     if told is None or told.why != "resealed":
         return ()
@@ -142,7 +142,7 @@ def _replaced(ctx: CallContext, event: Event) -> tuple[str, ...]:
 
 
 def _cite_file(ctx: CallContext, given: Cite, citation: FileCitation) -> Cited:
-    """The lines as they were ingested: the present lines of the file may never have been ingested."""
+    """The lines as ingested: the present lines of the file may never have been ingested."""
     written = given.citation.strip()
     when = ctx.store.pin(ctx.viewer, read_when(ctx, as_of=given.as_of, known_at=given.known_at))
     found = cited_lines(ctx, citation, when)

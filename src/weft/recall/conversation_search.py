@@ -155,7 +155,7 @@ def _searched(ctx: CallContext, ask: Ask, conversations: Sequence[str] | None) -
 
 
 def _in_log(ctx: CallContext, ask: Ask, problem: str) -> Answer:
-    """From the log many more than are asked for: those of other conversations are among them."""
+    """Searches the log for many more messages than requested, since other conversations' are among them."""
     return search_log(ctx, replace(ask, limit=MAX_MESSAGES), problem=problem)
 
 
@@ -220,7 +220,7 @@ def _with_neighbours(
 
 
 def _around(ctx: CallContext, answer: Answer, ids: Sequence[str]) -> tuple[dict[str, NodeVersion], tuple[str, ...]]:
-    """The turns beside messages, by id; none for an answer from the log."""
+    """The turns around messages, by id; none for an answer from the log."""
     if answer.degraded:
         return {}, ()
     try:
@@ -283,7 +283,7 @@ def _parted(ctx: CallContext, answer: Answer) -> tuple[tuple[Candidate, ...], in
 
 
 def _archived(ctx: CallContext, answer: Answer) -> set[object]:
-    """Which of the conversations that were found in are archived."""
+    """The archived ones among the conversations of the hits."""
     if answer.degraded:
         return set()
     names = {each.node.props.get("conversation") for each in answer.ranked or ()}

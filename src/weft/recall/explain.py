@@ -195,7 +195,7 @@ def _standing(ctx: CallContext, trail: _Trail, answer: Answer) -> _Standing:
 
 
 def _tail(recipe: Sequence[Stage]) -> float:
-    """Which share of the best score an answer has to reach."""
+    """The share of the best score that an answer has to reach."""
     return next((stage.tail for stage in recipe if isinstance(stage, Rank)), 0.0)
 
 

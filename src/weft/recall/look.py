@@ -59,7 +59,7 @@ def recent(ctx: CallContext, given: Recent) -> NodeList:
 
 
 def _backstage(node: NodeVersion) -> bool:
-    """Whether it is a record of weft's own, or only extracted from another node."""
+    """Whether it is an internal record, or only extracted from another node."""
     return node.kind in UNSEARCHED_KINDS or DERIVED_FROM in node.props
 
 
@@ -152,7 +152,7 @@ def show(ctx: CallContext, given: Show) -> NodeDetails:
 
 
 def _earlier(ctx: CallContext, nodes: Sequence[NodeVersion], own: str, when: When) -> tuple[NodeVersion, ...]:
-    """What was so before, of these facts; the latest first."""
+    """Earlier versions of these facts, latest first."""
     slots = dict.fromkeys(node.slot for node in nodes if node.kind == "Fact")
     found = [
         each
@@ -177,7 +177,7 @@ def _edge(ctx: CallContext, node_id: str, step: Neighbour) -> RelationShown:
 
 
 def _made_by(ctx: CallContext, node_id: str) -> tuple[MadeBy, ...]:
-    """As known now, whatever time is asked about."""
+    """The producing task, as known now, whatever time is asked about."""
     edges = ctx.store.edges(ctx.viewer, NOW, node_id, rel=PRODUCED, direction="in", before=None, limit=MAX_LIMIT)
     ids = list(dict.fromkeys(edge.src for edge in reversed(edges)))
     return tuple(

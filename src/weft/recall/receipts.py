@@ -171,7 +171,7 @@ def _lines(hits: Iterable[KeptHit]) -> dict[str, None]:
 
 
 def context_hash(context: str) -> str:
-    """By which a context is known again; of none, none."""
+    """The hash that identifies a context; empty for none."""
     return sha256(context.encode()).hexdigest() if context else ""
 
 

@@ -207,7 +207,7 @@ def _strange_kinds(ctx: CallContext, kinds: Sequence[str] | None) -> str:
 
 
 def _strange_project(ctx: CallContext, projects: Sequence[str | None] | None) -> str:
-    """One that the caller named; that of this directory may have nothing yet."""
+    """A project that the caller named and nobody created; this directory's own may be empty."""
     named = [each for each in projects or () if each is not None and each != ctx.settings.project]
     unknown = [each for each in named if not is_known_project(ctx, each)]
     return f"there is no project {unknown[0]!r} that you may see: `weft project-list` lists them" if unknown else ""
@@ -222,7 +222,7 @@ def _nothing(ask: Ask, *, then: bool) -> str:
 
 
 def asks_of_then(given: Asking) -> bool:
-    """Whether a past time is asked about, on either clock."""
+    """Whether the question is about a past time, on either clock."""
     return given.as_of is not None or given.known_at is not None
 
 

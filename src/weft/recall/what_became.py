@@ -17,7 +17,7 @@ from weft.runtime.call_context import CallContext
 
 
 class Since(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """That a node was corrected, by which event and why, and what it says now; or withdrawn; or over, since when."""
+    """A later change of a cited node: `corrected` (by which event, why, the present text), `withdrawn` or `over`."""
 
     how: Literal["corrected", "over", "withdrawn"]
     at: str
@@ -28,7 +28,7 @@ class Since(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def since_then(ctx: CallContext, event: Event, nodes: Sequence[NodeVersion]) -> tuple[Since, ...]:
-    """What became of these nodes, as far as they were recorded by the event itself and not extracted from another."""
+    """The later changes of nodes that the event itself recorded; extracted nodes are left out."""
     own = [node for node in nodes if node.kind != "Mention" and DERIVED_FROM not in node.props]
     return tuple(each for each in (_of(ctx, event, node) for node in own) if each is not None)
 
@@ -52,7 +52,7 @@ def _says(node: NodeVersion) -> tuple[str, str, str]:
 
 
 def _taken_back(node: NodeVersion) -> Since:
-    """Nothing of it holds at any time: it was ended before it began."""
+    """The change of a node that was ended before it began: it was never true."""
     return Since(how="withdrawn", at=to_iso(node.retired_at or node.recorded_at))
 
 

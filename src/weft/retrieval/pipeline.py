@@ -200,16 +200,16 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """How many are still in it."""
+        """The number of remaining candidates."""
         found = len(self.text.hits) if self.text else 0
         found += len(self.near.hits) if self.near else 0
         return len(self.ranked) if self.ranked is not None else len(self.pool.nodes) or found
 
 
 class Stage(Protocol):
-    """One step: takes an answer, returns the next. `name` is its name in the trace and the explanation.
+    """One step: takes an answer, returns the next.
 
-    A step that it cannot do is left out, with a note.
+    `name` is its name in the trace and the explanation. A step that fails is skipped, with a note.
     """
 
     @property
@@ -296,9 +296,9 @@ def _step(stage: Stage, ctx: CallContext, answer: Answer) -> Answer:
 
 
 def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
-    """Whether the node is of the kinds, projects and focus areas asked for, where the search did not filter by them.
+    """Whether the node is of the requested kinds, projects and focus areas, if the search did not filter by them.
 
-    Records of weft's own are wanted only where their kind is asked for.
+    Internal records are wanted only if their kind is requested.
     """
     of_kind = node.kind not in UNSEARCHED_KINDS if ask.kinds is None else node.kind in ask.kinds
     in_focus = ask.focuses is None or not isinstance(node, NodeVersion) or node.focus in ask.focuses
@@ -306,7 +306,7 @@ def is_wanted(ask: Ask, node: NodeVersion | Identity) -> bool:
 
 
 def kinds_to_search(ask: Ask) -> tuple[str, ...] | None:
-    """The kinds to look for: with a whole, those of its parts, by which it is found."""
+    """The kinds to search: for a composite kind also those of its parts, by which it is found."""
     if ask.kinds is None:
         return None
     return tuple(dict.fromkeys([*ask.kinds, *(part for kind in ask.kinds for part in PARTS_OF.get(kind, ()))]))

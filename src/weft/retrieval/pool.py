@@ -75,13 +75,12 @@ class Pool(Struct, frozen=True, kw_only=True):
         return {node.id: row for row, node in enumerate(self.nodes)}
 
     def mask(self, *shapes: Shape) -> Mask:
-        """Which rows are of these shapes."""
+        """A mask of the rows of these shapes."""
         import numpy as np
 
         return np.array([shape in shapes for shape in self.shapes], bool)
 
     def has(self, *shapes: Shape) -> bool:
-        """Whether any row is of these shapes."""
         return any(shape in shapes for shape in self.shapes)
 
     def scores(self) -> Column:

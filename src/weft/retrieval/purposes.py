@@ -30,7 +30,7 @@ class Purpose(Struct, frozen=True, kw_only=True):
     expired_floor: float = 0.0
 
     def candidates(self, limit: int) -> int:
-        """How many to look at, to answer with `limit`."""
+        """The number of candidates to read for an answer of `limit`."""
         return max(self.recall_floor, self.multiplier * limit)
 
 

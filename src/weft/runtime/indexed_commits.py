@@ -92,8 +92,10 @@ def commit_began(ctx: CallContext, found: Sequence[Tx]) -> int | None:
 
 
 def first_look_ended(ctx: CallContext, found: Sequence[Tx]) -> int | None:
-    """When the first look at the disk was over, of transactions that belong to a commit, the latest first; None where
-    there was none. The first transaction of a look says how long it took to look.
+    """The time at which the first look at the disk ended, of transactions of a commit, latest first; None if there was
+    none.
+
+    The first transaction of a look records its duration.
     """
     ended: int | None = None
     for tx in reversed([tx for tx in found if tx.kind in LOOKS]):

@@ -170,7 +170,7 @@ class JobBook:
         replace_whole(self._place / f"{job.id}.json", raw)
 
     def get(self, ctx: CallContext, job_id: str) -> Job | None:
-        """A job of this account, as it is now."""
+        """A job of this account in its present state."""
         return next((job for job in self.all(ctx.writer.account) if job.id == job_id), None)
 
     def of(self, ctx: CallContext) -> tuple[Job, ...]:
@@ -184,9 +184,9 @@ class JobBook:
         return tuple(sorted(map(_as_it_is, found), key=lambda job: job.id, reverse=True))
 
     def forget(self, account: str, mentions: Callable[[str], bool], *, write: bool) -> tuple[int, int]:
-        """Removes what ended jobs tell where that mentions something that is erased; without `write`, counts it only.
+        """Redacts error texts of ended jobs that mention erased content; without `write`, only counts them.
 
-        Returns how many those are, and how many mention it and still run: they keep their records up themselves.
+        Returns how many there are, and how many running jobs mention it; those update their own records.
         """
         gone = running = 0
         for name, raw in self._raw():
@@ -250,17 +250,17 @@ class Running:
         self._save()
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """How far it is."""
+        """Records the progress."""
         with self._lock:
             self.job = replace(self.job, what=what, done=done, total=total)
 
     def done(self, counts: dict[str, int], notes: tuple[str, ...]) -> None:
-        """It went well."""
+        """Records success."""
         with self._lock:
             self.job = replace(self.job, state="done", counts=counts, notes=notes[:MAX_KEPT])
 
     def failed(self, problem: BaseException) -> None:
-        """It did not: an error of weft's says why, any other is told by its name."""
+        """Records failure: the message of a weft error, or the type of any other exception."""
         if isinstance(problem, Stopped | KeyboardInterrupt | SystemExit):
             told, hint, state = (
                 "the process that ran it ended",
@@ -297,7 +297,7 @@ def _as_it_is(job: Job) -> Job:
 
 
 def _is_alive(job: Job) -> bool:
-    """By its process where that is one of this machine; else by when it last told."""
+    """Whether its process runs, if that is on this machine; else whether it reported recently."""
     if job.host == this_host():
         return is_running(job.pid, job.born)
     return SystemClock().now_us() - job.beat < SILENT_US

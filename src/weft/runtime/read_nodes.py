@@ -10,6 +10,6 @@ from weft.runtime.call_context import CallContext
 
 
 def read_nodes(ctx: CallContext, when: When, ids: Sequence[str]) -> Iterator[NodeVersion]:
-    """Those of these nodes that are there and the caller may see, in the order of the ids."""
+    """The existing and visible ones of these nodes, in the order of the ids."""
     for some in in_slices(ids, MAX_IDS_PER_READ):
         yield from ctx.store.nodes(ctx.viewer, when, some)

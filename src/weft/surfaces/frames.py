@@ -57,7 +57,7 @@ def receive(of: socket.socket, until: float, *, most: int = MAX_BODY_BYTES) -> F
 
 
 def exactly(of: socket.socket, size: int, until: float) -> bytes:
-    """So many bytes. Raises BrokenOff if they do not come, and in time."""
+    """Reads exactly that many bytes. Raises BrokenOff if they do not arrive in time."""
     read = bytearray()
     try:
         while len(read) < size:

@@ -48,7 +48,7 @@ class FileLines(Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """How lines are counted in a file without lines of its own; empty for others."""
+        """How lines are numbered in a file without lines of its own; empty for others."""
         node = self.nodes[0]
         form = form_of(str(node.props.get("source", "")))
         if node.kind not in ("Chunk", "Section") or form is None or not form.extracted:
@@ -59,7 +59,7 @@ class FileLines(Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The shown lines: every line of a document, of source code those of the symbol itself."""
+        """The shown lines: every line of a document; for source code those of the symbol itself."""
         first, last = self.shown
         every = range(first, last + 1)
         if self.nodes[0].kind in ("Chunk", "Section"):
@@ -131,7 +131,7 @@ def lines_among(ctx: CallContext, citation: FileCitation, parts: Sequence[NodeVe
 
 
 def _nearest(ctx: CallContext, citation: FileCitation, parts: Sequence[NodeVersion]) -> FileLines | None:
-    """The part that is nearest to a line of which nothing is kept, such as a blank one; none after the last line."""
+    """The nearest part to a line that is not stored, such as a blank one; none after the last line."""
     if citation.line > max(map(last_line, parts), default=0):
         return None
     before = [node for node in parts if last_line(node) < citation.line]
@@ -164,7 +164,7 @@ def _of_code(ctx: CallContext, citation: FileCitation, nodes: Sequence[NodeVersi
 
 
 def _cut(citation: FileCitation, end: int, asked: int, why: str) -> str:
-    """That fewer lines are shown than were asked for, and why."""
+    """A note if fewer lines are shown than were requested, with the reason."""
     if end >= asked:
         return ""
     full = end - citation.line + 1 == MAX_CITED_LINES

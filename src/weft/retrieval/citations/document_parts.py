@@ -37,7 +37,7 @@ def in_order(parts: Iterable[NodeVersion]) -> tuple[NodeVersion, ...]:
 def wholes_around(
     ctx: CallContext, chunks: Sequence[NodeVersion], when: When = NOW
 ) -> dict[str, tuple[NodeVersion, ...]]:
-    """By chunk or section: the sections around it, the nearest first, and last its document. Few reads for all."""
+    """The sections around each chunk or section, nearest first, and its document last. Uses few reads for all."""
     above: dict[str, NodeVersion] = {}
     ids = [node.id for node in chunks]
     for _ in range(MAX_DEPTH):
@@ -59,7 +59,7 @@ def wholes_around(
 
 
 def beside(ctx: CallContext, chunk: NodeVersion, when: When = NOW) -> tuple[str, str]:
-    """The ids of the chunks before and after a chunk of a document, by line; empty where there is none."""
+    """The ids of the chunks before and after a chunk of a document, by line; empty if there is none."""
     around = wholes_around(ctx, [chunk], when)[chunk.id] if chunk.kind == "Chunk" else ()
     if not around or around[-1].kind != "Document":
         return "", ""
@@ -119,6 +119,6 @@ def heading_line(section: NodeVersion, *, markdown: bool) -> str:
 
 
 def is_markdown(source: str) -> bool:
-    """Whether a file's text is Markdown: as it is written, or as it is taken out of a format that wraps it."""
+    """Whether a text is Markdown: as written, or as extracted from another format."""
     form = form_of(source)
     return form is not None and form.name in ("markdown", "docx", "html")

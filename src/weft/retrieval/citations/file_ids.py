@@ -28,7 +28,7 @@ def file_id(project: str | None, path: str) -> str:
 
 
 def symbol_prefix(project: str | None, path: str) -> str:
-    """How the ids of a source file's symbols begin."""
+    """The prefix of the ids of a source file's symbols."""
     return f"{file_id(project, path)}::"
 
 

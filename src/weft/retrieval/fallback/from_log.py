@@ -120,9 +120,7 @@ def _between(store: Store, reader: Viewer, after: int, upto: int) -> list[Logged
 
 
 def _first_missing(commits: Sequence[Logged], last: int) -> int:
-    """The last position before these commits, the newest of which ends at `last`. Raises Corrupt where one is missing
-    or damaged.
-    """
+    """The last position before these commits, the newest of which ends at `last`. Raises Corrupt if one is missing."""
     for commit, events in reversed(commits):
         whole = last_of(commit) == last and [event.pos for event in events] == list(range(commit.first_pos, last + 1))
         if not whole or not all(_is_whole(event, commit) for event in events):
@@ -132,7 +130,7 @@ def _first_missing(commits: Sequence[Logged], last: int) -> int:
 
 
 def _is_whole(event: Event, commit: Commit) -> bool:
-    """Whether every hash matches. Erased events are no damage."""
+    """Whether every hash matches. Erased events are not damage."""
     if not event.rewritten and (
         event.payload is None or event.salt is None or payload_digest(event.salt, event.payload) != event.payload_hash
     ):
@@ -210,9 +208,9 @@ def _ranked(texts: Sequence[_Text], terms: Sequence[tuple[str, float]], ask: Ask
 
 
 def _counted(texts: Sequence[_Text], terms: Sequence[str]) -> list[tuple[_Text, dict[str, float]]]:
-    """How often each term occurs in the texts that have any, by field.
+    """Counts each term in the texts that contain any, by field.
 
-    Stemming every text would be slow. A word begins as its stem does, but for the stem's last two letters (dying, die):
+    Stemming every text would be slow. A word begins like its stem, except for the stem's last two letters (dying, die):
     only texts with such beginnings are stemmed, those with the rarest words first.
     """
     beginnings = {term: term[: max(1, len(term) - 2)] for term in terms}
@@ -234,7 +232,7 @@ def _counted(texts: Sequence[_Text], terms: Sequence[str]) -> list[tuple[_Text, 
 
 
 def _node(text: _Text, rank: int) -> NodeVersion:
-    """As the graph would show it; it holds for as long as was asserted, and its row is none of the graph's."""
+    """The node as the graph would show it, valid as asserted, without a graph row."""
     put, event = text.said.put, text.said.event
     return NodeVersion(
         row=-rank,

@@ -199,7 +199,7 @@ def _noted_once(answer: Answer, note: str) -> Answer:
 
 
 def _as_data(told: dict[str, object]) -> str:
-    """As JSON: quotes and line breaks in it are escaped, so that nothing in it can pass for the prompt around it."""
+    """As JSON, which escapes quotes and line breaks, so that data cannot pass for the prompt around it."""
     return msgspec.json.encode(_clean(told)).decode()
 
 

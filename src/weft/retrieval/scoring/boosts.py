@@ -52,7 +52,7 @@ class Boosts(Struct, frozen=True):
 
 
 def backlink_bonus(count: int, kind: str) -> float:
-    """The share of its score that a node of a kind gains when so many, one or more, point at it."""
+    """The share of its score that a node gains for its number of backlinks."""
     share = min(max(0.05 + 0.05 * math.log10(count), 0.05), 0.25)
     return share * OF_A_NOTE if kind in DATED_KINDS else share
 

@@ -221,7 +221,7 @@ def _spot(node_id: str) -> tuple[str, int] | None:
 
 
 def turn_beside(node_id: str, step: int) -> str | None:
-    """The id of the turn so many steps on, as conversations number them."""
+    """The id of the turn at an offset; turns are numbered within a conversation."""
     spot = _spot(node_id)
     if spot is None or spot[1] + step < 1:
         return None
@@ -229,12 +229,12 @@ def turn_beside(node_id: str, step: int) -> str | None:
 
 
 def _fullness(text: str) -> float:
-    """How long a turn is: 1 from ENOUGH_WORDS content words on."""
+    """The weight of a turn's length: 1 from ENOUGH_WORDS content words on."""
     return min(len(stems(text[:MAX_READ_CHARACTERS])), ENOUGH_WORDS) / ENOUGH_WORDS
 
 
 def _question_share(text: str) -> float:
-    """How much of a text is questions, by characters, as far as it is read."""
+    """The share of a text's characters that are in questions."""
     text = text[:MAX_READ_CHARACTERS]
     if "?" not in text:
         return 0.0

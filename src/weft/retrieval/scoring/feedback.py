@@ -107,7 +107,7 @@ class Feedback(Struct, frozen=True):
 
 
 def feedback_on(ctx: CallContext, answer: Answer, rows: Sequence[int]) -> dict[int, tuple[FeedbackRecord, ...]]:
-    """By row, the latest feedback that the viewer may see, given by the time asked about."""
+    """The latest visible feedback by row, given before the time asked about."""
     places = {answer.pool.nodes[at].id: at for at in rows}
     steps = ctx.store.neighbours(
         ctx.viewer,
@@ -154,7 +154,7 @@ def exempted(node: NodeVersion, weight: float) -> float:
 
 
 def is_pinned(node: NodeVersion) -> bool:
-    """Whether it is pinned."""
+    """Whether a node is pinned."""
     return node.props.get("pinned") is True
 
 

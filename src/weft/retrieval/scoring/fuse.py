@@ -240,13 +240,13 @@ def best_by_row(pool: Pool, found: Sequence[tuple[Lead, float]]) -> Column:
 
 
 def text_list(answer: Answer, pool: Pool) -> SourceList:
-    """BM25 of each row, of a whole that of its best part."""
+    """BM25 of each row; for a composite row that of its best part."""
     hits = answer.text.hits if answer.text is not None else ()
     return listed("keyword", best_by_row(pool, [(hit.node, hit.score) for hit in hits]))
 
 
 def near_list(answer: Answer, pool: Pool) -> SourceList:
-    """The cosine of each row, of a whole that of its nearest part; rows without a vector are not in the list."""
+    """The cosine of each row; for a composite row that of its nearest part; rows without a vector are not listed."""
     import numpy as np
 
     raw, held = np.zeros(len(pool.nodes)), np.zeros(len(pool.nodes), bool)

@@ -37,14 +37,14 @@ WHOLES_READ: Final = 5  # of such wholes, the best
 
 
 def is_whole(node: NodeVersion) -> bool:
-    """Whether it answers by its parts: an ingested document or a section without words of its own."""
+    """Whether a node is represented by its parts: a document, or a section without words of its own."""
     return node.kind in ("Document", "Section") and not node.text and "line" in node.props
 
 
 def is_of(part: NodeVersion, document: str, source: object) -> bool:
-    """Whether a section or chunk belongs to this document; those of early versions by their `source`.
+    """Whether a section or chunk belongs to this document; early versions are matched by their `source`.
 
-    Their ids may begin with that of another: a.md and a.md#b.md were two files.
+    An id prefix is not enough: a.md and a.md#b.md were two files.
     """
     told = part.props.get("document")
     if told is not None:
@@ -130,7 +130,7 @@ class _Folded(Struct):
 
 
 def _with_parts(pool: Pool, parts: dict[int, list[int]]) -> tuple[tuple[Lead, ...], ...]:
-    """Leads by row; a whole that stays has those of its dropped passages."""
+    """Leads by row; a remaining composite row gets those of its dropped passages."""
     leads = list(pool.leads)
     for whole, inside in parts.items():
         chunks = [pool.nodes[at] for at in inside if pool.nodes[at].text]
@@ -164,7 +164,7 @@ def _shown_by_parts(ctx: CallContext, answer: Answer) -> Pool:
 
 
 def _chunks(ctx: CallContext, answer: Answer, whole: NodeVersion) -> list[NodeVersion]:
-    """The chunks of a whole, by line: of a section its own, else those of its sections."""
+    """The chunks of a section, or of a document's sections, by line."""
     marks = ("#",) if whole.kind == "Document" else (CHUNK_MARK, "#")
     for mark in marks:
         find = Find(kinds=("Chunk",), id_prefix=f"{whole.id}{mark}", projects=(whole.guard.project,))

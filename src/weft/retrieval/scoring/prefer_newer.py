@@ -132,7 +132,7 @@ def _marked(ctx: CallContext, answer: Answer, same: Sequence[tuple[int, int]], s
 
 
 def mark_older(ctx: CallContext, answer: Answer, newest: Mapping[int, int]) -> Answer:
-    """With a mark on each row of `newest` that the row beside it may replace, unless it has one or has ended."""
+    """Marks each row of `newest` that the given row may replace, unless it is marked or has ended."""
     nodes = answer.pool.nodes
     newest = {
         old: new
@@ -156,7 +156,7 @@ def _is_marked(answer: Answer, at: int) -> bool:
 
 
 def _of_a_kind(new: NodeVersion, old: NodeVersion) -> bool:
-    """Whether one can replace the other at all: a fact only a fact, and an event never."""
+    """Whether one can replace the other at all: a fact only replaces facts, an event nothing."""
     return "Event" not in (new.kind, old.kind) and (new.kind == "Fact") == (old.kind == "Fact")
 
 
@@ -258,8 +258,8 @@ def may_replace(new: Utterance, old: Utterance, question: str) -> bool:
 def _anew(new: list[str], old: list[str], wanted: set[str]) -> bool:
     """Whether one sentence restates another with a change.
 
-    The newer one has the first content word of the older one, every word of the question that the older one has, and
-    most words of the shorter of both.
+    The newer one has the first content word of the older one, every question word that the older one has, and most
+    words of the shorter one.
     """
     asked = wanted & set(old)
     if not asked or set(new) == set(old) or not {old[0], *asked} <= set(new):

@@ -52,7 +52,7 @@ def _times(part: ScorePart, factor: float, profile: str) -> ScorePart:
 
 
 def _with_bonus(pool: Pool, bonus: float, profile: str) -> Pool:
-    """With more, or less, for what relations lead to: never more than that itself gave."""
+    """Scales the bonus from relations, to at most the relation's own contribution."""
     import numpy as np
 
     given = [part.values for part in pool.parts if PART_SOURCES.get(part.name) == "traversal"]

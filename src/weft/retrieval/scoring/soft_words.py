@@ -43,7 +43,7 @@ class Soft(NamedTuple):
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """A text's words that carry meaning, each once, as far as it is read."""
+    """A text's content words, each once, up to a limit."""
     return _content_words(text[:MAX_TEXT_CHARACTERS])
 
 
@@ -54,7 +54,7 @@ def _content_words(text: str) -> tuple[str, ...]:
 
 
 def soft_words(answer: Answer, texts: Sequence[str], without: Collection[str] = ()) -> Soft | None:
-    """How well each text holds the question's words; None where the question has none, or there is no text."""
+    """How well each text covers the question's words; None if the question has none, or there is no text."""
     import numpy as np
 
     asked = [word for word in content_words(answer.query) if word not in without][:MAX_QUESTION_WORDS]

@@ -41,7 +41,7 @@ class WordsAndMeaning(Struct, frozen=True):
 
 
 def scored(answer: Answer, pool: Pool) -> Pool:
-    """The pool with its base parts computed anew, for all rows that answer by themselves."""
+    """The pool with its base parts computed again, for all rows that are answers themselves."""
     import numpy as np
 
     alone = pool.mask("plain", "turn")

@@ -40,7 +40,7 @@ NO_TEXTS = VIEWS["entity"] | VIEWS["causal"] | {"Fact", "Preference"}  # short n
 
 
 class Bridge(NamedTuple):
-    """One shared name followed: from, to, strength, name."""
+    """A link over a shared name: from, to, strength, name."""
 
     source: str
     target: str
@@ -158,7 +158,7 @@ def _titled(pool: Pool, scores: Column) -> list[tuple[str, float]]:
 
 
 def _beyond(ctx: CallContext, answer: Answer, node_id: str, ids: Collection[str]) -> dict[str, float]:
-    """By id: how near each of these texts is to the rest of the question, beyond this text."""
+    """By id, the similarity of each text to the rest of the question beyond this text."""
     import numpy as np
 
     pool, model = answer.pool, ctx.embedding.model

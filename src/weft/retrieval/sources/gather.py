@@ -91,14 +91,14 @@ def _distinct(leads: Iterable[Lead]) -> tuple[Lead, ...]:
 def nearness_of(
     ctx: CallContext, answer: Answer, nodes: Sequence[NodeVersion], leads: Sequence[tuple[Lead, ...]]
 ) -> Mapping[bytes, Near]:
-    """How near nodes and their parts are to the question, sentence by sentence; nothing without a vector of it."""
+    """The similarity of nodes and their parts to the question, per sentence; none without vectors."""
     hashes = [node.content_hash for node in nodes]
     hashes += [lead.content_hash for each in leads for lead in each]
     return nearness(ctx, answer.vector, hashes)
 
 
 def nearness(ctx: CallContext, vector: bytes | None, hashes: Sequence[bytes]) -> Mapping[bytes, Near]:
-    """How near texts are to a vector; nothing without one."""
+    """The similarity of texts to a vector; none without one."""
     if vector is None or ctx.embedding.model is None:
         return {}
     query = VectorQuery(model=ctx.embedding.model, data=vector)
@@ -106,7 +106,7 @@ def nearness(ctx: CallContext, vector: bytes | None, hashes: Sequence[bytes]) ->
 
 
 def joined(ctx: CallContext, answer: Answer, ids: Iterable[str]) -> Pool:
-    """The pool with these nodes added, as far as they are visible, wanted and not in it."""
+    """The pool with these nodes added, if they are visible, wanted and not in it."""
     known = answer.pool.places
     strange = [each for each in dict.fromkeys(ids) if each not in known]
     if not strange:

@@ -163,7 +163,7 @@ class Sentence(NamedTuple):
 
 
 def sentences_of(pool: Pool, node: NodeVersion) -> Iterable[Sentence]:
-    """A text's sentences with their names, as far as they are read."""
+    """A text's sentences with their names, up to a limit."""
     near = pool.nearness.get(node.content_hash)
     placed: Sequence[tuple[int, int, float | None]] = near.parts if near is not None else ()
     if not placed:

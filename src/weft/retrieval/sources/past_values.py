@@ -60,7 +60,7 @@ class PastValues(Struct, frozen=True):
 
 
 def _like(part: ScorePart, rows: list[int]) -> ScorePart:
-    """The column with each added row like the row beside which it was found."""
+    """A column in which each added row gets the value of the row that led to it."""
 
     def of(column: Any) -> Any:
         return column[rows] if getattr(column, "ndim", 0) else column

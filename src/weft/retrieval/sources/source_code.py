@@ -168,7 +168,7 @@ def _crowded(ctx: CallContext, pool: Pool) -> Column | None:
 
 
 def _lengths(pool: Pool) -> dict[str, float]:
-    """How long each file is, against the mean."""
+    """The length of each file relative to the mean."""
     lines = {
         node.id: float(last)
         for node, shape in zip(pool.nodes, pool.shapes, strict=True)

@@ -31,7 +31,7 @@ def as_subscriber(ctx: CallContext) -> CallContext:
 
 
 def readable(ctx: CallContext, when: When, ids: Sequence[str], *, followed: Set[str]) -> tuple[NodeVersion, ...]:
-    """These nodes as far as they may be shown: past the viewer's own guards, or `followed` and past a subscriber's."""
+    """The nodes that may be shown: by the viewer's own guards or, if `followed`, by a subscriber's."""
     nodes = ctx.store.nodes(ctx.viewer, when, ids)
     there = {node.id for node in nodes}
     only = [each for each in ids if each in followed and each not in there]
@@ -62,7 +62,7 @@ def cited_by_id(ctx: CallContext, nodes: Sequence[NodeVersion], *, followed: Set
 
 
 def fits_a_topic(ctx: CallContext, node: NodeVersion) -> bool:
-    """Whether a node is tagged with a topic that the caller follows, or has all words of one."""
+    """Whether a node is tagged with a topic that the caller follows, or contains all words of one."""
     listed = node.props.get("keywords")
     named = listed if isinstance(listed, list | tuple) else [listed]
     tags = {each.lower() for each in named if isinstance(each, str)}
@@ -103,7 +103,7 @@ class Subscriptions(Struct, frozen=True):
         return replace(answer, pool=pool.with_part("subscription", raw, self.weight, lambda at: "of a topic followed"))
 
     def _fits(self, follower: CallContext, answer: Answer) -> dict[str, float]:
-        """How well nodes fit the keywords, by id: the best of all of them."""
+        """How well nodes match the keywords, by id: the best match counts."""
         ask, store = answer.ask, follower.store
         fits: dict[str, float] = {}
         for keyword in follower.settings.keywords:

@@ -38,7 +38,7 @@ class ViewSeeds(Struct, frozen=True, kw_only=True):
 def best_matches(
     matches: Iterable[tuple[NodeVersion, float]], *, top: int = TOP, least: float = LEAST_SCORE
 ) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
-    """The first `top` with enough score; where there are none, the first few, with a note. Best come first."""
+    """The first `top` rows with enough score, best first; if there are none, the first few, with a note."""
     ranked = list(matches)
     strong = [(node, score) for node, score in ranked if score >= least][:top]
     if strong or not ranked:
@@ -48,9 +48,9 @@ def best_matches(
 
 
 def seeds_from(ground: GraphReader, nodes: Sequence[NodeVersion]) -> ViewSeeds:
-    """The entities that these are or are about, and those of them that are events or causes. At most 50 entities.
+    """The entities that these nodes are or are about, and those that are events or causes. At most 50.
 
-    REPRESENTS, INVOLVES and AFFECTS lead to entities; REFERS_TO to an event, and on to the entities of that.
+    REPRESENTS, INVOLVES and AFFECTS lead to entities; REFERS_TO to an event, and on to its entities.
     """
     by_id = {node.id: node for node in nodes}
     entities = {node.id: as_seed(node) for node in by_id.values() if node.kind in ENTITY_KINDS}

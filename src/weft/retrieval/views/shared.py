@@ -68,7 +68,7 @@ class GraphReader(Struct, frozen=True, kw_only=True):
         direction: Direction,
         without: tuple[str, ...] = (),
     ) -> tuple[Neighbour, ...]:
-        """One step from each of these, a bounded number from each, heaviest first."""
+        """The neighbours of these nodes, a limited number each, heaviest first."""
         if not ids:
             return ()
         found = self.ctx.store.neighbours(
@@ -92,7 +92,7 @@ class GraphReader(Struct, frozen=True, kw_only=True):
         return tuple(each for each in found if self._open_link(each))
 
     def read(self, ids: Sequence[str]) -> dict[str, NodeVersion]:
-        """These nodes, as far as they may be found."""
+        """The visible ones of these nodes."""
         return {each.id: each for each in self.ctx.store.nodes(self.ctx.viewer, self.when, ids)} if ids else {}
 
     def _open_link(self, link: LeanStep) -> bool:
@@ -100,7 +100,7 @@ class GraphReader(Struct, frozen=True, kw_only=True):
         return here and link.kind not in RECORD_KINDS and self.ctx.viewer.admits(link.guard) and link.id != link.start
 
     def _open(self, edge: EdgeVersion, node: NodeVersion) -> bool:
-        """Of the projects asked about, no record of weft's own, and a node to be found, not only to be passed."""
+        """Whether a node may be found: in the projects asked about, no internal record, and not only passable."""
         here = self.projects is None or (node.guard.project in self.projects and edge.guard.project in self.projects)
         return here and node.kind not in RECORD_KINDS and self.ctx.viewer.admits(node.guard) and edge.src != edge.dst
 

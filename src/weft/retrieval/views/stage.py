@@ -144,7 +144,7 @@ def _sides(views: Sequence[ExpandedView]) -> dict[str, dict[View, Sighting]]:
 
 
 def _told(merged: MergedSighting, sides: Mapping[View, Sighting]) -> str:
-    """Which views, and the way to it in the one that is surest of it."""
+    """The views, and the path in the most confident one."""
     best = max(sides.values(), key=lambda side: (side.score, side.depth))
     return f"{' + '.join(merged.views)}: {best.path}"
 
@@ -162,7 +162,7 @@ def _evidence(answer: Answer, pool: Pool) -> Column | None:
 def _sightings(
     answer: Answer, pool: Pool, sides: Mapping[str, Mapping[View, Sighting]]
 ) -> dict[str, tuple[Sighting, ...]]:
-    """By node id: how each view saw the rows, with the cosine where it is known."""
+    """By node id, how each view found the rows, with the cosine if known."""
     found = dict(answer.sightings)
     for node in pool.nodes:
         near = pool.nearness.get(node.content_hash)

@@ -29,7 +29,7 @@ def render(answer: Struct) -> None:
 
 
 def show(rendered: Rendered, notes: tuple[str, ...] = ()) -> None:
-    """Prints a page. A note on why nothing was found stands for the summary, which says no more."""
+    """Prints a page. If a note says why nothing was found, it replaces the summary."""
     beside = bool(rendered.text) and not sys.stdout.isatty()
     said = [] if not rendered.summary or (rendered.is_empty and notes) else [rendered.summary]
     if rendered.text:
@@ -45,7 +45,7 @@ def show(rendered: Rendered, notes: tuple[str, ...] = ()) -> None:
 
 
 def columns() -> int:
-    """How wide a line may be; 0 for any width, where no terminal shows it."""
+    """The maximal width of a line; 0 for unlimited, without a terminal."""
     return max(min(shutil.get_terminal_size().columns, MAX_COLUMNS), LEAST_COLUMNS) if sys.stdout.isatty() else 0
 
 
@@ -55,5 +55,5 @@ def page() -> TextPage:
 
 
 def faint(text: str) -> str:
-    """What is beside the point."""
+    """Prints secondary text."""
     return click.style(text, dim=True)

@@ -11,10 +11,10 @@ _ABOUT_ONE = re.compile(r"(?:^|(?<=: ))([a-z]+)(?= (?:is|has|cannot)\b)")
 
 
 def in_option_words(text: str, operation: Operation | None) -> str:
-    """A message, a hint or a note as somebody reads it who types options.
+    """Rewrites a message, a hint or a note for the command line, where arguments are options.
 
-    A name of one word may be a word of the sentence, so it is taken for an argument only where something is said of it:
-    `limit is less than 1`.
+    A name of one word may be an ordinary word, so it counts as an argument only at the beginning: `limit is less than
+    1`.
     """
     if operation is None:
         return text

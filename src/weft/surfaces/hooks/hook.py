@@ -92,7 +92,7 @@ def _block(until: float | None) -> bytes:
 
 
 def _waits() -> bool:
-    """Whether nothing more has arrived. So the text is parsed where it pauses, not with every block of it."""
+    """Whether no more input is waiting. So the text is parsed when input pauses, not after every block."""
     try:
         return not select.select([sys.stdin], [], [], 0)[0]
     except (OSError, ValueError):  # of what cannot be asked

@@ -173,7 +173,7 @@ class RequestMetrics:
 
 
 def is_route(path: str) -> bool:
-    """Whether any route answers this path."""
+    """Whether a route answers this path."""
     return route_of(path)[0] != OTHER
 
 

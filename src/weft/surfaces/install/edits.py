@@ -18,9 +18,9 @@ Path = tuple[str, ...]
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """Sets the member at this path. What is missing on the way is made; an equal value changes nothing.
+    """Sets the member at this path. Missing parents are created; an equal value changes nothing.
 
-    Raises Invalid where something on the way is there and is no object.
+    Raises Invalid if a parent is not an object.
     """
     node = parse(text)
     if node is None:
@@ -47,7 +47,7 @@ def add(text: str, path: Path, item: Any) -> str:
 
 
 def take(text: str, path: Path) -> str:
-    """Removes the member at this path. What it stood in stays, even if it is empty now."""
+    """Removes the member at this path. Its parent stays, even if it is empty."""
     *above, name = path
     holder = find(parse(text), tuple(above))
     child = _last(holder, name) if holder is not None else None
@@ -66,7 +66,7 @@ def take_item(text: str, path: Path, index: int) -> str:
 
 
 def must_be_once(text: str, path: Path) -> None:
-    """Raises Invalid, with the lines, where a key on this path stands twice: programs do not agree on which counts."""
+    """Raises Invalid, with the lines, if a key on this path occurs twice: programs differ on which one counts."""
     for depth, key in enumerate(path):
         holder = find(parse(text), path[:depth])
         lines = [line_of(text, each.start) for each in holder.children if each.key == key] if holder else []
@@ -76,7 +76,7 @@ def must_be_once(text: str, path: Path) -> None:
 
 
 def find(root: JsonNode | None, path: Path) -> JsonNode | None:
-    """What stands at a path of keys (or of indexes, as digits); None if nothing does."""
+    """The value at a path of keys (or of indexes, as digits), or None."""
     node = root
     for key in path:
         if node is None or node.kind == "scalar":
@@ -90,7 +90,7 @@ def find(root: JsonNode | None, path: Path) -> JsonNode | None:
 
 
 def newline_of(text: str) -> str:
-    """How most lines of a text end."""
+    """The most frequent line end of a text."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 
@@ -198,7 +198,7 @@ def _rendered(value: Any, indent: str, unit: str, newline: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """How far the text indents one step: as its first member, if that stands on a line of its own."""
+    """The indentation unit of the text: that of its first member, if it is on a line of its own."""
     root = parse(text)
     if root is None or not root.children:
         return UNIT
@@ -207,7 +207,7 @@ def _unit(text: str) -> str:
 
 
 def _own_indent(text: str, at: int) -> str | None:
-    """The space before a place, if nothing else stands before it on its line."""
+    """The white space before a position, if it begins its line."""
     indent = text[text.rfind("\n", 0, at) + 1 : at]
     return indent if not indent.strip(" \t") and "\n" in text[:at] else None
 

@@ -84,7 +84,7 @@ def foreign_entry(client: Client, text: str) -> bool:
 
 
 def nothing_left(client: Client, text: str, *, words: bool) -> bool:
-    """Whether a text is empty but for the beginning of a file of ours."""
+    """Whether a text has nothing but the beginning that weft writes."""
     if words:
         return text.replace("\r\n", "\n").strip() in ("", client.head.strip())
     version = client.hooks.version if client.hooks else None
@@ -211,7 +211,7 @@ def put_block(text: str, words: str) -> str:
 
 
 def take_block(text: str) -> str:
-    """The text as it was before `put_block`."""
+    """The text without the block."""
     if (found := _found(text)) is None:
         return text
     before, after = text[: found.start()], text[found.end() :]

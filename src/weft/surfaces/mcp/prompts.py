@@ -111,7 +111,7 @@ class PromptHandlers:
         return _joined("Review what waits for a decision in long-term memory.", *told, REVIEW)
 
     async def impact_before_edit(self, context: Context, given: dict[str, str]) -> str:
-        """What is known of the target of an edit, and what is joined to it."""
+        """The known facts on the target of an edit, and related nodes."""
         from weft.context.wording import quoted
 
         target = given["target"]
@@ -122,7 +122,7 @@ class PromptHandlers:
         return _joined(head, f"It in memory:\n\n{joined}", f"What is known about it:\n\n{known}", IMPACT)
 
     async def fleet_board(self, context: Context, given: dict[str, str]) -> str:
-        """Who works on what, what is in the way, and which tasks are open."""
+        """Claims, conflicts and open tasks."""
         del given
         parts = [
             ("Who works on what:", "coordination_overview", {"limit": 20}),
@@ -140,7 +140,7 @@ class PromptHandlers:
         return _joined(f"The task {quoted(given['task'])} as it was left:", pack, CARRY_ON)
 
     async def _part(self, context: Context, name: str, given: dict[str, Any], *, needed: bool = False) -> str:
-        """The answer of an operation for this caller, within PART_CHARACTERS; a placeholder where there is none."""
+        """The answer of an operation for this caller, within PART_CHARACTERS, or a placeholder."""
         if name not in self._dispatcher.offered(context).callable:
             if needed:
                 await self._dispatcher.turn_away(context, name)

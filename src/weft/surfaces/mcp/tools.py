@@ -146,7 +146,7 @@ def output_schema(operation: Operation) -> Schema:
 
 
 def _stays(path: str, part: Schema, operation: Operation, *, is_first_list: bool = False) -> bool:
-    """Whether a field that every whole answer has is in every short one too."""
+    """Whether a field of every full answer is in every shortened one too."""
     name = path.rpartition(".")[2]
     if name in (*BESIDE, *LOW, *TEXTS) or path in operation.told:
         return False
@@ -181,9 +181,9 @@ def _kind(part: Schema) -> Schema:
 
 
 def _to_read(part: Any) -> Any:
-    """A schema of answers, as short as it can be: every caller carries it along.
+    """The schema of answers, shortened, since every caller has it in its context.
 
-    Defaults matter to senders, not readers, and names say what things are.
+    Defaults are of no use to readers, and names are descriptive.
     """
     if isinstance(part, list):
         return [_to_read(each) for each in part]

@@ -15,7 +15,6 @@ STATUSES: Final[dict[str, Colour]] = {"live": "green", "expired": "yellow", "rev
 
 
 def token_created(p: TextPage, answer: TokenCreated) -> None:
-    """The token itself, once, and what it may do."""
     p.text(one_line(answer.token, 500))
     p.say(f"Token {p.name(answer.made.id)} was made; it is shown this once.")
     p.block(*_token(p, answer.made), "Send it as a header: Authorization: Bearer TOKEN")
@@ -23,7 +22,6 @@ def token_created(p: TextPage, answer: TokenCreated) -> None:
 
 
 def tokens(p: TextPage, answer: TokensListed) -> None:
-    """One token on two lines: who it is, and what it may do."""
     if not answer.tokens:
         p.empty("tokens")
         p.say(f"{p.call('token create --agent NAME')} makes one.")
@@ -34,7 +32,6 @@ def tokens(p: TextPage, answer: TokensListed) -> None:
 
 
 def token_revoked(p: TextPage, answer: TokenRevoked) -> None:
-    """That it admits no one any more."""
     when = f"was revoked {minute(answer.token.revoked)}" if answer.already else "is revoked"
     p.say(f"Token {p.name(answer.token.id)} {when}.")
     p.block(*_token(p, answer.token))
@@ -60,7 +57,6 @@ def _token(p: TextPage, token: TokenShown) -> tuple[str, str]:
 
 
 def calls(p: TextPage, answer: ToolCallsShown) -> None:
-    """Who called what, when, how it ended, and how to see older calls."""
     if not answer.calls:
         p.empty("recorded calls")
         return

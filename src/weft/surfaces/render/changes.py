@@ -42,7 +42,6 @@ STATUSES: Final[dict[str, Colour]] = {
 
 
 def batch(p: TextPage, answer: BatchWritten) -> None:
-    """How many were written, and a line for each."""
     failed = f", {len(answer.failed)} not" if answer.failed else ""
     p.say(f"{answer.written:,} of {len(answer.items):,} written{failed}.")
     p.block()
@@ -56,7 +55,6 @@ def batch(p: TextPage, answer: BatchWritten) -> None:
 
 
 def truth(p: TextPage, answer: TruthCompiled) -> None:
-    """A summary of what is current, and its sources."""
     if not answer.text:
         p.say("Nothing was compiled.")  # the notes say why
         return
@@ -72,7 +70,6 @@ def truth(p: TextPage, answer: TruthCompiled) -> None:
 
 
 def proposals(p: TextPage, answer: ProposalList) -> None:
-    """Both sides of each, in their own words."""
     if not answer.proposals:
         p.empty("proposals")
         return
@@ -100,7 +97,6 @@ def _proposal(p: TextPage, each: ProposalShown) -> None:
 
 
 def approval_requested(p: TextPage, answer: ApprovalRequested) -> None:
-    """The token, and how it is used."""
     until = minute(answer.until)
     if answer.status == "approved":
         p.say(f"Approved until {until}: call {answer.operation} with governance_token={answer.token}.")
@@ -112,7 +108,6 @@ def approval_requested(p: TextPage, answer: ApprovalRequested) -> None:
 
 
 def approvals(p: TextPage, answer: ApprovalList) -> None:
-    """Requests to write for all projects, with every word that would be written."""
     if not answer.approvals:
         p.empty("requests")
         return
@@ -122,7 +117,6 @@ def approvals(p: TextPage, answer: ApprovalList) -> None:
 
 
 def approval_decided(p: TextPage, answer: ApprovalDecided) -> None:
-    """What became of a request."""
     status = answer.approval.status
     p.say(f"{p.paint(status.capitalize(), STATUSES.get(status, ''))}.")
     approval(p, answer.approval)
@@ -149,7 +143,6 @@ def approval(p: TextPage, shown: ApprovalShown) -> None:
 
 
 def argument(p: TextPage, name: str, value: Any) -> None:
-    """An argument of a call that is to be approved, whole."""
     if isinstance(value, list | tuple) and any(isinstance(each, dict) for each in value):
         p.lines(f"{one_line(name)}: {len(value)}")
         for each in value:
@@ -160,7 +153,6 @@ def argument(p: TextPage, name: str, value: Any) -> None:
 
 
 def pending(p: TextPage, answer: PendingShownAll) -> None:
-    """Writes in the outbox, and those that the store refused."""
     if not answer.waiting and not answer.refused:
         p.empty("waiting writes")
         return
@@ -180,7 +172,6 @@ def _writes(p: TextPage, state: str, writes: Iterable[PendingShown]) -> None:
 
 
 def delivered(p: TextPage, answer: PendingDelivered) -> None:
-    """What became of writes in the outbox."""
     refused = f", {len(answer.refused):,} refused" if answer.refused else ""
     p.say(f"{counted(answer.delivered, 'write')} delivered, {answer.left:,} still in the outbox{refused}.")
     p.block(*(f"refused: {one_line(each, REASON_CHARACTERS)}" for each in answer.refused))
@@ -190,7 +181,6 @@ def delivered(p: TextPage, answer: PendingDelivered) -> None:
 
 
 def deleted(p: TextPage, answer: DeletionResult) -> None:
-    """What went or came back, by kind."""
     if answer.status == "failed":
         p.say(p.paint("Nothing was changed.", "red"))  # the notes say why
         return
@@ -201,7 +191,6 @@ def deleted(p: TextPage, answer: DeletionResult) -> None:
 
 
 def deletions(p: TextPage, answer: DeletionList) -> None:
-    """What is deleted, and how long it can be brought back."""
     if not answer.deletions:
         p.empty("deletions")
         return
@@ -216,7 +205,6 @@ def deletions(p: TextPage, answer: DeletionList) -> None:
 
 
 def erasure(p: TextPage, answer: Erasure) -> None:
-    """What went for good, or would, and what weft cannot reach."""
     done = answer.status == "erased"
     if not (done or answer.nodes or answer.events or answer.outbox or answer.audit or answer.files):
         p.empty("data to erase")

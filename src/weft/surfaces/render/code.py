@@ -42,7 +42,7 @@ SENTENCE_CHARACTERS: Final = 400
 
 
 def pack(p: TextPage, answer: ContextPack) -> None:
-    """What to read for a task: quoted already, within a budget."""
+    """The text of a pack, which is quoted already and within its budget."""
     p.say(one_line(answer.summary, SENTENCE_CHARACTERS))
     p.text(answer.text)
     if p.for_model:

@@ -61,12 +61,12 @@ def _operations() -> dict[tuple[str, ...], Listed]:
 
 
 def as_tool_call(line: str) -> str:
-    """A command line (with or without `weft`) in the words of a tool's caller; a person's command stays theirs."""
+    """A command line (with or without `weft`) as a tool call; a command that only a person can run stays one."""
     bare = line.removeprefix("weft ")
     command = read_command(bare)
     return str(command) if command is not None else f"the operator's `weft {bare}`"
 
 
 def of_a_person(text: str, start: int, line: str) -> str:
-    """A command that this caller cannot call, as a person's: `the operator's` stands before it, once."""
+    """Marks a command that this caller cannot call with `the operator's`, once."""
     return f"`weft {line}`" if _BY_A_PERSON.search(text[:start]) else f"the operator's `weft {line}`"

@@ -33,7 +33,6 @@ COLOURS: Final[dict[str, Colour]] = {"strong": "green", "fair": "cyan", "weak": 
 
 
 def checkout(p: TextPage, answer: Checkout) -> None:
-    """The prompt, and how far to trust it; with diagnostics how it was chosen."""
     shown, quality = answer.counts.get("shown", 0), answer.quality
     if answer.counts and not shown:
         p.say("Nothing is known about this.")
@@ -55,7 +54,6 @@ def checkout(p: TextPage, answer: Checkout) -> None:
 
 
 def _trust(p: TextPage, answer: Checkout) -> None:
-    """How much of the question the lines hold, how old they are, what they cost and what was omitted."""
     quality, spent, applied = answer.quality, answer.token_use, answer.diagnostics
     told = [f"holds {quality.coverage:.0%} of the question's words"]
     if quality.newest_days is not None:
@@ -89,7 +87,6 @@ def _diagnosed(p: TextPage, answer: Checkout) -> None:
 
 
 def assembled(p: TextPage, answer: AssembledContext) -> None:
-    """The end of a conversation, and what is recalled beside it."""
     if not answer.context:
         p.say("The conversation is empty, and nothing was recalled.")
         return
@@ -99,7 +96,6 @@ def assembled(p: TextPage, answer: AssembledContext) -> None:
 
 
 def previous(p: TextPage, answer: PreviousContext) -> None:
-    """How things stood last."""
     if not answer.context:
         p.empty("digest, open task or alert")
         return
@@ -108,7 +104,6 @@ def previous(p: TextPage, answer: PreviousContext) -> None:
 
 
 def project_context(p: TextPage, answer: ProjectContext) -> None:
-    """What to know of a project, under the level that each comes from."""
     where = f"project {p.name(answer.project)}" if answer.project else "all projects"
     where += f", focus {p.name(answer.focus)}" if answer.focus else ""
     if not answer.items:
@@ -128,7 +123,6 @@ def project_context(p: TextPage, answer: ProjectContext) -> None:
 
 
 def projects(p: TextPage, answer: ProjectsShown) -> None:
-    """One project a line, its focus areas below."""
     if not answer.projects:
         p.empty("projects")
         return
@@ -146,7 +140,6 @@ def projects(p: TextPage, answer: ProjectsShown) -> None:
 
 
 def session_compacted(p: TextPage, answer: SessionCompacted) -> None:
-    """The briefing as it was kept, and whether it was time."""
     if answer.status == "duplicate_skip":
         p.say(f"Already saved as {flat(answer.citation)}.")
     else:
@@ -161,7 +154,6 @@ def session_compacted(p: TextPage, answer: SessionCompacted) -> None:
 
 
 def session_status(p: TextPage, answer: SessionStatus) -> None:
-    """Whether to compact now, how, and the last briefing."""
     if answer.share is not None:
         p.say(_due(p, answer.share, is_due=answer.due))
     else:
@@ -177,7 +169,6 @@ def session_status(p: TextPage, answer: SessionStatus) -> None:
 
 
 def _due(p: TextPage, share: float | None, *, is_due: bool) -> str:
-    """Whether it is time; nothing where that cannot be told: a note says so."""
     if share is None:
         return ""
     due = p.paint("Compaction is due", "yellow") if is_due else "Compaction is not due"
@@ -185,7 +176,6 @@ def _due(p: TextPage, share: float | None, *, is_due: bool) -> str:
 
 
 def compacted(p: TextPage, answer: Compacted) -> None:
-    """What was kept, what is represented by another memory, what was omitted, and why."""
     total = f"{counted(answer.records, 'record')} of {counted(answer.memories, 'memory', 'memories')}"
     p.say(f"{one_line(answer.status)}: {total} for {answer.purpose} in {p.name(answer.project)}.")
     covered = answer.covered
@@ -200,7 +190,6 @@ def compacted(p: TextPage, answer: Compacted) -> None:
 
 
 def projected(p: TextPage, answer: Projected) -> None:
-    """Records with their sources."""
     if not answer.records:
         p.empty("compacted records")
         return
@@ -219,7 +208,6 @@ def projected(p: TextPage, answer: Projected) -> None:
 
 
 def baked(p: TextPage, answer: Baked) -> None:
-    """The files of each agent, and what is not in them."""
     p.say(f"Written for {counted(len(answer.agents), 'agent')}.")
     for agent in answer.agents:
         total = counted(agent.memories, "memory", "memories")
@@ -236,7 +224,6 @@ def baked(p: TextPage, answer: Baked) -> None:
 
 
 def knowledge(p: TextPage, answer: AgentKnowledge) -> None:
-    """The text of an agent's file, and where it came from."""
     p.say(f"The {answer.used} file for {one_line(answer.slug)}, written {minute(answer.baked_at)}.")
     p.block()
     p.quote(answer.text)

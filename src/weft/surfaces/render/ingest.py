@@ -43,7 +43,6 @@ class _Skips(Protocol):
 
 
 def ingested(p: TextPage, answer: IngestResult) -> None:
-    """What was read, and what was skipped: by reason, with the first few names."""
     skipped = sum(answer.reasons.values())
     beside = [f"{answer.unchanged:,} unchanged", f"{skipped:,} skipped"]
     beside += [f"{answer.ignored:,} ignored"] if answer.ignored else []
@@ -86,17 +85,14 @@ def skipped_reasons(p: TextPage, answer: _Skips) -> list[str]:
 
 
 def skipped_lines(p: TextPage, skipped: Iterable[Skipped]) -> list[str]:
-    """A line for each file."""
     return [f"{p.words(short_path(each.path))}: {one_line(each.reason, REASON_CHARACTERS)}" for each in skipped]
 
 
 def short_path(path: str) -> str:
-    """The end of a very long path."""
     return path if len(path) <= PATH_CHARACTERS else f"…{path[1 - PATH_CHARACTERS :]}"
 
 
 def transcripts(p: TextPage, answer: TranscriptsIngested) -> None:
-    """How many conversations were read, into which projects they went, and what was omitted."""
     turns = answer.read if answer.dry_run else answer.written + answer.unchanged + answer.skipped
     found = f"{counted(answer.conversations, 'conversation')}, {counted(turns, 'turn')}"
     kept = f"{answer.written:,} written, {answer.unchanged:,} already known, {answer.skipped:,} skipped"
@@ -111,13 +107,11 @@ def transcripts(p: TextPage, answer: TranscriptsIngested) -> None:
 
 
 def extracted(p: TextPage, answer: ExtractedMemories) -> None:
-    """What was extracted from texts."""
     found = f"{counted(answer.things, 'thing')} and {counted(answer.relations, 'relation')}"
     p.say(f"{counted(answer.texts, 'text')} read: {found}; {answer.read_before:,} read before.")
 
 
 def turns(p: TextPage, answer: TurnsRecorded) -> None:
-    """How many turns a conversation got, and where they are."""
     if answer.status == "held":
         p.say(f"The first message of {p.name(answer.session)} waits for a second.")
         return
@@ -130,7 +124,6 @@ def turns(p: TextPage, answer: TurnsRecorded) -> None:
 
 
 def conversations(p: TextPage, answer: ConversationsShown) -> None:
-    """One conversation a line, the latest first."""
     if not answer.conversations:
         p.empty("conversations")
         return
@@ -150,14 +143,12 @@ def conversations(p: TextPage, answer: ConversationsShown) -> None:
 
 
 def archived(p: TextPage, answer: SessionArchived) -> None:
-    """What became of a conversation in lists and searches."""
     title = f" ({p.words(answer.title)})" if answer.title else ""
     cited = f", as {flat(answer.citation)}" if answer.citation else ""
     p.say(f"{p.name(answer.session)}{title} {_ARCHIVED[answer.status]}{cited}.")
 
 
 def screened(p: TextPage, answer: Screened) -> None:
-    """The verdict with its reasons, what the message is after, and what to search with."""
     p.say(f"{p.paint(answer.verdict, VERDICTS[answer.verdict])} on channel {answer.channel}.")
     p.say("It looks like a prompt injection." if answer.injection else "")
     p.say("This is advice: the message is neither blocked nor changed." if answer.advisory else "")
@@ -170,7 +161,6 @@ def screened(p: TextPage, answer: Screened) -> None:
 
 
 def received(p: TextPage, answer: ReceiveResult) -> None:
-    """What the message is, and where it is saved."""
     screened(p, answer.screened)
     cited = f" as {flat(answer.turn.citation)}" if answer.turn is not None else ""
     p.say(f"{_RECEIVED[answer.status]} in {p.name(answer.session)}{cited}.")

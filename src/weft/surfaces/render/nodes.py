@@ -32,7 +32,7 @@ def held(node: NodeShown) -> str:
 
 
 def head(p: TextPage, node: NodeShown, *more: str, at: str = "") -> str:
-    """Its kind, speaker and name, its date, its citation; a mark where its words look like instructions."""
+    """The head of a node: kind, speaker, name, date and citation, and a mark if its words look like instructions."""
     # What a fact says begins with its name, which lacks the value.
     named = node.name and not (node.kind == "Fact" and node.text)
     kind = p.paint(f"[{spoken(node.kind, node.props, node.text, node.summary)}]", "cyan")
@@ -41,7 +41,7 @@ def head(p: TextPage, node: NodeShown, *more: str, at: str = "") -> str:
 
 
 def says(p: TextPage, node: NodeShown, *, short: bool = True) -> None:
-    """Adds what it says below its head; nothing where its name says it all."""
+    """Adds a node's text below its head, unless its name says it all."""
     words = node.text or node.summary
     if node.kind in CODE and node.text:
         line = node.props.get("line")
@@ -62,7 +62,7 @@ def nodes(p: TextPage, answer: NodeList) -> None:
 
 
 def _said_at(node: NodeShown) -> str:
-    """When it happened, of what happens at a time; of anything else when it was written down."""
+    """The time of an event; for other nodes the time of recording."""
     return (held(node) if node.kind in MOMENTS else "") or minute(node.recorded_at)
 
 
@@ -224,7 +224,7 @@ def why(p: TextPage, sources: Iterable[ScoreSource]) -> list[str]:
 
 
 def stages(p: TextPage, trace: Iterable[StageTrace]) -> None:
-    """How long each stage took and how many hits it left; those that took next to no time as one."""
+    """The time and the remaining hits of each stage; very short stages as one."""
     told = [each for each in trace if each.milliseconds >= LEAST_MS or each.dropped or each.failed]
     times = [
         f"{each.stage} {each.milliseconds:.1f} ms ({each.count}{f', {each.dropped} dropped' if each.dropped else ''})"

@@ -58,7 +58,7 @@ class TextPage:
         self._quotes = self._empty = False
 
     def rendered(self) -> Rendered:
-        """What was written so far."""
+        """The answer so far."""
         said = [*self._said, QUOTED] if self.for_model and self._quotes else self._said
         blocks = tuple("\n".join(lines) for lines in self._blocks if lines)
         summary = " ".join(filter(None, said)) or ("" if blocks and not self.for_model else "Done.")
@@ -71,19 +71,19 @@ class TextPage:
         self._said.append(sentence)
 
     def empty(self, what: str) -> None:
-        """Says that nothing was found: as `No tasks found` for `tasks`."""
+        """Says that nothing was found: `No tasks found` for `tasks`."""
         self._empty = True
         self.say(f"No {what} found.")
 
     def text(self, text: str) -> None:
-        """The text that the answer is about, which a pipe gets alone. It quotes memories by itself."""
+        """The text of the answer, which a pipe gets alone. It quotes memories itself."""
         if self.width:
             self.passage(text)
         else:
             self._text = text
 
     def block(self, *lines: str) -> None:
-        """Begins a block: a blank line stands before it."""
+        """Begins a block, after a blank line."""
         self._blocks.append([])
         self.lines(*lines)
 
@@ -110,9 +110,9 @@ class TextPage:
             self._blocks[-1] += self._wrapped(f"{indent}> {line}".rstrip(), f"{indent}> ")
 
     def passage(self, text: str, *, headed: bool = True) -> None:
-        """A context of numbered, cited lines, quoted already: as it is, or wrapped and coloured on a terminal.
+        """A context of numbered, cited lines, which is quoted already: wrapped and coloured on a terminal.
 
-        Without its head, which says to a model how to read it.
+        Omits its head, which tells a model how to read it.
         """
         self._blocks.append([])
         if not headed:
@@ -141,7 +141,7 @@ class TextPage:
             self._blocks[-1] += [self.paint(each, colour) for each in self._wrapped(row, "   ")]
 
     def code(self, text: str, *, first: int = 0, short: bool = False) -> None:
-        """Source code as it is laid out: fenced for a model, indented on a terminal, with numbers from `first`."""
+        """Source code: fenced for a model, indented on a terminal, with line numbers from `first`."""
         self._quotes = True
         lines = [visible(line).rstrip() for line in text.strip("\n").split("\n")]
         if self.for_model:
@@ -158,7 +158,7 @@ class TextPage:
         self._blocks[-1] += [f"{number} {line}".rstrip() for number, line in zip(numbers, lines, strict=True)]
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-        """Rows under headings in aligned columns; those named in `right` are aligned there. Nothing without rows."""
+        """A table with aligned columns, right-aligned for those in `right`; nothing without rows."""
         if not rows:
             return
         widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
@@ -178,28 +178,25 @@ class TextPage:
     # ---- words and marks within a line
 
     def paint(self, text: str, colour: Colour) -> str:
-        """In a colour, on a terminal."""
         return text if self.for_model or not colour or not text else f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
 
     def dim(self, text: str) -> str:
-        """Faint: what is beside the point."""
         return self.paint(text, "dim")
 
     def bold(self, text: str) -> str:
-        """Strong: what a line is about."""
         return self.paint(text, "bold")
 
     def words(self, text: str, most: int = NAME_CHARACTERS) -> str:
-        """Words of a memory on one line: to a model in quotes that only we can close."""
+        """Words of a memory on one line; for a model in quotes that only weft can close."""
         self._quotes = True
         return quoted(one_line(text, most)) if self.for_model else one_line(text, most)
 
     def name(self, written: str) -> str:
-        """An id, a path, a label: as it is; to a model in quotes if it holds anything but letters and address signs."""
+        """An id, a path, a label; for a model in quotes unless it has only letters and address characters."""
         return flat(written) if not self.for_model or _SIMPLE.fullmatch(written) else quoted(written)
 
     def value(self, held: Any) -> str:
-        """A property: words in quotes, numbers as they are, a list as its items, anything else as JSON."""
+        """A property: words in quotes, numbers, a list by its items, anything else as JSON."""
         match held:
             case str():
                 return self.words(held, VALUE_CHARACTERS)
@@ -211,11 +208,10 @@ class TextPage:
                 return self.words(as_json(held), VALUE_CHARACTERS)
 
     def kind(self, written: str) -> str:
-        """As in `[Person]`."""
         return self.paint(f"[{plain(written)}]", "cyan")
 
     def flag(self, flags: Sequence[str]) -> str:
-        """The mark of words that look like instructions; nothing where none do."""
+        """A mark for words that look like instructions, or nothing."""
         return self.paint(f"! {aside(mark_of(flags))}", "yellow") if flags else ""
 
     def remark(self, text: str) -> str:
@@ -223,11 +219,10 @@ class TextPage:
         return self.paint(f"! {aside(text)}", "yellow")
 
     def call(self, line: str) -> str:
-        """How to run an operation: a command line for a person, a tool with its arguments for a model."""
+        """How to run an operation: a command line for a person, a tool call for a model."""
         return as_tool_call(line) if self.for_model else f"`weft {line.removeprefix('weft ')}`"
 
     def reason(self, text: str) -> str:
-        """Why something was done, in the words of who did it."""
         return f"because {self.words(text, REASON_CHARACTERS)}" if text else ""
 
     def _wrapped(self, line: str, indent: str) -> list[str]:
@@ -248,7 +243,7 @@ class TextPage:
 
 
 def quotation(text: str) -> str:
-    """Every line begins with `> `, whatever ends a line; what does not show is left out."""
+    """Begins every line with `> `, whatever the line end; removes invisible characters."""
     return "\n".join(f"> {line}".rstrip() for line in _lines(text))
 
 
@@ -275,13 +270,12 @@ def _beginning(lines: list[str]) -> list[str]:
 
 
 def one_line(text: str, most: int = NAME_CHARACTERS) -> str:
-    """On one line, of so many characters at most."""
+    """On one line, at most this many characters."""
     line = flat(text)
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def as_json(held: Any) -> str:
-    """As JSON on one line."""
     return msgspec.json.encode(held).decode()
 
 
@@ -296,7 +290,7 @@ def tally(counts: Mapping[str, int]) -> str:
 
 
 def facts(*parts: str) -> str:
-    """What is known of something, on a line; what is empty is left out."""
+    """Joins the parts on a line; empty ones are left out."""
     return " · ".join(filter(None, parts))
 
 
@@ -306,12 +300,12 @@ def arrow(rel: str, direction: str) -> str:
 
 
 def day(instant: str | None) -> str:
-    """`2026-11-18`; nothing where nobody knows when."""
+    """`2026-11-18`; empty if unknown."""
     return "" if not instant or instant.startswith(UNKNOWN) else instant[:10]
 
 
 def minute(instant: str | None) -> str:
-    """`2026-11-18 14:05`; nothing where nobody knows when."""
+    """`2026-11-18 14:05`; empty if unknown."""
     return "" if not instant or instant.startswith(UNKNOWN) else instant[:16].replace("T", " ")
 
 
@@ -321,7 +315,7 @@ def moment(instant: str | None) -> str:
 
 
 def span(begin: str | None, end: str | None) -> str:
-    """`since 2026-01-01`, `2026-01-01 to 2026-02-01`, `until 2026-02-01`; nothing for what holds always."""
+    """`since 2026-01-01`, `2026-01-01 to 2026-02-01`, `until 2026-02-01`; empty if unlimited."""
     first, last = day(begin), day(end)
     if first and last:
         return f"{first} to {last}"
@@ -335,5 +329,5 @@ def sentence(text: str) -> str:
 
 
 def more_from(offset: int | None) -> str:
-    """How to read on."""
+    """How to get the next page."""
     return f"The next begin at offset {offset}." if offset is not None else ""

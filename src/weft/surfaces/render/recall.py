@@ -101,7 +101,6 @@ def _result(p: TextPage, found: SearchResult) -> list[str]:
 
 
 def recalled_raw(p: TextPage, answer: RecalledRaw) -> None:
-    """How a question was read, what each view found, the chains, the merge."""
     seen = [view for view in answer.views if view.nodes]
     p.say(f"{counted(len(answer.merged), 'node')} in {counted(len(seen), 'view')}.")
     depths = ", ".join(f"{view} {depth}" for view, depth in answer.depths.items())
@@ -130,7 +129,6 @@ def recalled_raw(p: TextPage, answer: RecalledRaw) -> None:
 
 
 def messages(p: TextPage, answer: MessagesFound) -> None:
-    """What was said, between what was said before and after it."""
     if not answer.messages:
         p.empty("messages")
         return
@@ -149,7 +147,6 @@ def _turn(p: TextPage, turn: TurnShown, *, is_found: bool) -> None:
 
 
 def explained(p: TextPage, answer: Explained) -> None:
-    """Why a node ranks where it does, or where it was lost."""
     p.say(f"{p.bold(answer.verdict)}: {one_line(answer.reason, SUMMARY_CHARACTERS).rstrip('.')}.")
     if len(answer.reason) > SUMMARY_CHARACTERS:
         p.block(one_line(answer.reason, 1_000))
@@ -187,7 +184,6 @@ def _view_nodes(p: TextPage, nodes: Sequence[ViewNode]) -> None:
 
 
 def semantic_searched(p: TextPage, answer: SemanticSearched) -> None:
-    """The matches and the entities from which the other views begin."""
     matches = counted(len(answer.matches), "match", "matches")
     p.say(f"{matches}, best first, and {counted(answer.seed_entity_count, 'entity', 'entities')} to begin with.")
     seeds = [f"{p.name(each.id)} ({p.kind(each.kind)} {p.words(each.name)})" for each in answer.seed_entities]
@@ -196,7 +192,6 @@ def semantic_searched(p: TextPage, answer: SemanticSearched) -> None:
 
 
 def view_expanded(p: TextPage, answer: ViewExpanded) -> None:
-    """What a view found from its seeds."""
     seeds = counted(len(answer.seed_entity_ids), "seed entity", "seed entities")
     p.say(f"View {answer.view}: {counted(len(answer.nodes), 'node')} from {seeds}.")
     _view_nodes(p, answer.nodes)
@@ -204,13 +199,11 @@ def view_expanded(p: TextPage, answer: ViewExpanded) -> None:
 
 
 def subgraph_merged(p: TextPage, answer: SubgraphMerged) -> None:
-    """Nodes of several views, ranked as one list."""
     p.say(f"{counted(len(answer.nodes), 'node')}, best first.")
     _view_nodes(p, answer.nodes)
 
 
 def linearized(p: TextPage, answer: ContextLinearized) -> None:
-    """The text of chosen nodes."""
     left = f", {answer.left_out} omitted" if answer.left_out else ""
     p.say(f"{counted(answer.line_count, 'line')}, {counted(answer.tokens, 'token')}{left}.")
     p.passage(answer.text)

@@ -49,7 +49,6 @@ STATUSES: Final[dict[str, Colour]] = {"saved": "green", "succeeded": "green", "p
 
 
 def events(p: TextPage, answer: Events) -> None:
-    """Event after event, each with its payload."""
     if not answer.events:
         p.empty("events")
         return
@@ -67,7 +66,6 @@ def events(p: TextPage, answer: Events) -> None:
 
 
 def _told(payload: Any) -> str:
-    """An event in a sentence: the reason that it gives, else the title and words of the first node in it."""
     if not isinstance(payload, dict):
         return ""
     nodes = payload.get("nodes")
@@ -83,7 +81,6 @@ def _told(payload: Any) -> str:
 
 
 def verified(p: TextPage, answer: VerifyResult) -> None:
-    """Whether the log is whole."""
     read = f"{counted(answer.events, 'event')} in {counted(answer.commits, 'commit')}"
     if answer.problem is not None:
         p.say(f"{p.paint('The log is broken', 'red')}: {one_line(answer.problem, 500)} ({read} read).")
@@ -93,7 +90,6 @@ def verified(p: TextPage, answer: VerifyResult) -> None:
 
 
 def head(p: TextPage, answer: HeadShown) -> None:
-    """The heads of the log and of its latest sessions."""
     when = f", written {minute(answer.at)}" if answer.at else ""
     p.say(f"The log of account {p.name(answer.account)} has {counted(answer.pos, 'event')}{when}.")
     p.block(f"digest {answer.digest}")
@@ -102,26 +98,22 @@ def head(p: TextPage, answer: HeadShown) -> None:
 
 
 def exported(p: TextPage, answer: Exported) -> None:
-    """Where the log was written to."""
     p.say(f"{counted(answer.events, 'event')} written to {p.words(answer.path, 4_096)}; the head is {answer.digest}.")
 
 
 def adopted(p: TextPage, answer: ImportResult) -> None:
-    """What was taken from another log."""
     how = "exactly as they were" if answer.exact else "known from now on"
     there = f"{answer.already_there:,} were here already"
     p.say(f"{counted(answer.events, 'event')} imported, {how}; {there}. The head is {answer.digest}.")
 
 
 def rebuilt(p: TextPage, answer: Rebuilt) -> None:
-    """Whether the graph is as it was."""
     same = {True: p.paint(", equal to before", "green"), False: p.paint(", different from before", "yellow"), None: ""}
     p.say(f"The graph was rebuilt from {counted(answer.events, 'event')}{same[answer.equal]}.")
     p.block(p.dim(f"digest {answer.digest_after}"))
 
 
 def changed(p: TextPage, answer: Changed) -> None:
-    """What was added, removed and changed, each with how its words begin."""
     sides = (("+", "added", answer.added), ("-", "removed", answer.removed), ("~", "changed", answer.modified))
     told = [
         f"{sum(map(len, kinds.values())):,} {done} ({_kinds(kinds)})" for _, done, kinds in sides if any(kinds.values())
@@ -150,7 +142,6 @@ def changed(p: TextPage, answer: Changed) -> None:
 
 
 def _kinds(kinds: dict[str, tuple[str, ...]]) -> str:
-    """How many of which kind, the most first; of a few."""
     most = sorted(kinds, key=lambda each: -len(kinds[each]))
     named = [f"{len(kinds[each]):,} {flat(each)}" for each in most[:KINDS_NAMED] if kinds[each]]
     return ", ".join(named) + (" and others" if len(most) > KINDS_NAMED else "")
@@ -160,7 +151,6 @@ def _kinds(kinds: dict[str, tuple[str, ...]]) -> str:
 
 
 def stats(p: TextPage, answer: Stats) -> None:
-    """Counts, and the kinds there are."""
     from weft.writing.build.missing_vectors import vectors_summary
 
     store = answer.store
@@ -181,7 +171,6 @@ def stats(p: TextPage, answer: Stats) -> None:
 
 
 def statistics(p: TextPage, answer: Statistics) -> None:
-    """How much there is of what, and what waits."""
     edges, events = counted(answer.edges, "relation"), counted(answer.events, "event")
     p.say(f"{counted(answer.nodes, 'node')}, {edges}, {events} in {counted(answer.sessions, 'session')}.")
     waits = (
@@ -196,7 +185,6 @@ def statistics(p: TextPage, answer: Statistics) -> None:
 
 
 def diagnosis(p: TextPage, answer: Diagnosis) -> None:
-    """Which self-tests pass, and what to do about those that do not."""
     failed = sum(not each.ok for each in answer.checks)
     p.say(f"{failed} of {counted(len(answer.checks), 'self-test')} failed." if failed else "Every self-test passes.")
     p.block()
@@ -207,7 +195,6 @@ def diagnosis(p: TextPage, answer: Diagnosis) -> None:
 
 
 def config(p: TextPage, answer: ConfigShown) -> None:
-    """One setting after another, with its source."""
     changed_count = sum(each.origin != "default" for each in answer.settings)
     p.say(f"{counted(len(answer.settings), 'setting')}, {changed_count} of them not the default.")
     p.block()
@@ -218,7 +205,6 @@ def config(p: TextPage, answer: ConfigShown) -> None:
 
 
 def initialised(p: TextPage, answer: Initialised) -> None:
-    """What was set up."""
     p.say(f"Wrote {p.words(answer.path, 4_096)}.")
     p.say(f"This is project {p.name(answer.project)}; its memories go to {p.words(answer.store, 4_096)}.")
 
@@ -227,7 +213,6 @@ def initialised(p: TextPage, answer: Initialised) -> None:
 
 
 def hygiene(p: TextPage, answer: HygieneReport) -> None:
-    """What each check found, with what mends it."""
     where = f"project {one_line(answer.project)}" if answer.project else "what is kept for all projects"
     found = sum(each.found for each in answer.checks)
     p.say(f"{counted(found, 'finding')} in {counted(answer.nodes, 'node')} of {where}; nothing was changed.")
@@ -253,12 +238,10 @@ def _check(p: TextPage, check: CheckResult) -> None:
 
 
 def _call(p: TextPage, line: str) -> str:
-    """A command on a line of its own, to be copied."""
     return p.call(line) if p.for_model and line.startswith("weft ") else flat(line)
 
 
 def hygiene_applied(p: TextPage, answer: HygieneApplied) -> None:
-    """Which findings were mended, and how each is undone."""
     p.say(f"{answer.done:,} of {counted(len(answer.findings), 'finding')} mended.")
     p.block()
     for each in answer.findings:
@@ -273,14 +256,12 @@ def hygiene_applied(p: TextPage, answer: HygieneApplied) -> None:
 
 
 def backed_up(p: TextPage, answer: BackedUp) -> None:
-    """Where the copy is."""
     audit = ", and the audit with it" if answer.audit_digest else ""
     p.say(f"The store was copied to {p.words(answer.path, 4_096)}{audit}; its head is {answer.digest}.")
     p.block(p.dim(f"head of the audit {answer.audit_digest}") if answer.audit_digest else "")
 
 
 def reindexed(p: TextPage, answer: Reindexed) -> None:
-    """What was embedded, and with what."""
     model = f" with {one_line(answer.model)}" if answer.model else ""
     p.say(f"{counted(answer.embedded, 'text')} embedded{model}.")
     if answer.switched_from is not None:
@@ -290,20 +271,17 @@ def reindexed(p: TextPage, answer: Reindexed) -> None:
 
 
 def key_made(p: TextPage, answer: KeyMade) -> None:
-    """A new key, to be kept where weft will find it."""
     p.say("A new key was made; keep it in the setting `key` or WEFT_KEY.")
     p.text(one_line(answer.key, 500))
 
 
 def key_rotated(p: TextPage, answer: KeyRotated) -> None:
-    """What was encrypted again."""
     how = {"saved": "encrypted again", "partial": "encrypted again so far", "failed": "encrypted before it failed"}
     what = f"{counted(answer.strings, 'text')} in {counted(answer.events, 'event')}"
     p.say(f"{what} {how[answer.status]} with key {one_line(answer.key)}.")
 
 
 def retrieval_benched(p: TextPage, answer: RetrievalBenched) -> None:
-    """The figures of a run."""
     p.say(f"{counted(answer.questions, 'question')} over {counted(answer.rows, 'row')} in {answer.scopes} scopes.")
     times = f", {answer.store_bytes / answer.text_bytes:.1f} times the text" if answer.text_bytes else ""
     rows = [

@@ -42,7 +42,6 @@ _WAYS: Final = {
 
 
 def tasks(p: TextPage, answer: WorkListed) -> None:
-    """Tasks, each with its state."""
     if not answer.tasks:
         p.empty("tasks")
         return
@@ -53,7 +52,6 @@ def tasks(p: TextPage, answer: WorkListed) -> None:
 
 
 def task(p: TextPage, answer: WorkShown) -> None:
-    """One task: its states, and what it made."""
     p.say(f"{answer.task.status.capitalize()}; it made {counted(answer.total, 'thing')}.")
     p.say(more_from(answer.next_offset))
     _task(p, answer.task)
@@ -73,7 +71,6 @@ def task(p: TextPage, answer: WorkShown) -> None:
 
 
 def made(p: TextPage, answer: WorkMadeShown) -> None:
-    """The tasks of a conversation, and what they made."""
     things = counted(answer.total, "thing")
     p.say(f"{counted(len(answer.tasks), 'task')} of {p.name(answer.conversation)} made {things}.")
     p.say(more_from(answer.next_offset))
@@ -119,7 +116,6 @@ def _shown(count: int, total: int) -> str:
 
 
 def reports_read(p: TextPage, answer: ReportsRead) -> None:
-    """Reports with their texts."""
     if not answer.reports:
         p.empty("reports")
         return
@@ -130,7 +126,6 @@ def reports_read(p: TextPage, answer: ReportsRead) -> None:
 
 
 def reports_listed(p: TextPage, answer: ReportsListed) -> None:
-    """Reports without their texts, the latest first."""
     if not answer.reports:
         p.empty("reports")
         return
@@ -145,7 +140,6 @@ def reports_listed(p: TextPage, answer: ReportsListed) -> None:
 
 
 def alerts(p: TextPage, answer: AlertsListed) -> None:
-    """Alerts, how bad each is first."""
     if not answer.alerts:
         p.empty("active alerts")
         return
@@ -159,7 +153,6 @@ def alerts(p: TextPage, answer: AlertsListed) -> None:
 
 
 def published(p: TextPage, answer: SitePublished) -> None:
-    """Where the site is, and its pages."""
     p.say(f"{counted(len(answer.pages), 'page')} in {p.words(answer.directory, 500)}.")
     p.say(f"On a server its address is {p.words(answer.address)}." if answer.address else "")
     p.block(
@@ -168,7 +161,6 @@ def published(p: TextPage, answer: SitePublished) -> None:
 
 
 def routed(p: TextPage, answer: AnalysisRouted) -> None:
-    """How to go about a task, and in which steps."""
     p.say(f"Go about it {p.bold(_WAYS[answer.mode])}.")
     p.block(one_line(answer.rationale, REASON_CHARACTERS))
     steps = enumerate(answer.suggested_steps, start=1)

@@ -53,7 +53,7 @@ class Resident:
             self._listener.begin()
 
     def close(self, seconds: float) -> bool:
-        """Takes no more requests; returns whether those that were taken ended within so many seconds."""
+        """Stops accepting requests; returns whether accepted ones ended within the time."""
         if not self._listener.close(seconds) or (self._opening is not None and self._opening.is_alive()):
             return False
         if self._own is not None:
@@ -73,7 +73,7 @@ class Resident:
         return lambda: self._answer(call, environment, frame.body)
 
     def _is_ready(self) -> bool:
-        """Whether there is an open store; if not, it is being opened from now on."""
+        """Whether the store is open; if not, begins to open it."""
         with self._lock:
             if self._base is None and self._opening is None:
                 self._opening = threading.Thread(target=self._open, name="weft-resident-open", daemon=True)
@@ -124,7 +124,7 @@ class Resident:
 
 
 def _hook_call(head: dict[str, Any]) -> HookCall | None:
-    """A hook's call as it was sent; None for anything that is none."""
+    """A hook's call as sent; None if it is invalid."""
     match head:
         case {
             "working": str(working),

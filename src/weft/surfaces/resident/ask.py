@@ -34,9 +34,9 @@ def request(directory: str, working: str, environment: Mapping[str, str], work: 
 
 
 def ask(directory: str, head: Mapping[str, Any], body: bytes, *, until: float) -> Reply | None:
-    """The reply of a resident of this store; None if there is none, or none that takes the request and answers in time.
+    """The reply of a resident process for this store; None if there is none that accepts and answers in time.
 
-    A request that was taken may have been carried out, also where there is no reply.
+    An accepted request may have been carried out even without a reply.
     """
     taken_until = min(time.monotonic() + TAKEN_WITHIN_S, until)
     folder = open_folder(directory)

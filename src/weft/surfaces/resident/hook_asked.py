@@ -21,9 +21,9 @@ MAX_INPUT_BYTES: Final = 8 << 20
 
 
 def answered(arguments: list[str]) -> bool:
-    """Whether a resident of the user's store answered this hook. If not, the hook does its work as if none were there.
+    """Whether a resident of the user's store answered this hook. If not, the hook does the work itself.
 
-    Both kinds of work may be done twice without harm: one only reads, the other keeps nothing twice.
+    Doing the work twice is harmless: one kind only reads, the other is idempotent.
     """
     plain = read_plain(arguments)
     directory = None if plain is None else store_directory(surroundings())

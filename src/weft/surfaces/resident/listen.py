@@ -55,7 +55,7 @@ class Listener:
             self._accepting.start()
 
     def close(self, seconds: float) -> bool:
-        """Takes no more requests; returns whether those that were taken ended within so many seconds."""
+        """Stops accepting requests; returns whether accepted ones ended within the time."""
         self._closing.set()
         if self._file is not None:
             with suppress(OSError):

@@ -49,7 +49,7 @@ def directory_of(url: str) -> str | None:
 
 
 def identity(directory: str) -> list[int] | None:
-    """What tells a directory from any other, also from one of the same name; None if there is none."""
+    """A key that distinguishes a directory from any other, even one recreated under its name; None if there is none."""
     try:
         found = os.stat(directory)  # noqa: PTH116 - before pathlib is needed
     except OSError:
@@ -58,7 +58,7 @@ def identity(directory: str) -> list[int] | None:
 
 
 def open_folder(directory: str) -> int | None:
-    """A descriptor of the folder of sockets; None unless it is this user's and nobody else may enter it."""
+    """A descriptor of the folder of sockets; None unless only this user may enter it."""
     try:
         folder = os.open(f"{directory}/{FOLDER}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (OSError, AttributeError):  # AttributeError: Windows
@@ -71,7 +71,7 @@ def open_folder(directory: str) -> int | None:
 
 
 def address(folder: int, name: str) -> str:
-    """The address of a socket in an open folder: paths of sockets are short, those of stores may be long."""
+    """A short address of a socket in an open folder, since socket paths are limited in length."""
     return f"/proc/self/fd/{folder}/{name}"
 
 
