@@ -69,7 +69,7 @@ def test_a_server_answers_at_once_and_tells_how_far_it_is(bench: Workbench) -> N
         again = server.call("graph_rebuild", mode="full")
         if running["state"] == "running":
             assert again["job"]["id"] == job
-            assert "asked for before" in again["notes"][0]
+            assert "requested before" in again["notes"][0]
         assert any(each["id"] == job for each in jobs_of(bench))  # another process sees it too
         done = server.job(job, "done")
         assert (done["counts"]["files"], done["counts"]["symbols"]) == (60, 1200)
@@ -106,7 +106,7 @@ def test_a_job_whose_server_was_killed_is_interrupted_and_the_next_goes_on(bench
         server.started.process.wait(10)
     (told,) = jobs_of(bench)
     assert (told["id"], told["state"]) == (job, "interrupted")
-    assert "goes on where it was" in told["hint"]
+    assert "continues where it stopped" in told["hint"]
     assert any("interrupted" in hint for hint in bench.health()["hints"])
     with served(bench) as server:
         done = server.job(server.call("graph_rebuild")["job"]["id"], "done")

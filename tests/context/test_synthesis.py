@@ -119,7 +119,7 @@ def test_what_led_to_a_removed_source_goes_with_it(written: str, left: str) -> N
 def test_without_a_model_a_note_says_so(ctx: CallContext) -> None:
     bare = replace(ctx, advisor=Advisor(None, ManualClock()))
     answer = call(bare, "recall", query=QUESTION, synthesize=True)
-    assert any("setting `model`" in note for note in answer["notes"])
+    assert any("set `model`" in note for note in answer["notes"])
     assert answer["hits"]
 
 

@@ -53,11 +53,11 @@ def test_a_task_goes_by_its_words(memory: weft.Memory, task: str, mode: str) -> 
 
 def test_the_reason_names_the_words_and_the_rule(memory: weft.Memory) -> None:
     answer = route(memory, "Compare the options and plan the rollout, but no discovery please")
-    assert "'compare' speaks for debate" in answer.rationale
-    assert "'plan' would speak for sequential" in answer.rationale
-    assert "weighed before it is planned" in answer.rationale
-    assert "'discovery' is said not to be wanted" in answer.rationale
-    assert "no word speaks" in route(memory, "Fix the typo").rationale
+    assert "'compare' suggests debate" in answer.rationale
+    assert "'plan' would suggest sequential" in answer.rationale
+    assert "debate before planning" in answer.rationale
+    assert "'discovery' is negated" in answer.rationale
+    assert "no word suggests" in route(memory, "Fix the typo").rationale
     assert [cue.denied for cue in answer.cues] == [False, False, True]
 
 

@@ -178,7 +178,7 @@ def test_words_that_are_not_those_of_then_are_named(place: Place, gauge: weft.Me
     connection.close()
     with place.open() as again:
         after = again.answer(receipt)
-    assert any(note.startswith(f"{bought.node.id} has other words than then") for note in after.notes)
+    assert any(note.startswith(f"{bought.node.id} has been reworded since") for note in after.notes)
     assert len(after.hits) == len(before.hits)
 
 

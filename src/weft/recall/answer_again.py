@@ -181,7 +181,7 @@ def _changed(kept: Receipt, nodes: Mapping[str, NodeVersion]) -> list[str]:
     """Notes on nodes whose words differ: hashes are computed again."""
     there = [(hit, nodes[hit.id]) for hit in kept.hits if hit.id in nodes]
     return [
-        f"{hit.id} has other words than it had then: run `weft log verify` and `weft rebuild`"
+        f"{hit.id} has been reworded since: run `weft log verify` and `weft rebuild`"
         for hit, node in there
         if _hash(node).hex() != hit.content_hash
     ]

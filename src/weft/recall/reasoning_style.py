@@ -72,7 +72,7 @@ class AnalysisRoute(Struct, frozen=True, kw_only=True):
 
 
 class Cue(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A word of the task that speaks for a mode; one that is `denied` ("no need to compare") speaks for none."""
+    """A word of the task that suggests a mode; a `denied` one ("no need to compare") suggests none."""
 
     word: str
     mode: Mode
@@ -92,7 +92,7 @@ def analysis_route(ctx: CallContext, given: AnalysisRoute) -> AnalysisRouted:
     """Says how to go about a task, by its words: sequential, debate or socratic, with reasons and steps.
 
     Strategy, several factors and planning are worked through in sequence; trade-offs and comparisons are debated;
-    unclear tasks, requirements and discovery are questioned. Where words speak for several, questioning comes before
+    unclear tasks, requirements and discovery are questioned. If words suggest several, questioning comes before
     debate, and debate before planning. Without any such word: sequential.
     """
     if not given.task.strip():
@@ -120,11 +120,11 @@ def _rationale(mode: Mode, cues: tuple[Cue, ...], meant: set[Mode]) -> str:
         for each in meant
     }
     denied = ", ".join(dict.fromkeys(repr(cue.word) for cue in cues if cue.denied))
-    parts = [f"{told[mode]} speak{'s' if told[mode].count(',') == 0 else ''} for {mode}"] if mode in meant else []
+    parts = [f"{told[mode]} suggest{'s' if told[mode].count(',') == 0 else ''} {mode}"] if mode in meant else []
     if not meant:
         parts.append("no word suggests another way, so it is worked through in sequence")
     for other in (each for each in _FIRST if each in meant and each != mode):
-        parts.append(f"{told[other]} would speak for {other}: {_RULE}")
+        parts.append(f"{told[other]} would suggest {other}: {_RULE}")
     if denied:
         parts.append(f"{denied} is negated and does not count")
     return "; ".join(parts)

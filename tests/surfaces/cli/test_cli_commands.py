@@ -134,7 +134,7 @@ def test_every_account_of_an_older_store_is_brought_up_to_date(cli: Cli, monkeyp
     assert [version(file) for file in files] == [2, 2], "a dry run changes nothing"
     done = cli("migrate")
     assert done.exit_code == 0
-    assert done.stdout.count("every hash fits") == 2
+    assert done.stdout.count("every hash matches") == 2
     assert [version(file) for file in files] == [3, 3]
     assert answer(cli, "migrate")["status"] == "nothing_to_do"
     assert answer(cli, "recall", "words")["hits"]

@@ -49,4 +49,4 @@ def test_hygiene_as_json_and_when_it_was_done(cli: Cli) -> None:
 def test_a_task_is_routed(cli: Cli) -> None:
     shown = cli("analysis-route", "Compare the two vendors")
     assert shown.stdout.startswith("Go about it by weighing both sides (debate).")
-    assert "1. name the choices" in shown.stdout
+    assert "1. list the options" in shown.stdout

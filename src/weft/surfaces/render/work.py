@@ -165,6 +165,4 @@ def routed(p: TextPage, answer: AnalysisRouted) -> None:
     p.block(one_line(answer.rationale, REASON_CHARACTERS))
     steps = enumerate(answer.suggested_steps, start=1)
     p.block(*(f"{number}. {one_line(each, REASON_CHARACTERS)}" for number, each in steps))
-    p.block(
-        "; ".join(f"{p.words(each.word)} speaks for {'none' if each.denied else each.mode}" for each in answer.cues)
-    )
+    p.block("; ".join(f"{p.words(each.word)} suggests {'none' if each.denied else each.mode}" for each in answer.cues))
