@@ -275,8 +275,7 @@ def _settings() -> str:
     rows = []
     for setting in SETTINGS:
         value = held.origins[setting.name].value
-        shown = ", ".join(value) if isinstance(value, tuple) else str(value).lower() if value is False else str(value)
-        default = f"`{shown}`" if shown else ""
+        default = f"`{shown}`" if (shown := _default(value)) else ""
         rows.append(f"| `{setting.name}` | `{setting.variable}` | {default} | {_cell(setting.summary)} |\n")
     return "\n".join(
         [
@@ -290,6 +289,13 @@ def _settings() -> str:
             "| in `weft.toml` | in the environment | default | meaning |\n|---|---|---|---|\n" + "".join(rows),
         ]
     )
+
+
+def _default(value: Any) -> str:
+    """A setting's default as a file of settings has it; empty for one that is unset."""
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 if __name__ == "__main__":

@@ -281,19 +281,19 @@ class OperationMethods:
     def publish(self, name: str, *, reports: Sequence[str] = ..., report_ids: Sequence[str] = ..., documents: Sequence[str] = ..., title: str = '', scope: Literal['public', 'shared', 'admin'] = 'public', directory: str | None = None) -> weft.fleet.publish.SitePublished:
         """Write a static site of chosen reports and documents."""
 
-    def semantic_search(self, query: str, *, top_k: int = 10, min_score: float = 0.5, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.SemanticSearched:
+    def semantic_search(self, query: str, *, top_k: int | None = None, min_score: float | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.SemanticSearched:
         """Find the memories nearest to a question, and the entities that they are about."""
 
-    def entity_lookup(self, entity_ids: Sequence[str], *, depth: int = 2, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
+    def entity_lookup(self, entity_ids: Sequence[str], *, depth: int | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
         """Follow the relations of entities."""
 
-    def temporal_expand(self, entity_ids: Sequence[str], *, depth: int = 2, start: str | None = None, end: str | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
+    def temporal_expand(self, entity_ids: Sequence[str], *, depth: int | None = None, start: str | None = None, end: str | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
         """List the events of entities, in order of time."""
 
-    def causal_expand(self, entity_ids: Sequence[str], *, direction: Literal['upstream', 'downstream', 'both'] = 'both', depth: int = 3, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
+    def causal_expand(self, entity_ids: Sequence[str], *, direction: Literal['upstream', 'downstream', 'both'] = 'both', depth: int | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
         """Follow the causes and effects that concern entities."""
 
-    def subgraph_merge(self, views: Sequence[dict[str, Any]], *, multi_view_boost: float = 1.5, min_score: float = 0.0, max_nodes: int = 50, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.merge_views.SubgraphMerged:
+    def subgraph_merge(self, views: Sequence[dict[str, Any]], *, multi_view_boost: float | None = None, min_score: float = 0.0, max_nodes: int | None = None, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.merge_views.SubgraphMerged:
         """Merge several views, each node once."""
 
     def linearize_context(self, nodes: Sequence[dict[str, Any]], *, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] = 'EXPLORE', max_tokens: int = 3500, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.merge_views.ContextLinearized:

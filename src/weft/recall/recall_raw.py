@@ -16,7 +16,7 @@ from weft.recall.recall import RecallRaw, recipe_named
 from weft.recall.request import asks_of_then, flagged, notes_of, read_ask, show_hits
 from weft.retrieval.pipeline import VIEW_NAMES, Answer, Sighting, StageTrace, View, run
 from weft.retrieval.views.chains import chains_of
-from weft.retrieval.views.shared import MAX_NODES, label, thin
+from weft.retrieval.views.shared import label, thin
 from weft.runtime.call_context import CallContext
 from weft.runtime.operation import Operation
 
@@ -84,7 +84,7 @@ def recall_raw(ctx: CallContext, given: RecallRaw) -> RecalledRaw:
     hits, unserved = show_hits(ctx, answer, explain=False)
     notes = (*notes_of(ctx, answer, hits, then=asks_of_then(given), explain=True), *unserved)
     chains, problem = _chains(ctx, answer)
-    views = _views(answer)
+    views = _views(answer, ctx.settings.view_max_nodes)
     pinned = answer.ask.when
     depths: dict[str, Any] = {view: getattr(answer.depths, view) for view in answer.depths.__struct_fields__}
     merged = tuple(
@@ -114,7 +114,7 @@ def recall_raw(ctx: CallContext, given: RecallRaw) -> RecalledRaw:
         topic_change=answer.topic_change,
         expansions=answer.expansions,
         degraded=answer.degraded,
-        notes=(*notes, *_poor(notes, views), *problem, *flagged(hits)),
+        notes=(*notes, *_poor(notes, views, ctx.settings.view_min_nodes), *problem, *flagged(hits)),
         stages=answer.trace,
     )
     return bounded(_with_fewer(raw), "merged")
@@ -136,8 +136,8 @@ def _with_fewer(raw: RecalledRaw) -> RecalledRaw:
     return replace(raw, views=views, chains=chains, notes=(*raw.notes, note))
 
 
-def _views(answer: Answer) -> tuple[RawView, ...]:
-    """The nodes of each view, best first, at most 50 each."""
+def _views(answer: Answer, most: int) -> tuple[RawView, ...]:
+    """The nodes of each view, best first, at most `most` each."""
     found: dict[View, list[tuple[NodeVersion, Sighting]]] = {view: [] for view in VIEW_NAMES}
     for node in answer.pool.nodes:
         seen = answer.sightings.get(node.id, ())
@@ -146,17 +146,17 @@ def _views(answer: Answer) -> tuple[RawView, ...]:
             seen = (Sighting(view="semantic", score=near.cosine),)
         for each in seen:
             found[each.view].append((node, each))
-    return tuple(RawView(view=view, nodes=_nodes(seen)) for view, seen in found.items())
+    return tuple(RawView(view=view, nodes=_nodes(seen, most)) for view, seen in found.items())
 
 
-def _poor(notes: tuple[str, ...], views: tuple[RawView, ...]) -> tuple[str, ...]:
+def _poor(notes: tuple[str, ...], views: tuple[RawView, ...], least: int) -> tuple[str, ...]:
     """Notes on views with few nodes, unless there is one already."""
-    thinly = [thin(view.view, len(view.nodes)) for view in views if view.view != "semantic"]
+    thinly = [thin(view.view, len(view.nodes), least) for view in views if view.view != "semantic"]
     return tuple(note for note in thinly if note and not any(note in each for each in notes))
 
 
-def _nodes(seen: list[tuple[NodeVersion, Sighting]]) -> tuple[RawNode, ...]:
-    best = sorted(seen, key=lambda each: (-each[1].score, each[0].id))[:MAX_NODES]
+def _nodes(seen: list[tuple[NodeVersion, Sighting]], most: int) -> tuple[RawNode, ...]:
+    best = sorted(seen, key=lambda each: (-each[1].score, each[0].id))[:most]
     return tuple(
         RawNode(id=node.id, kind=node.kind, name=label(node), score=sight.score, depth=sight.depth, path=sight.path)
         for node, sight in best

@@ -20,8 +20,7 @@ from weft.recall.answer_limits import bounded
 from weft.recall.show_values import show_cited
 from weft.recall.views.view_nodes import AsOf, KnownAt, NodeId, ViewHit, ViewNode, moments, resolve, show_sights, unread
 from weft.retrieval.pipeline import View
-from weft.retrieval.views.merge import BOOST, merge
-from weft.retrieval.views.shared import MAX_NODES
+from weft.retrieval.views.merge import merge
 from weft.runtime.call_context import CallContext
 from weft.runtime.moments import read_when
 from weft.runtime.operation import Operation
@@ -51,9 +50,15 @@ class SubgraphMerge(Struct, frozen=True, kw_only=True):
         tuple[FoundView, ...],
         Meta(min_length=1, max_length=8, description="answers of the other tools: {view, nodes: [{id, score}]}"),
     ]
-    multi_view_boost: Annotated[float, Meta(ge=1.0, le=10.0, description="factor for each further view")] = BOOST
+    multi_view_boost: Annotated[
+        Annotated[float, Meta(ge=1.0, le=10.0)] | None,
+        Meta(description="factor for each further view; the setting view_boost if unset"),
+    ] = None
     min_score: Annotated[float, Meta(ge=0.0, le=MAX_SCORE, description="nodes with less are left out")] = 0.0
-    max_nodes: Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="how many at most")] = MAX_NODES
+    max_nodes: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_LIMIT)] | None,
+        Meta(description="how many at most; the setting view_max_nodes if unset"),
+    ] = None
     as_of: AsOf = None
     known_at: KnownAt = None
 
@@ -80,12 +85,14 @@ def subgraph_merge(ctx: CallContext, given: SubgraphMerge) -> SubgraphMerged:
     seen = [
         (view.view, found[node.id].id, node.score) for view in given.views for node in view.nodes if node.id in found
     ]
-    merged = merge(seen, boost=given.multi_view_boost, min_score=given.min_score, max_nodes=given.max_nodes)
+    boost = ctx.settings.view_boost if given.multi_view_boost is None else given.multi_view_boost
+    most = given.max_nodes or ctx.settings.view_max_nodes
+    merged = merge(seen, boost=boost, min_score=given.min_score, max_nodes=most)
     by_id = {node.id: node for node in found.values()}
     if merged.weak:
         notes += (f"{merged.weak} scored less than {given.min_score:g} and are left out",)
     if merged.over:
-        notes += (f"{merged.over} are left out: the best {given.max_nodes} are kept",)
+        notes += (f"{merged.over} are left out: the best {most} are kept",)
     sights = [ViewHit(node=by_id[each.id], score=each.score, views=each.views) for each in merged.nodes]
     shown, uncited = show_sights(ctx, sights)
     if not shown and not notes:

@@ -30,8 +30,8 @@ from weft.retrieval import recipes
 from weft.retrieval.pipeline import Answer, Ask, View, run
 from weft.retrieval.views.causal import Towards, expand_causes
 from weft.retrieval.views.entity import expand_entities
-from weft.retrieval.views.seeds import LEAST_SCORE, TOP, ViewSeeds, best_matches, match_scores, seeds_from
-from weft.retrieval.views.shared import MAX_NODES, ExpandedView, GraphReader, distinct, ids_of, thin
+from weft.retrieval.views.seeds import ViewSeeds, best_matches, match_scores, seeds_from
+from weft.retrieval.views.shared import ExpandedView, GraphReader, distinct, ids_of, thin
 from weft.retrieval.views.temporal import Window, expand_times
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import Label, Moment, Query
@@ -39,7 +39,7 @@ from weft.runtime.moments import read_when
 from weft.runtime.operation import Operation
 from weft.text.extract.question.intent import MAX_DEPTH
 
-Depth = Annotated[int, Meta(ge=1, le=MAX_DEPTH, description="how many steps from the seeds, 1 to 5")]
+_Steps = Annotated[int, Meta(ge=1, le=MAX_DEPTH)] | None
 Project = Annotated[Label | None, Meta(description="another project than this directory's")]
 Everywhere = Annotated[bool, Meta(description="in every project")]
 
@@ -60,8 +60,14 @@ class SemanticSearch(Struct, frozen=True, kw_only=True):
     """Input of `semantic_search`."""
 
     query: Query
-    top_k: Annotated[int, Meta(ge=1, le=MAX_NODES, description="how many matches at most")] = TOP
-    min_score: Annotated[float, Meta(ge=0.0, le=1.0, description="least score of a match")] = LEAST_SCORE
+    top_k: Annotated[
+        Annotated[int, Meta(ge=1, le=50)] | None,
+        Meta(description="how many matches at most; the setting view_top_k if unset"),
+    ] = None
+    min_score: Annotated[
+        Annotated[float, Meta(ge=0.0, le=1.0)] | None,
+        Meta(description="least score of a match; the setting view_min_score if unset"),
+    ] = None
     project: Project = None
     everywhere: Everywhere = False
     as_of: AsOf = None
@@ -100,7 +106,7 @@ def semantic_search(ctx: CallContext, given: SemanticSearch) -> SemanticSearched
         projects=_projects(ctx, given.project, everywhere=given.everywhere),
     )
     answer = run([stage for stage in recipes.DEFAULT if stage.name not in BY_RELATION], ctx, ask)
-    chosen, weak = _matches(answer, given)
+    chosen, weak = _matches(ctx, answer, given)
     seeds, unled = _seeds(ctx, answer, [node for node, _ in chosen])
     sights = [ViewHit(node=node, score=score, links=seeds.links.get(node.id, ())) for node, score in chosen]
     shown, uncited = show_sights(ctx, sights, answer)
@@ -121,14 +127,18 @@ def semantic_search(ctx: CallContext, given: SemanticSearch) -> SemanticSearched
     return bounded(searched, "matches")
 
 
-def _matches(answer: Answer, given: SemanticSearch) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
+def _matches(
+    ctx: CallContext, answer: Answer, given: SemanticSearch
+) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
     """The best by how well they match; of the log those it has, whose scores `min_score` is no measure for."""
+    top = given.top_k or ctx.settings.view_top_k
+    least = ctx.settings.view_min_score if given.min_score is None else given.min_score
     if answer.degraded:
-        return [(each.node, each.score) for each in answer.ranked or ()][: given.top_k], ()
+        return [(each.node, each.score) for each in answer.ranked or ()][:top], ()
     match = dict(zip(answer.pool.places, match_scores(answer).tolist(), strict=True)) if answer.pool.nodes else {}
     ranked = [(each.node, match.get(each.node.id, 0.0)) for each in answer.ranked or ()]
     ranked.sort(key=lambda pair: -pair[1])
-    return best_matches(ranked, top=given.top_k, least=given.min_score)
+    return best_matches(ranked, top=top, least=least)
 
 
 def _seeds(ctx: CallContext, answer: Answer, nodes: Sequence[NodeVersion]) -> tuple[ViewSeeds, tuple[str, ...]]:
@@ -145,7 +155,10 @@ class EntityLookup(Struct, frozen=True, kw_only=True):
     """Input of `entity_lookup`."""
 
     entity_ids: EntityIds
-    depth: Depth = 2
+    depth: Annotated[
+        _Steps,
+        Meta(description="how many steps from the seeds, 1 to 5; if unset, view_entity_depth of the settings, else 2"),
+    ] = None
     project: Project = None
     everywhere: Everywhere = False
     as_of: AsOf = None
@@ -169,16 +182,20 @@ class ViewExpanded(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def entity_lookup(ctx: CallContext, given: EntityLookup) -> ViewExpanded:
     """Finds the entities related to the seeds, nearest first, each with the relations that lead to it."""
-    return _expanded(
-        ctx, given, "entity", lambda begun: expand_entities(begun.ground, begun.seeds.entities, given.depth)
-    )
+    depth = given.depth or ctx.settings.view_entity_depth or 2
+    return _expanded(ctx, given, "entity", lambda begun: expand_entities(begun.ground, begun.seeds.entities, depth))
 
 
 class TemporalExpand(Struct, frozen=True, kw_only=True):
     """Input of `temporal_expand`."""
 
     entity_ids: EntityIds
-    depth: Depth = 2
+    depth: Annotated[
+        _Steps,
+        Meta(
+            description="how many steps from the seeds, 1 to 5; if unset, view_temporal_depth of the settings, else 2"
+        ),
+    ] = None
     start: Annotated[Moment | None, Meta(description="only events that begin then or later")] = None
     end: Annotated[
         Moment | None, Meta(description="only events that begin by then; a day, month or year is included whole")
@@ -192,7 +209,8 @@ class TemporalExpand(Struct, frozen=True, kw_only=True):
 def temporal_expand(ctx: CallContext, given: TemporalExpand) -> ViewExpanded:
     """Lists the events of the seed entities, and then of others in those events, in order of time."""
     window = _window(given.start, given.end)
-    return _expanded(ctx, given, "temporal", lambda begun: expand_times(begun.ground, begun.seeds, given.depth, window))
+    depth = given.depth or ctx.settings.view_temporal_depth or 2
+    return _expanded(ctx, given, "temporal", lambda begun: expand_times(begun.ground, begun.seeds, depth, window))
 
 
 class CausalExpand(Struct, frozen=True, kw_only=True):
@@ -200,7 +218,10 @@ class CausalExpand(Struct, frozen=True, kw_only=True):
 
     entity_ids: EntityIds
     direction: Annotated[Towards, Meta(description="to causes (upstream), to effects (downstream), or both")] = "both"
-    depth: Depth = 3
+    depth: Annotated[
+        _Steps,
+        Meta(description="how many steps from the seeds, 1 to 5; if unset, view_causal_depth of the settings, else 3"),
+    ] = None
     project: Project = None
     everywhere: Everywhere = False
     as_of: AsOf = None
@@ -209,9 +230,8 @@ class CausalExpand(Struct, frozen=True, kw_only=True):
 
 def causal_expand(ctx: CallContext, given: CausalExpand) -> ViewExpanded:
     """Follows the causes and effects of what affects the seed entities: causes before effects, chains as ids."""
-    return _expanded(
-        ctx, given, "causal", lambda begun: expand_causes(begun.ground, begun.seeds, given.depth, given.direction)
-    )
+    depth, towards = given.depth or ctx.settings.view_causal_depth or 3, given.direction
+    return _expanded(ctx, given, "causal", lambda begun: expand_causes(begun.ground, begun.seeds, depth, towards))
 
 
 def _projects(ctx: CallContext, project: str | None, *, everywhere: bool) -> tuple[str | None, ...] | None:
@@ -245,7 +265,12 @@ def _shown(ctx: CallContext, begun: ExpansionStart, found: ExpandedView) -> View
         valid_at=valid_at,
         known_at=known_at,
         chains=found.chains,
-        notes=distinct(filter(None, [*begun.notes, *found.notes, thin(found.view, len(found.nodes)), *uncited])),
+        notes=distinct(
+            filter(
+                None,
+                [*begun.notes, *found.notes, thin(found.view, len(found.nodes), ctx.settings.view_min_nodes), *uncited],
+            )
+        ),
     )
     return bounded(expanded, "nodes")
 

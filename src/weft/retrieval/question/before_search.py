@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from weft.models.advisor import ADVICE_DEADLINE_S
 from weft.retrieval.pipeline import Answer
 from weft.runtime.call_context import CallContext
+from weft.runtime.settings.declared import Settings
 from weft.text.extract.identifiers import identifiers
 from weft.text.extract.question.intent import DEPTHS, Intent, RetrievalClass, read_class, read_intent
 from weft.text.extract.question.references import MAX_MESSAGES, resolve
@@ -141,9 +142,8 @@ class ReadIntent(Struct, frozen=True):
         found = ask.retrieval_class or (reading.retrieval_class if reading is not None else "none")
         if found == "none":  # whether to search at all is decided by SmallTalk
             found = _class_of(answer, intent)
-        return replace(
-            answer, intent=intent, depths=replace(DEPTHS[intent], **(ask.depths or {})), retrieval_class=found
-        )
+        depths = replace(DEPTHS[intent], **{**_depths_set(ctx.settings), **(ask.depths or {})})
+        return replace(answer, intent=intent, depths=depths, retrieval_class=found)
 
 
 class Reword(Struct, frozen=True):
@@ -219,6 +219,16 @@ def _is_known(written: str, before: Sequence[str]) -> bool:
     words = set(stems(written))
     known = {stem for text in before for stem in stems(text[-MAX_SENT_CHARACTERS:])}
     return bool(words) and len(words & known) >= LEAST_KNOWN * len(words)
+
+
+def _depths_set(settings: Settings) -> dict[str, int]:
+    """The depths of views that the settings give for every intent."""
+    depths = {
+        "entity": settings.view_entity_depth,
+        "temporal": settings.view_temporal_depth,
+        "causal": settings.view_causal_depth,
+    }
+    return {view: depth for view, depth in depths.items() if depth is not None}
 
 
 def _class_of(answer: Answer, intent: Intent) -> RetrievalClass:

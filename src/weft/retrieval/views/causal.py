@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from weft.core.types import Neighbour
 from weft.retrieval.views.chains import MAX_CHAINS, chains_of, in_causal_order
 from weft.retrieval.views.seeds import ViewSeeds
-from weft.retrieval.views.shared import CAUSES, MAX_NODES, ExpandedView, GraphReader, SeenNode, ids_of, onward, stopped
+from weft.retrieval.views.shared import CAUSES, ExpandedView, GraphReader, SeenNode, ids_of, onward, stopped
 
 Towards = Literal["upstream", "downstream", "both"]
 _SIDES: Final[Mapping[Towards, tuple[Literal["in", "out"], ...]]] = {
@@ -23,13 +23,14 @@ def expand_causes(ground: GraphReader, seeds: ViewSeeds, depth: int, towards: To
 
     The view begins with the given causes, those that affect a seed and those that refer to a seed event. A cause's
     score is the product of the confidences on the surest way to it. Events that causes refer to come with the same
-    score. At most 50 nodes, causes before their effects, events last.
+    score. At most `view_max_nodes`, causes before their effects, events last.
     """
+    most = ground.max_nodes
     starts, taken = _starts(ground, seeds)
     seen = dict(starts)
-    full = len(starts) >= MAX_NODES
+    full = len(starts) >= most
     for side in _SIDES[towards]:
-        reached, more = _follow(ground, starts, side, depth, room=MAX_NODES - len(seen))
+        reached, more = _follow(ground, starts, side, depth, room=most - len(seen))
         taken += len(reached)
         full = full or more
         for node_id, here in reached.items():
@@ -43,8 +44,8 @@ def expand_causes(ground: GraphReader, seeds: ViewSeeds, depth: int, towards: To
     order = in_causal_order(ids, pairs)
     causes = [seen[each] for each in (*order, *(each for each in ids if each not in set(order)))]
     told = _told(ground.step(ids_of(causes), ("REFERS_TO",), direction="out"), seen)
-    events = told[: MAX_NODES - len(causes)]
-    notes = [stopped("causal")] if full or len(events) < len(told) else []
+    events = told[: most - len(causes)]
+    notes = [stopped("causal", most)] if full or len(events) < len(told) else []
     if chains.cut:
         notes.append(f"causal view: causes form a cycle, which was cut ({len(chains.cut)} times)")
     if chains.more:
@@ -66,13 +67,13 @@ def confidence(props: Mapping[str, Any]) -> float:
 
 def _starts(ground: GraphReader, seeds: ViewSeeds) -> tuple[dict[str, SeenNode], int]:
     """The causes to begin with, and how many steps led to them."""
-    found = {each.node.id: each for each in seeds.causes[:MAX_NODES]}
+    found = {each.node.id: each for each in seeds.causes[: ground.max_nodes]}
     begun = {each.node.id: each for each in (*seeds.entities, *seeds.events)}
     steps = ground.step(ids_of(seeds.entities), ("AFFECTS",), direction="in")
     steps += ground.step(ids_of(seeds.events), ("REFERS_TO",), direction="in")
     causes = [step for step in steps if step.node.kind == "Cause"]
     for step in causes:
-        if len(found) < MAX_NODES:
+        if len(found) < ground.max_nodes:
             found.setdefault(step.node.id, onward(begun[step.start], step))
     return found, len(causes)
 

@@ -8,7 +8,6 @@ from weft.core.types import NodeVersion
 from weft.retrieval.judging.derived import description_id
 from weft.retrieval.views.shared import (
     ENTITY_KINDS,
-    MAX_NODES,
     NOT_BETWEEN_ENTITIES,
     ExpandedView,
     GraphReader,
@@ -20,12 +19,12 @@ from weft.retrieval.views.shared import (
 
 
 def expand_entities(ground: GraphReader, seeds: Sequence[SeenNode], depth: int) -> ExpandedView:
-    """Entities up to `depth` relations away, either way; score 1/(steps + 1). At most 50, the nearest first.
+    """Entities up to `depth` relations away, either way; score 1/(steps + 1), the nearest first.
 
     Relations between views and containment do not count. A project's description of an entity comes with it, as one
-    step more.
+    step more. At most `view_max_nodes` in all.
     """
-    seen = {each.node.id: each for each in seeds[:MAX_NODES]}
+    seen = {each.node.id: each for each in seeds[: ground.max_nodes]}
     apart = tuple(sorted(NOT_BETWEEN_ENTITIES))
     frontier, taken, notes = list(seen), 0, []
     for hop in range(1, depth + 1):
@@ -38,14 +37,14 @@ def expand_entities(ground: GraphReader, seeds: Sequence[SeenNode], depth: int) 
             taken += 1
             if there.id in seen:
                 continue
-            if len(seen) >= MAX_NODES:
-                notes = [stopped("entity")]
+            if len(seen) >= ground.max_nodes:
+                notes = [stopped("entity", ground.max_nodes)]
                 break
             seen[there.id] = onward(seen[step.start], step, score=1.0 / (hop + 1), depth=hop)
             frontier.append(there.id)
         if not frontier or notes:
             break
-    told = _descriptions(ground, list(seen.values()))[: MAX_NODES - len(seen)]
+    told = _descriptions(ground, list(seen.values()))[: ground.max_nodes - len(seen)]
     nodes = sorted((*seen.values(), *told), key=lambda each: each.depth)
     return ExpandedView(view="entity", nodes=tuple(nodes), steps=taken + len(told), notes=tuple(notes))
 

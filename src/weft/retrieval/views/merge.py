@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Final
 
 from msgspec import Struct
 
 from weft.retrieval.pipeline import VIEW_NAMES, View
-from weft.retrieval.views.shared import MAX_NODES
-
-BOOST: Final = 1.5
 
 
 class MergedSighting(Struct, frozen=True, kw_only=True):
@@ -33,9 +29,9 @@ class MergedViews(Struct, frozen=True, kw_only=True):
 def merge(
     found: Iterable[tuple[View, str, float]],
     *,
-    boost: float = BOOST,
+    boost: float,
+    max_nodes: int,
     min_score: float = 0.0,
-    max_nodes: int = MAX_NODES,
 ) -> MergedViews:
     """(view, node, score) in any order. Of one view, the better score of a node counts."""
     best: dict[str, dict[View, float]] = {}

@@ -10,14 +10,12 @@ from msgspec import Struct
 from weft.core.types import NodeVersion
 from weft.retrieval.judging.evidence import HELD, evidence
 from weft.retrieval.pipeline import Answer
-from weft.retrieval.views.shared import CROSS_VIEW, ENTITY_KINDS, MAX_NODES, GraphReader, SeenNode, as_seed, onward
+from weft.retrieval.views.shared import CROSS_VIEW, ENTITY_KINDS, GraphReader, SeenNode, as_seed, onward
 
 if TYPE_CHECKING:
     from weft.retrieval.pool import Column
 
 TOLD_OF: Final = frozenset({"Event", "Memory", "Decision", "Episode"})  # kinds that causes refer to
-TOP: Final = 10
-LEAST_SCORE: Final = 0.5
 OF_WEAK: Final = 3  # taken where none scores enough
 
 
@@ -36,7 +34,7 @@ class ViewSeeds(Struct, frozen=True, kw_only=True):
 
 
 def best_matches(
-    matches: Iterable[tuple[NodeVersion, float]], *, top: int = TOP, least: float = LEAST_SCORE
+    matches: Iterable[tuple[NodeVersion, float]], *, top: int, least: float
 ) -> tuple[list[tuple[NodeVersion, float]], tuple[str, ...]]:
     """The first `top` rows with enough score, best first; if there are none, the first few, with a note."""
     ranked = list(matches)
@@ -48,7 +46,7 @@ def best_matches(
 
 
 def seeds_from(ground: GraphReader, nodes: Sequence[NodeVersion]) -> ViewSeeds:
-    """The entities that these nodes are or are about, and those that are events or causes. At most 50.
+    """The entities that these nodes are or are about, and those that are events or causes. At most `view_max_nodes`.
 
     REPRESENTS, INVOLVES and AFFECTS lead to entities; REFERS_TO to an event, and on to its entities.
     """
@@ -72,8 +70,8 @@ def seeds_from(ground: GraphReader, nodes: Sequence[NodeVersion]) -> ViewSeeds:
         entities.setdefault(step.node.id, onward(event, step))
         links.setdefault(match, {})[step.node.id] = None
     return ViewSeeds(
-        entities=tuple(entities.values())[:MAX_NODES],
-        events=tuple(events.values())[:MAX_NODES],
+        entities=tuple(entities.values())[: ground.max_nodes],
+        events=tuple(events.values())[: ground.max_nodes],
         causes=tuple(as_seed(node) for node in by_id.values() if node.kind == "Cause"),
         links={match: tuple(found) for match, found in links.items()},
         steps=len(first) + len(second),

@@ -22,8 +22,6 @@ CAUSES: Final = "CAUSES"
 SEQUENCE: Final = ("NEXT", "FOLLOWS")
 NOT_BETWEEN_ENTITIES: Final = UNCOUNTED_RELATIONS.union(CROSS_VIEW, SEQUENCE, (CAUSES,))
 
-MAX_NODES: Final = 50  # of one view
-MIN_NODES: Final = 3  # a view with fewer is noted as small
 MAX_STEPS: Final = 100  # from one node
 MAX_STEPS_OF_ALL: Final = 500  # from all nodes of one hop, as far as each may take LEAST_STEPS
 LEAST_STEPS: Final = 10
@@ -59,6 +57,11 @@ class GraphReader(Struct, frozen=True, kw_only=True):
     ctx: CallContext
     when: When
     projects: tuple[str | None, ...] | None = None
+
+    @property
+    def max_nodes(self) -> int:
+        """How many nodes one view may have."""
+        return self.ctx.settings.view_max_nodes
 
     def step(
         self,
@@ -143,14 +146,14 @@ def distinct(notes: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def stopped(view: View) -> str:
+def stopped(view: View, most: int) -> str:
     """The note of a view that reached its bound."""
-    return f"{view} view: only the first {MAX_NODES} nodes were followed"
+    return f"{view} view: only the first {'node was' if most == 1 else f'{most} nodes were'} followed"
 
 
-def thin(view: View, count: int) -> str:
-    """The note of a view that found little; nothing for one that found enough."""
-    if count >= MIN_NODES:
+def thin(view: View, count: int, least: int) -> str:
+    """The note of a view with fewer nodes than `least`; nothing for one that found enough."""
+    if count >= least:
         return ""
     if not count:
         return f"{view} view: no relation leads from the best matches into it"

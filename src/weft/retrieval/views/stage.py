@@ -17,8 +17,8 @@ from weft.retrieval.sources.gather import joined
 from weft.retrieval.sources.graph_walk import ONLY_NESTED
 from weft.retrieval.views.causal import expand_causes
 from weft.retrieval.views.entity import expand_entities
-from weft.retrieval.views.merge import BOOST, MergedSighting, merge
-from weft.retrieval.views.seeds import LEAST_SCORE, TOP, ViewSeeds, best_matches, match_scores, seeds_from
+from weft.retrieval.views.merge import MergedSighting, merge
+from weft.retrieval.views.seeds import ViewSeeds, best_matches, match_scores, seeds_from
 from weft.retrieval.views.shared import ExpandedView, GraphReader, distinct, thin
 from weft.retrieval.views.temporal import expand_times
 from weft.runtime.call_context import CallContext
@@ -39,28 +39,27 @@ class Views(Struct, frozen=True):
 
     name: str = "views"
     weight: float = 0.3
-    top: int = TOP
-    least: float = LEAST_SCORE
-    boost: float = BOOST
     own: float = 1.5
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
 
-        scores = answer.pool.scores()
-        order = [int(at) for at in np.argsort(-scores, kind="stable")[: self.top] if scores[at] > 0.0]
+        scores, settings = answer.pool.scores(), ctx.settings
+        order = [int(at) for at in np.argsort(-scores, kind="stable")[: settings.view_top_k] if scores[at] > 0.0]
         if not order:
             return answer
         match = match_scores(answer)
         matches = [(answer.pool.nodes[at], float(match[at])) for at in order]
-        chosen, weak = best_matches(matches, top=self.top, least=self.least)
+        chosen, weak = best_matches(matches, top=settings.view_top_k, least=settings.view_min_score)
         ground = GraphReader(ctx=ctx, when=answer.ask.when, projects=answer.ask.projects)
         seeds = seeds_from(ground, [node for node, _ in chosen])
         views = expand(ground, seeds, answer.depths) if seeds.any else ()
         if not seeds.steps and not any(each.steps for each in views):
-            return _nothing(answer)
+            return _nothing(answer, settings.view_min_nodes)
         begun = weak if answer.ask.intent is not None else ()  # only for a caller that set the intent
-        return self._merged(ctx, answer, views, float(scores.max())).detailed(*begun, *_notes(answer, views))
+        return self._merged(ctx, answer, views, float(scores.max())).detailed(
+            *begun, *_notes(answer, views, settings.view_min_nodes)
+        )
 
     def _merged(self, ctx: CallContext, answer: Answer, views: Sequence[ExpandedView], best: float) -> Answer:
         import numpy as np
@@ -80,7 +79,7 @@ class Views(Struct, frozen=True):
         found = [(view, node, side.score) for node, seen in led.items() for view, side in seen.items()]
         matched = zip(answer.pool.nodes, match_scores(answer).tolist(), strict=True)
         found += [("semantic", node.id, score) for node, score in matched if node.id in led and score > 0.0]
-        merged = merge(found, boost=self.boost)
+        merged = merge(found, boost=ctx.settings.view_boost, max_nodes=ctx.settings.view_max_nodes)
         by_id = {each.id: each for each in merged.nodes}
         pool = joined(ctx, answer, by_id)
         answer = replace(answer, evidence=_evidence(answer, pool))
@@ -116,18 +115,20 @@ def expand(ground: GraphReader, seeds: ViewSeeds, depths: Depths) -> tuple[Expan
     return tuple(found)
 
 
-def _nothing(answer: Answer) -> Answer:
+def _nothing(answer: Answer, least: int) -> Answer:
     """Unchanged; with a detail for a caller that set the intent."""
     view = DEEPEST.get(answer.ask.intent) if answer.ask.intent is not None else None
-    return answer if view is None else answer.detailed(thin(view, 0))
+    return answer if view is None else answer.detailed(thin(view, 0, least))
 
 
-def _notes(answer: Answer, views: Sequence[ExpandedView]) -> tuple[str, ...]:
+def _notes(answer: Answer, views: Sequence[ExpandedView], least: int) -> tuple[str, ...]:
     """Notes of the views; on small ones only of the view of the intent."""
     said = [note for each in views for note in each.notes]
     turns_on = TURNS_ON.get(answer.intent)
     poor = [
-        thin(each.view, len(each.nodes)) for each in views if answer.ask.intent is not None or each.view == turns_on
+        thin(each.view, len(each.nodes), least)
+        for each in views
+        if answer.ask.intent is not None or each.view == turns_on
     ]
     told = "; ".join(filter(None, poor))
     return distinct([*said, *([told] if told else [])])

@@ -8,7 +8,6 @@ from typing import Final
 from weft.core.types import LeanStep, Neighbour, NodeVersion
 from weft.retrieval.views.seeds import ViewSeeds
 from weft.retrieval.views.shared import (
-    MAX_NODES,
     SEQUENCE,
     ExpandedView,
     GraphReader,
@@ -28,8 +27,9 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
     """Events that involve the seeds, then those that involve the other entities of these, and so on; score 1/(steps +
     1), less for entities with very many events.
 
-    Events are followed to the next and the one before. At most 50: nearer ones first, of equally near the newest.
-    Ordered by when they begin. With a window only events that begin in it, and facts that hold in it, count.
+    Events are followed to the next and the one before. At most `view_max_nodes`: nearer ones first, of
+    equally near the newest. Ordered by when they begin. With a window only events that begin in it, and facts
+    that hold in it, count.
     """
     seen = {each.node.id: each for each in seeds.events if _is_within(each.node, window)}
     met = {each.node.id: each for each in seeds.entities}
@@ -51,7 +51,7 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
                 taken += 1
                 if after.node.id not in seen:
                     found.setdefault(after.node.id, after)
-        newest = sorted(found, key=lambda each: (-_begins(found[each]), each))[: MAX_NODES - len(seen)]
+        newest = sorted(found, key=lambda each: (-_begins(found[each]), each))[: ground.max_nodes - len(seen)]
         there = ground.read([each for each in newest if isinstance(found[each], LeanStep)])
         kept = []
         for each in newest:
@@ -64,7 +64,7 @@ def expand_times(ground: GraphReader, seeds: ViewSeeds, depth: int, window: Wind
                 kept.append(further(before, step.rel, there[each], inward=step.inward, score=score, depth=hop))
         seen |= {each.node.id: each for each in kept}
         if len(kept) < len(found):
-            notes.append(stopped("temporal"))
+            notes.append(stopped("temporal", ground.max_nodes))
             break
         latest, entities = [each.node.id for each in kept], []
         if hop == depth or not kept:

@@ -20,6 +20,9 @@ Provenance = Literal["off", "warn", "required"]
 Conversations = Literal["lazy", "forensic"]
 
 
+_DEPTH: Final = values.unset_or(values.whole(0, 5))
+
+
 class Setting(Struct, frozen=True):
     """How one setting is read, its help, and where it may be set."""
 
@@ -139,6 +142,33 @@ class Settings(Struct, frozen=True, kw_only=True):
     expired_weight: Annotated[
         float, Setting(values.number(0.0, 1.0), "with decay, the share of its weight that an expired memory keeps")
     ] = 0.35
+    view_top_k: Annotated[
+        int, Setting(values.whole(1, 50), "how many of the best matches the views of the graph are followed from")
+    ] = 10
+    view_min_score: Annotated[
+        float, Setting(values.number(0.0, 1.0), "the least score of a match that views are followed from")
+    ] = 0.5
+    view_entity_depth: Annotated[
+        int | None,
+        Setting(_DEPTH, "how many steps the entity view follows; 0 leaves it out; by the question's intent if unset"),
+    ] = None
+    view_temporal_depth: Annotated[
+        int | None,
+        Setting(_DEPTH, "how many steps the temporal view follows; 0 leaves it out; by the question's intent if unset"),
+    ] = None
+    view_causal_depth: Annotated[
+        int | None,
+        Setting(_DEPTH, "how many steps the causal view follows; 0 leaves it out; by the question's intent if unset"),
+    ] = None
+    view_min_nodes: Annotated[
+        int, Setting(values.whole(0, 100), "a view with fewer nodes is noted as one that found little")
+    ] = 3
+    view_max_nodes: Annotated[
+        int, Setting(values.whole(1, 100), "how many nodes one view, and the merging of views, may have")
+    ] = 50
+    view_boost: Annotated[
+        float, Setting(values.number(1.0, 10.0), "the factor on a node's score for each further view that found it")
+    ] = 1.5
     grace_days: Annotated[
         float,
         Setting(

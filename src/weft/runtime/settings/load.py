@@ -60,6 +60,9 @@ def load_settings(directory: Path, environment: Mapping[str, str] | None = None)
     account, accounts = found["account"].value, found["accounts"].value
     if accounts and account not in accounts:
         defects.append(f"account {account!r} is not among the configured accounts: {', '.join(accounts)}")
+    least, most = found["view_min_nodes"].value, found["view_max_nodes"].value
+    if least > most:
+        defects.append(f"view_min_nodes is {least}, more than view_max_nodes, which is {most}")
     if defects:
         raise Misconfigured("; ".join(defects), hint="fix the settings; `weft config` lists them all")
     return Settings(**{name: each.value for name, each in found.items()}, root=root, origins=found)

@@ -155,6 +155,11 @@ def number(least: float, most: float) -> Callable[[Any], float]:
     return read
 
 
+def unset_or(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """None for an empty value, else what `read` makes of it."""
+    return lambda value: None if value is None or value == "" else read(value)
+
+
 def whole(least: int, most: int) -> Callable[[Any], int]:
     """A whole number between two."""
     read_number = number(least, most)
