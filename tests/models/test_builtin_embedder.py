@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from weft.core.errors import Misconfigured, ModelError, TooLarge
 from weft.models import answer_judge
 from weft.models import builtin as builtin_module
 from weft.models.batches import batches
-from weft.models.builtin import BuiltinEmbedder, verify_model_files
+from weft.models.builtin import BuiltinEmbedder
+from weft.models.packaged import verify_model_files
 
 SENTENCES = [
     "the cat sat on the mat",
@@ -103,12 +103,13 @@ def test_odd_texts_have_a_vector(builtin: BuiltinEmbedder, text: str) -> None:
 
 def test_first_use_from_many_threads_loads_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
+    opened = builtin_module.packaged_session
 
-    def counted(directory: Path) -> tuple[str, ...]:
+    def counted(*given: Any) -> Any:
         calls.append(1)
-        return ()
+        return opened(*given)
 
-    monkeypatch.setattr(builtin_module, "verify_model_files", counted)
+    monkeypatch.setattr(builtin_module, "packaged_session", counted)
     builtin_module._load_once.cache_clear()
     rows: list[Any] = []
     threads = [threading.Thread(target=lambda: rows.append(BuiltinEmbedder().embed(["hello"]))) for _ in range(6)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from weft.models import builtin as builtin_module
 from weft.models.builtin import DIMENSIONS, BuiltinEmbedder
-from weft.models.onnx_graph import initializer
+from weft.models.packaged import initializer
 from weft.text.sentence_vectors import pack_parts, part_cosines
 from weft.text.sentences import sentence_spans
 

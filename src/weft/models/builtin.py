@@ -10,7 +10,6 @@ on threads, about as fast as a padded batch would.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from weft.core.errors import Misconfigured, ModelError, TooLarge
 from weft.models.batches import batches
+from weft.models.packaged import packaged_session, packaged_tokenizer
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -44,8 +44,7 @@ MAX_THREADS = 64
 
 _DIRECTORY = Path(__file__).parent / "minilm_l6_v2"
 _ROW, _TOKENS = "v", "tokens"  # outputs: of a window, of each of its tokens
-_SUMS = "SHA256SUMS"
-_REINSTALL = "reinstall weft, or choose another embedder in the settings"
+_INSTEAD = "reinstall weft, or choose another embedder in the settings"
 _load_lock = threading.Lock()
 
 
@@ -125,26 +124,6 @@ class BuiltinEmbedder:
             return [work(job) for job in jobs]
         with ThreadPoolExecutor(min(self._threads, len(jobs)), "weft-embed") as pool:
             return list(pool.map(work, jobs))
-
-
-def verify_model_files(directory: Path) -> tuple[str, ...]:
-    """Problems of a packaged model's files against their SHA256SUMS, one line each; about 30 ms."""
-    problems = []
-    try:
-        lines = (directory / _SUMS).read_text(encoding="ascii").splitlines()
-    except OSError as error:
-        return (f"{_SUMS} of the built-in model cannot be read: {error}",)
-    for line in lines:
-        expected, name = line.split()
-        try:
-            with (directory / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            problems.append(f"{name} of the built-in model cannot be read: {error}")
-            continue
-        if found != expected:
-            problems.append(f"{name} of the built-in model is damaged: sha256 is {found}, not {expected}")
-    return tuple(problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,29 +218,6 @@ def _load() -> _Loaded:
 
 @lru_cache(maxsize=1)
 def _load_once() -> _Loaded:
-    os.putenv("ORT_DISABLE_TELEMETRY", "1")  # otherwise it sends telemetry from its import on
-    try:
-        # First, and whole: onnxruntime imports a part of it, and two threads that import a part and the whole at the
-        # same time get halves of both.
-        import numpy  # noqa: F401
-        import onnxruntime
-        from onnxruntime.capi import onnxruntime_pybind11_state as faults
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise ModelError(f"the built-in embedder cannot be loaded: {error}", hint=_REINSTALL) from error
-    if problems := verify_model_files(_DIRECTORY):
-        raise ModelError("; ".join(problems), hint=_REINSTALL)
-    own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # windows run side by side instead: faster than splitting each, and exact
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
-    # The file's operations are as they should run: more fusing makes them slower, and loading too.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    try:
-        session = onnxruntime.InferenceSession(
-            str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
-    except (*own_faults, OSError, ValueError) as error:
-        raise ModelError(f"onnxruntime cannot read the built-in model: {error}", hint=_REINSTALL) from error
-    return _Loaded(Tokenizer.from_file(str(_DIRECTORY / "tokenizer.json")), session, own_faults)
+    # One thread: windows run side by side instead, which is faster than splitting each, and exact.
+    session, faults = packaged_session(_DIRECTORY, "the built-in embedder", _INSTEAD)
+    return _Loaded(packaged_tokenizer(), session, faults)

@@ -62,12 +62,11 @@ def _made(words: Sequence[str]) -> dict[str, NDArray[np.float16]]:
 def _loaded() -> tuple[Tokenizer, NDArray[np.uint8], NDArray[np.float32]]:
     """The tokenizer, the table as stored in the model's file, and its mean (subtracted: all words share it)."""
     import numpy as np
-    from tokenizers import Tokenizer
 
-    from weft.models.onnx_graph import initializer
+    from weft.models.packaged import initializer, packaged_tokenizer
 
     with (_DIRECTORY / "model.onnx").open("rb") as file:
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     table = np.frombuffer(initializer(mapped, _TABLE), np.uint8).reshape(-1, DIMENSIONS)
     middle = table[:: max(1, len(table) // 2_000)].astype(np.float32).mean(axis=0)
-    return Tokenizer.from_file(str(_DIRECTORY / "tokenizer.json")), table, middle
+    return packaged_tokenizer(), table, middle

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from weft.core.errors import ModelError
 from weft.models.ahead import begin_ahead
-from weft.models.builtin import verify_model_files
+from weft.models.packaged import packaged_session, packaged_tokenizer
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -36,9 +36,8 @@ THREADS = max(1, min(4, os.cpu_count() or 1))  # pairs at a time
 MAX_KEPT = 16_384  # verdicts, each on one question and one note: what is asked again is not judged again
 
 _DIRECTORY = Path(__file__).parent
-_EMBEDDER = _DIRECTORY.parent / "minilm_l6_v2"
 _CLS, _SEP = 101, 102
-_REINSTALL = "reinstall weft, or set answer_judge to none"
+_INSTEAD = "reinstall weft, or set answer_judge to none"
 _load_lock = threading.Lock()
 _begun = threading.Lock()
 _kept: Final[dict[bytes, tuple[float, float]]] = {}
@@ -131,28 +130,6 @@ def _load() -> _Loaded:
 
 @lru_cache(maxsize=1)
 def _load_once() -> _Loaded:
-    os.putenv("ORT_DISABLE_TELEMETRY", "1")  # otherwise it sends telemetry from its import on
-    try:
-        # First, and whole: onnxruntime imports a part of it, and two threads that import a part and the whole at the
-        # same time get halves of both.
-        import numpy  # noqa: F401
-        import onnxruntime
-        from onnxruntime.capi import onnxruntime_pybind11_state as faults
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise ModelError(f"the answer judge cannot be loaded: {error}", hint=_REINSTALL) from error
-    if problems := (*verify_model_files(_EMBEDDER), *verify_model_files(_DIRECTORY)):
-        raise ModelError("; ".join(problems), hint=_REINSTALL)
-    own_faults = (faults.Fail, faults.InvalidGraph, faults.NotImplemented, faults.RuntimeException)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # pairs run side by side instead
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors only: stderr belongs to the surfaces
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC  # as for the embedder
-    try:
-        session = onnxruntime.InferenceSession(
-            str(_DIRECTORY / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
-    except (*own_faults, OSError, ValueError) as error:
-        raise ModelError(f"onnxruntime cannot read the answer judge: {error}", hint=_REINSTALL) from error
-    return _Loaded(Tokenizer.from_file(str(_EMBEDDER / "tokenizer.json")), session, own_faults)
+    # One thread: pairs run side by side instead.
+    session, faults = packaged_session(_DIRECTORY, "the answer judge", _INSTEAD)
+    return _Loaded(packaged_tokenizer(), session, faults)

@@ -20,6 +20,9 @@ def main() -> None:
     """Runs `weft` with the arguments of this process. Servers handle signals themselves while they serve."""
     signal.signal(signal.SIGINT, _leave)
     _stand_in()
+    # For numpy, not imported yet, and processes started from here: its threads wait for each other by spinning, which
+    # costs a recall more than all of its sums.
+    os.putenv("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:2] in (["context"], ["capture"]):
         from weft.surfaces.resident.hook_asked import answered
 
