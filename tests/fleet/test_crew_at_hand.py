@@ -37,6 +37,14 @@ def test_a_checkout_tells_what_others_hold_and_what_was_learnt(crew: Crew) -> No
     assert "ana works on" not in own.prompt
 
 
+def test_a_warning_calls_a_task_by_its_title(crew: Crew) -> None:
+    ana, ben = crew.agent("ana"), crew.agent("ben")
+    ana.call("task_create", title="Mend the session cookie")
+    ana.call("agent_claim", target="Mend the session cookie", intent="mend it")
+    prompt = ben.call("memory_checkout", query="mend the session cookie").prompt
+    assert 'ana works on task "Mend the session cookie": do not change it now' in prompt
+
+
 def test_a_claim_that_went_stale_is_told_to_who_held_it(crew: Crew) -> None:
     crew.index("app.py", "session cookie path", "login")
     ana = crew.agent("ana")

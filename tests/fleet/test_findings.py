@@ -44,6 +44,20 @@ def test_coordination_sees_a_finding_only_once_it_is_accepted(crew: Crew) -> Non
     assert told in seen(crew, purpose="coordinate")
 
 
+def test_a_recall_marks_a_finding_until_it_is_accepted(crew: Crew) -> None:
+    worker, boss = crew.agent("worker"), crew.agent("boss")
+    source = worker.call("remember", text="Water stood under the tap on Monday.").citation
+    for verdict, words in (("accept", "drips from the valve"), ("reject", "is a ghost")):
+        found = worker.call("finding_report", text=f"The leaking tap {words}.", evidence=[source]).id
+
+        def marks(found: str = found) -> tuple[str, ...]:
+            return next(hit.marks for hit in boss.call("recall", query="leaking tap").hits if hit.node.id == found)
+
+        assert marks() == ("pending",)
+        boss.call("finding_review", id=found, verdict=verdict, reason="I looked.")
+        assert marks() == (() if verdict == "accept" else ("rejected",))
+
+
 def test_a_rejected_finding_stays_out_and_is_not_reviewed_twice(crew: Crew) -> None:
     worker, boss = crew.agent("worker"), crew.agent("boss")
     source = worker.call("remember", text="Water stood under the tap on Monday.").citation

@@ -15,13 +15,14 @@ from weft.context.arrange import ContextLine, LineGroup, RelationStep, by_worth,
 from weft.context.assemble import ORDERS, ContextSection, ordered, under
 from weft.context.briefing import PARTS
 from weft.context.budget import SHARES, Slot
-from weft.context.checkout_policy import CheckoutPolicy, gain_of, is_over, is_unsettled, state_of
+from weft.context.checkout_policy import CheckoutPolicy, gain_of, is_over
 from weft.context.hits import lines_of, read_sources
 from weft.context.relations import Ties
 from weft.context.wording import happened_at
 from weft.core.errors import StoreError
 from weft.core.types import NodeVersion
 from weft.retrieval.judging.evidence import least_evidence
+from weft.retrieval.judging.unsettled import is_unsettled, state_of
 from weft.retrieval.pipeline import Answer, Candidate
 from weft.retrieval.scoring.retention import expires_at
 from weft.retrieval.sources.subscriptions import cited_by_id
@@ -215,7 +216,8 @@ def _gone_before(answer: Answer) -> Counter[str]:
 
 def _weighed(line: ContextLine, policy: CheckoutPolicy) -> ContextLine:
     """With the gain of purpose and lens on its score."""
-    marks = (*line.marks, state_of(line.node)) if is_unsettled(line.node) else line.marks
+    state = (state_of(line.node),) if is_unsettled(line.node) else ()
+    marks = tuple(dict.fromkeys((*line.marks, *state)))
     return replace(line, score=line.score * gain_of(line.node, line.views, policy), marks=marks)
 
 

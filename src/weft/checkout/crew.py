@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from weft.code.ask.at_work import at_work_on, claim_line
+from weft.context.wording import quoted
 from weft.core.errors import StoreError
 from weft.core.kinds import VIEWS
 from weft.core.types import NodeVersion
@@ -16,7 +17,7 @@ from weft.retrieval.pipeline import Answer
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
 from weft.writing.claims.claim import overlap
-from weft.writing.claims.held import Held, held_in
+from weft.writing.claims.held import Held, held_in, name_beside
 from weft.writing.claims.writing import holder_of
 
 CLAIMS: Final = 10
@@ -62,7 +63,9 @@ def crew_of(ctx: CallContext, answer: Answer, nodes: Sequence[NodeVersion]) -> C
 
 
 def _warning(held: Held) -> str:
-    return f"{held.claim.holder.agent} works on {held.claim.target}: do not change it now"
+    name = "" if held.target is None else name_beside(held.target)
+    what = f"{held.claim.type} {quoted(name)}" if name else held.claim.target
+    return f"{held.claim.holder.agent} works on {what}: do not change it now"
 
 
 def _own_stale(held: Sequence[Held], me: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from weft.context.wording import quoted
 from weft.core.errors import Invalid
 from weft.core.kinds import VIEWS
 from weft.core.types import SCOPES, NodeVersion
+from weft.retrieval.judging.unsettled import is_unsettled, state_of
 from weft.retrieval.profiles import BALANCED
 from weft.retrieval.purposes import Purpose
 from weft.runtime.settings.load import RetentionPolicy
@@ -34,10 +35,6 @@ STALE_DAYS: Final = 365  # age of the newest line, without a horizon
 LENS_GAIN: Final = 1.25  # factor on the score of kinds and views of the lens
 ACCEPTED_GAIN: Final = 1.25  # factor on the score of accepted state, for the purpose `coordinate`
 EMPHASIS_WORDS: Final = 8  # that a profile adds at most
-# States of proposals and rejected items: not settled.
-UNSETTLED: Final = frozenset(
-    {"pending", "proposed", "draft", "rejected", "deferred", "stale", "unpromoted", "unreviewed"}
-)
 ACCEPTED: Final = frozenset({"accepted", "promoted", "approved", "verified", "done", "succeeded"})
 SETTLED_KINDS: Final = frozenset({"Decision", "Proof", "Handoff"})
 RISK_WORDS: Final[Mapping[str, tuple[str, ...]]] = {"high": ("risk", "failure", "rollback"), "medium": ("risk",)}
@@ -192,17 +189,6 @@ def guidance_of(policy: CheckoutPolicy, profile: TaskProfile) -> tuple[str, ...]
     if profile.evidence == "cited_only":
         told.append("State nothing that has no source here.")
     return tuple(told)
-
-
-def state_of(node: NodeVersion) -> str:
-    """The state in a node's properties; none for tasks, every state of which is settled."""
-    said = node.props.get("state") or node.props.get("status")
-    return said.casefold() if isinstance(said, str) and node.kind != "Task" else ""
-
-
-def is_unsettled(node: NodeVersion) -> bool:
-    """Whether it is only proposed, or was rejected."""
-    return state_of(node) in UNSETTLED
 
 
 def is_accepted(node: NodeVersion) -> bool:

@@ -15,7 +15,7 @@ from weft.core.types import NodeVersion, When
 from weft.documents.keep.source_lines import file_of
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
-from weft.writing.claims.held import Held, held_on
+from weft.writing.claims.held import Held, held_on, name_beside
 from weft.writing.claims.writing import holder_of
 
 APPLIES_TO: Final = "APPLIES_TO"
@@ -66,8 +66,10 @@ def claims_of_others(ctx: CallContext, when: When, ids: Iterable[str]) -> tuple[
 def claim_line(held: Held, citation: str) -> str:
     """Formats a claim on one line: agent, target, intent, time and citation."""
     claim = held.claim
+    name = "" if held.target is None else name_beside(held.target)
+    what = f"{claim.target} ({name})" if name else claim.target
     return (
-        f"{claim.holder.agent} holds {claim.target} since {to_iso(claim.since)[:16]}Z:"
+        f"{claim.holder.agent} holds {what} since {to_iso(claim.since)[:16]}Z:"
         f" {flat(claim.intent)[:INTENT_CHARACTERS]} {citation}"
     ).strip()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.retrieval.judging.unsettled import is_unsettled, state_of
 from weft.retrieval.pipeline import Answer, Candidate, PartPlace, ScoreSource
 from weft.retrieval.pool import Pool, ScorePart
 from weft.retrieval.scoring.conversation_flow import turn_beside
@@ -40,12 +41,18 @@ class Rank(Struct, frozen=True):
                     if values[at]
                 ),
                 best=_best(pool, at),
-                marks=tuple(pool.marks.get(pool.nodes[at].id, ())),
+                marks=_marks(pool, at),
                 seen=answer.sightings.get(pool.nodes[at].id, ()),
             )
             for at in kept
         )
         return replace(answer, ranked=ranked)
+
+
+def _marks(pool: Pool, at: int) -> tuple[str, ...]:
+    """What stages said of it, and that it is not settled."""
+    node = pool.nodes[at]
+    return (*pool.marks.get(node.id, ()), *((state_of(node),) if is_unsettled(node) else ()))
 
 
 def _ranks(values: list[float]) -> dict[int, int]:

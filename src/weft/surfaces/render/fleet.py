@@ -43,7 +43,7 @@ def _names(conflicts: tuple[HeldBy, ...]) -> str:
 
 def _held_by(p: TextPage, each: HeldBy) -> None:
     p.block(facts(f"{p.bold(flat(each.agent))} holds {p.name(each.target)}", f"since {minute(each.since)}"))
-    p.lines(f"  {p.words(each.intent, 500)}", p.dim(f"  {facts(flat(each.session), flat(each.citation))}"))
+    p.lines(f"  {p.words(each.intent, 500)}", f"  {p.dim(facts(flat(each.session), flat(each.citation)))}")
 
 
 def released(p: TextPage, answer: Released) -> None:
@@ -110,7 +110,7 @@ def claim(p: TextPage, each: ClaimShown, *, indent: str = "") -> None:
     task = f"task {p.words(each.task_title)}" if each.task_title else ""
     p.lines(
         f"{indent}  {p.remark(each.stale)}" if each.stale else "",
-        p.dim(f"{indent}  {facts(task, target, flat(each.citation))}"),
+        f"{indent}  {p.dim(facts(task, target, flat(each.citation)))}",
     )
 
 

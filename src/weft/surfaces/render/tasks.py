@@ -60,7 +60,7 @@ def _row(p: TextPage, each: TaskRow) -> None:
     p.lines(f"  waits for {', '.join(p.words(name) for name in each.waits_for)}" if each.waits_for else "")
     p.lines(f"  {p.words(each.note, 300)}" if each.note else "")
     of = f"of {', '.join(p.words(name) for name in each.features)}" if each.features else ""
-    p.lines(p.dim(f"  {facts(f'id {p.name(each.id)}', of, minute(each.changed_at), flat(each.citation))}"))
+    p.lines(f"  {p.dim(facts(f'id {p.name(each.id)}', of, minute(each.changed_at), flat(each.citation)))}")
 
 
 def feature(p: TextPage, answer: FeatureShown) -> None:
