@@ -50,6 +50,7 @@ def contend(place: Path, *, processes: int, targets: int, seconds: float) -> dic
         "processes": processes,
         "targets": targets,
         "seconds": seconds,
+        "cores": os.cpu_count(),
         "claims": len(times),
         "got": sum(got.values()),
         "refused": sum(told["refused"] for told in reports.values()),

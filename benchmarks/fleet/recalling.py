@@ -1,8 +1,12 @@
-"""Recall over many episodes, and claims on a large store: `python -m benchmarks.fleet.recalling --episodes 100000`."""
+"""Recall over many episodes, and claims on a large store: `python -m benchmarks.fleet.recalling --episodes 100000`.
+
+A write waits for the disk, so the disk alone and the load of the machine are measured beside it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -66,6 +70,14 @@ def fill(memory: weft.Memory, episodes: int, chance: random.Random) -> None:
         memory.ctx.append([Draft(kind="graph.asserted", payload=Asserted(nodes=tuple(made), edges=tuple(edges)))])
 
 
+def synced(file: Path) -> None:
+    """A small write that is on the disk when this returns: what every commit waits for at least."""
+    with file.open("ab") as out:
+        out.write(bytes(4_096))
+        out.flush()
+        os.fsync(out.fileno())
+
+
 def measure(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     chance = random.Random(0)
     with opened(scratch) as memory:
@@ -83,6 +95,8 @@ def measure(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
         tasks = [memory.call("task_create", title=f"task {n}").id for n in range(given.calls)]
         return {
             "episodes": given.episodes,
+            "load_per_core": round(os.getloadavg()[0] / (os.cpu_count() or 1), 1),
+            "disk_alone": percentiles((lambda: synced(scratch / "synced")) for _ in range(given.calls)),
             "recall": percentiles(recall() for _ in range(given.calls)),
             "recall_with_entities": percentiles(
                 recall(entities=[f"thing-{chance.randrange(ENTITIES)}"]) for _ in range(given.calls)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.fleet.test_reflect import decide, edit, fail, run_tests
 from tests.places import MakeStore
 from weft.core.errors import Conflict, Forbidden, Invalid, NotFound
 from weft.core.types import NOW
+from weft.fleet import tasks
 from weft.operations import operation
 from weft.runtime.priorities import Profile
 from weft.surfaces.mcp.answer import success
@@ -66,8 +69,45 @@ def test_a_workflows_task_that_is_claimed_ends_its_claims_like_any_other(crew: C
     task = crew.task()
     crew.agent("ana").call("agent_claim", target=task, intent="a")
     told = crew.operator.call("work_complete", id=task, result="done")
-    assert "claims released: Fix the login" in told.notes
+    assert "claims released: Fix the login (of ana)" in told.notes
     assert not crew.operator.call("coordination_overview").active
+
+
+def test_no_claim_of_a_task_is_overlooked_however_many_there_are(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weft.writing.claims.held.MAX_CLAIMS", 2)
+    ana = crew.agent("ana")
+    task = ana.call("task_create", title="Fix the login").id
+    crew.index("app.py", "one")
+    ana.call("agent_claim", target="app.py", intent="fix", task=task)
+    for number in range(5):
+        ana.call("agent_claim", target=ana.call("task_create", title=f"later {number}").id, intent="later")
+    assert [each.target for each in ana.call("handoff", task=task).claims] == ["harbour/app.py"]
+    assert ana.call("task_update", task=task, status="completed").released == ("harbour/app.py",)
+
+
+def test_a_claim_made_while_its_task_ends_ends_with_it(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    crew.index("app.py", "one")
+    ana, ben = crew.agent("ana"), crew.agent("ben")
+    task = ana.call("task_create", title="Fix the login").id
+    ana.call("agent_claim", target=task, intent="fix")
+    planned, claims = tasks.completion, [lambda: ben.call("agent_claim", target="app.py", intent="help", task=task)]
+
+    def late(*given: Any, **more: Any) -> Any:
+        made = planned(*given, **more)
+        while claims:
+            claims.pop()()
+        return made
+
+    monkeypatch.setattr(tasks, "completion", late)
+    assert ana.call("task_update", task=task, status="completed").released == (task, "harbour/app.py")
+    assert not ana.call("coordination_overview").stale
+
+
+def test_features_made_at_once_are_one(crew: Crew) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda n: crew.agent(f"a{n}").call("feature_create", title="Sign in"), range(8)))
+    assert len({each.id for each in made}) == 1
+    assert sorted(each.status for each in made) == ["duplicate_skip"] * 7 + ["saved"]
 
 
 def test_no_task_waits_for_itself_not_even_through_others(crew: Crew) -> None:

@@ -241,8 +241,9 @@ def changed_task(
         end = Completion()
         if after["status"] in DONE:
             end = completion(ctx, task, status=after["status"], result=str(after.get("result", "")), pos=pos)
-        told = WriteResult(status="saved", id=task.id, notes=_ended_with(end))
-        reason = f"the task {after['status']}; {'; '.join(_ended_with(end))}" if end.decision else ""
+        ended_with = _ended_with(ctx, end)
+        told = WriteResult(status="saved", id=task.id, notes=ended_with)
+        reason = f"the task {after['status']}; {'; '.join(ended_with)}" if end.decision else ""
         drafts = (task_version(ctx, task, after, edges, reason=reason), *end.drafts)
         fence = every(node_fence(task, pos), end.fence, *fences(pos))
         return WriteDecision(answer=Transition(told=told, end=end), drafts=drafts, fence=fence)
@@ -258,9 +259,14 @@ def changed_task(
         raise
 
 
-def _ended_with(end: Completion) -> tuple[str, ...]:
+def _ended_with(ctx: CallContext, end: Completion) -> tuple[str, ...]:
     """What ended with a task, and what was learnt, in words."""
-    claims = f"claims released: {', '.join(claim.label for claim in end.released)}" if end.released else ""
+    me = ctx.writer.actor.agent
+    named = [
+        claim.label if claim.holder.agent == me else f"{claim.label} (of {claim.holder.agent})"
+        for claim in end.released
+    ]
+    claims = f"claims released: {', '.join(named)}" if named else ""
     learnt = "; ".join(f"{each.change} learning: {each.title}" for each in end.reflection.learnt)
     return tuple(filter(None, (claims, learnt)))
 

@@ -22,7 +22,7 @@ from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
 from weft.writing.build.references import covers
 from weft.writing.claims.claim import Claim
-from weft.writing.claims.held import held_in
+from weft.writing.claims.held import held_for
 from weft.writing.claims.writing import claims_fence, ended
 
 READ: Final = 100  # episodes of the task
@@ -42,10 +42,9 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 def completion(ctx: CallContext, task: NodeVersion, *, status: str, result: str, pos: int) -> Completion:
     """What ends with a task, and what is kept of it."""
-    held = held_in(ctx, (task.guard.project,))
-    released = tuple(each.claim for each in held if task.id in (each.claim.task, each.claim.target))
+    released = tuple(each.claim for each in held_for(ctx, task.id))
     everything = episodes_of_task(ctx, task.id, READ)
-    fence = claims_fence((task.id, *(claim.target for claim in released)), pos)
+    fence = claims_fence((task.id, *(claim.target for claim in released)), pos, task=task.id)
     if not released and not everything:
         return Completion(fence=fence)
     guard = replace(task.guard, project=task.guard.project or ctx.settings.project)

@@ -53,9 +53,6 @@ def feature_create(ctx: CallContext, given: FeatureCreate) -> WriteResult:
     if before := earlier_result(ctx, given.request_id, lambda payload: asserts(payload, FEATURE, given.title)):
         return before
     guard = guard_of(ctx, given)
-    known = _feature(ctx, given.title)
-    if known is not None:
-        return WriteResult(status="duplicate_skip", id=known.id, notes=("a feature of this title exists already",))
     node = NodeAssertion(
         id=ctx.new_id(given.request_id),
         kind=FEATURE,
@@ -68,7 +65,11 @@ def feature_create(ctx: CallContext, given: FeatureCreate) -> WriteResult:
     draft = Draft(kind="graph.asserted", payload=Asserted(nodes=(node,)))
 
     def decide(pos: int) -> WriteDecision[WriteResult]:
-        return WriteDecision(answer=WriteResult(status="saved", id=node.id), drafts=(draft,))
+        if (known := _feature(ctx, given.title)) is not None:
+            note = "a feature of this title exists already"
+            return WriteDecision(answer=WriteResult(status="duplicate_skip", id=known.id, notes=(note,)))
+        told = WriteResult(status="saved", id=node.id)
+        return WriteDecision(answer=told, drafts=(draft,), fence=Fence(pos=pos, kinds=(FEATURE,)))
 
     return result_of(*decide_and_commit(ctx, decide, request_id=given.request_id))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -22,7 +23,7 @@ from weft.writing.build.commit import WriteDecision, decide_and_commit
 from weft.writing.build.versions import node_fence
 from weft.writing.checks.provenance import DONE, status_of, task_closed, task_named
 from weft.writing.claims.claim import type_of
-from weft.writing.claims.held import Held, held_around, held_in
+from weft.writing.claims.held import Held, held_around, held_for
 from weft.writing.claims.writing import Taking, claims_fence, ended, handed, holder_of, take
 
 MINUTE_US: Final = 60_000_000
@@ -79,7 +80,7 @@ def handoff(ctx: CallContext, given: Handoff) -> HandedOff:
 
 
 def _pass_on(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[_Passing]:
-    task, held = task_named(ctx, task_id), _held_for(ctx, task_id)
+    task, held = task_named(ctx, task_id), held_for(ctx, task_id)
     me = ctx.writer.actor.agent
     others = {each.claim.holder.agent for each in held if not each.stale} - {me}
     if others and ctx.writer.actor.role != "operator":
@@ -92,12 +93,12 @@ def _pass_on(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteD
     return WriteDecision(
         answer=_Passing(handed_to=given.to or ""),
         drafts=(task_version(ctx, task, props), *episode.drafts),
-        fence=every(node_fence(task, pos), episode.fence(pos), claims_fence((task_id,), pos)),
+        fence=every(node_fence(task, pos), episode.fence(pos), claims_fence((task_id,), pos, task=task_id)),
     )
 
 
 def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[_Passing]:
-    task, held = task_named(ctx, task_id), _held_for(ctx, task_id)
+    task, held = task_named(ctx, task_id), held_for(ctx, task_id)
     me = ctx.writer.actor.agent
     foreign = [each for each in held if each.claim.holder != holder_of(ctx)]
     for each in foreign:
@@ -118,11 +119,11 @@ def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> Writ
     return WriteDecision(
         answer=_Passing(taken=targets, taken_from=tuple(before)),
         drafts=(task_version(ctx, task, props), *drafts, *episode.drafts),
-        fence=every(node_fence(task, pos), episode.fence(pos), claims_fence(targets, pos)),
+        fence=every(node_fence(task, pos), episode.fence(pos), claims_fence(targets, pos, task=task_id)),
     )
 
 
-def _claim_of_task(ctx: CallContext, task: NodeVersion, held: list[Held]) -> list[Draft]:
+def _claim_of_task(ctx: CallContext, task: NodeVersion, held: Sequence[Held]) -> list[Draft]:
     """The claim of the task itself, unless it is held already."""
     if any(each.claim.target == task.id for each in held):
         return []
@@ -131,11 +132,6 @@ def _claim_of_task(ctx: CallContext, task: NodeVersion, held: list[Held]) -> lis
         return []
     taking = Taking(target=task, type=type_of(task), intent=f"carry on: {task.name}", task=task.id)
     return [take(ctx, taking, since=ctx.clock.now_us())]
-
-
-def _held_for(ctx: CallContext, task_id: str) -> list[Held]:
-    held = held_in(ctx, None)
-    return [each for each in held if task_id in (each.claim.task, each.claim.target)]
 
 
 def _check_may_take(ctx: CallContext, task: NodeVersion, held: Held) -> None:

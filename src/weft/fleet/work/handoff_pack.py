@@ -20,7 +20,7 @@ from weft.retrieval.judging.superseded import replaced_among
 from weft.runtime.call_context import CallContext
 from weft.text.one_line import flat
 from weft.writing.checks.provenance import status_of
-from weft.writing.claims.held import held_in
+from weft.writing.claims.held import held_for
 
 READ: Final = 200  # episodes of the task
 LINES: Final = 20  # of each part
@@ -62,7 +62,7 @@ def pack_of(ctx: CallContext, task: NodeVersion) -> HandoffPack:
     by_type: dict[str, list[NodeVersion]] = {}
     for node in episodes:
         by_type.setdefault(type_of_episode(node) or "", []).append(node)
-    held = [each for each in held_in(ctx, None) if task.id in (each.claim.task, each.claim.target)]
+    held = held_for(ctx, task.id)
     decided = by_type.get("DECISION", [])
     replaced = replaced_among(ctx, NOW, [node.id for node in decided]) if decided else frozenset()
     paths = list(dict.fromkeys(path for node in episodes for path in files_of(node)))

@@ -21,7 +21,8 @@ from weft.text.one_line import flat
 from weft.writing.checks.provenance import DONE, status_of
 from weft.writing.claims.claim import INSIDE, PREFIX, Claim, around, claim_id, claim_of, version_of
 
-MAX_CLAIMS: Final = 1_000  # read for one answer
+MAX_CLAIMS: Final = 1_000  # read for one answer, or at a time
+MAX_PAGES: Final = 100  # of them, among which those of a task are looked for
 VERSIONS: Final = 1_000  # of a target, newest included, that are compared
 
 
@@ -61,6 +62,19 @@ def held_in(ctx: CallContext, projects: tuple[str | None, ...] | None, when: Whe
     """The claims in these projects, oldest first, at most MAX_CLAIMS; stale ones too."""
     found = ctx.store.find(ctx.viewer, when, Find(id_prefix=PREFIX, projects=projects), limit=MAX_CLAIMS)
     return judged(ctx, found.nodes, when)
+
+
+def held_for(ctx: CallContext, task: str) -> tuple[Held, ...]:
+    """The claims for a task, in any project, and the one on it; stale ones too."""
+    found: list[NodeVersion] = []
+    before: int | None = None
+    for _ in range(MAX_PAGES):
+        page = ctx.store.find(ctx.viewer, NOW, Find(id_prefix=PREFIX, before=before), limit=MAX_CLAIMS).nodes
+        found += [node for node in page if node.props.get("task") == task or node.id == claim_id(task)]
+        if len(page) < MAX_CLAIMS:
+            break
+        before = page[-1].row
+    return judged(ctx, found)
 
 
 def judged(ctx: CallContext, nodes: Iterable[NodeVersion], when: When = NOW) -> tuple[Held, ...]:

@@ -166,15 +166,17 @@ def refused(ctx: CallContext, claim: Claim, *, intent: str) -> Draft:
     )
 
 
-def claims_fence(targets: Iterable[str], pos: int, *, slots: Iterable[str] = ()) -> Fence:
-    """The condition that nobody claims or releases these targets, or what overlaps them; nor changes these slots."""
+def claims_fence(targets: Iterable[str], pos: int, *, slots: Iterable[str] = (), task: str | None = None) -> Fence:
+    """The condition that nobody claims or releases these targets, what overlaps them, or anything for this task; nor
+    changes these slots.
+    """
     wanted, fixed = tuple(targets), frozenset(slots)
 
     def concerns(node: NodeVersion) -> bool:
         claim = claim_of(node)
         if claim is None:
             return node.slot in fixed
-        return any(overlap(claim.target, each) for each in wanted)
+        return (task is not None and claim.task == task) or any(overlap(claim.target, each) for each in wanted)
 
     return Fence(pos=pos, kinds=(CLAIM,), slots=tuple(sorted(fixed)), concerns=concerns)
 
