@@ -27,9 +27,9 @@ from weft.memory.facade import Memory
 from weft.retrieval import recipes
 from weft.runtime.call_context import CallContext
 from weft.surfaces.bench.asking import Asked, Ingestion, ask_all, ingest_all
-from weft.surfaces.bench.figures import percentile
 from weft.surfaces.bench.files import Corpus, read_corpus, read_questions
 from weft.surfaces.bench.place import Bench, bench_of
+from weft.surfaces.bench.retrieval import percentile
 
 LIMIT = 20
 NOTES_SHOWN = 5

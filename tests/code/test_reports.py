@@ -13,9 +13,9 @@ from tests.retrieval.small_worlds import context_over
 from weft.backends.sqlite.store import SqliteStore
 from weft.code.ask.graph_query import GraphQuery, graph_query
 from weft.log.chain import commit_genesis
+from weft.retrieval.question.understand import is_code_line, prose_of
 from weft.runtime.call_context import CallContext
 from weft.testing.clock import ManualClock
-from weft.text.extract.code_lines import is_code_line, prose_of
 
 REPORT = """Timeout is ignored when the harbour pilot reconnects
 The pilot keeps the connection open for ever, whatever timeout was given when it reconnects. I use it like this:

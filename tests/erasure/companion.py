@@ -41,6 +41,7 @@ def read(store: SqliteStore, name: str) -> list[str]:
     scribe, wrong = Scribe(store, ManualClock()), []
     word = subject_texts()[0].words[1]
     while not asked_to_stop():
+        time.sleep(0.01)  # others need the processor too
         for found in scribe.search(word).hits:
             (version,) = store.nodes(OPERATOR, NOW, [found.node.id]) or (None,)
             if version is not None and stems(word)[0] not in stems(version.text) and version.text:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import weft
 from tests.places import Place
 from weft.core.clock import parse_instant
 from weft.core.types import Guard, When
 from weft.testing.clock import ManualClock
+from weft.writing.build.commit import WriteDecision, decide_and_commit
+from weft.writing.checks.current_value import compare_with_current, fact_candidate
 from weft.writing.checks.novelty import check_novelty
 from weft.writing.facts import AddFact, statement_of
-from weft.writing.proposals import propose
+from weft.writing.proposals import NewProposal, open_proposal, proposal_draft, proposal_fence
+from weft.writing.write_contract import WriteResult
 
 FERRY = "The ferry to Skerry leaves the north pier every morning at seven sharp"
 
@@ -91,8 +95,20 @@ def test_the_tag_rides_in_the_event_and_the_original_gains(memory: weft.Memory, 
 
 def proposed(memory: weft.Memory, value: str, *, source: str | None = None, **more: Any) -> Any:
     given = AddFact(subject="Mira", predicate="lives_in", object=value, **more)
-    said, _ = statement_of(memory.ctx, given)
-    return propose(memory.ctx, said, source=source, confidence=0.7)
+    ctx, (said, _), fresh = memory.ctx, statement_of(memory.ctx, given), memory.ctx.new_id()
+
+    def choose(pos: int) -> WriteDecision[WriteResult | None]:
+        found = compare_with_current(ctx, said)
+        if found.verdict != "other" or found.fact is None:
+            return WriteDecision(answer=None)
+        if (before := open_proposal(ctx, said, found.fact)) is not None:
+            return WriteDecision(answer=WriteResult(status="duplicate_skip", id=before.id, notes=("proposed already",)))
+        new = NewProposal(id=fresh, said=said, old=found.fact, source=source, props={"confidence": 0.7})
+        told = WriteResult(status="manual_review", id=fresh, candidates=(fact_candidate(ctx, found.fact),))
+        return WriteDecision(answer=told, drafts=(proposal_draft(ctx, new),), fence=proposal_fence(said, pos))
+
+    told, done = decide_and_commit(ctx, choose)
+    return replace(told, citation=done.events[0].citation) if told is not None and done is not None else told
 
 
 def conflicts(memory: weft.Memory, node: str) -> set[str]:

@@ -135,7 +135,7 @@ def request_global_write_approval(ctx: CallContext, given: RequestApproval) -> A
         role=asked.role,
         until=str(props["until"]),
         citation=done.citation,
-        notes=(*_next_step(node.id, automatic=automatic), *implied, *_needless(ctx, made), *done.notes),
+        notes=(*_next_step(node.id, automatic=automatic), *implied, *_needless(ctx), *done.notes),
     )
 
 
@@ -205,7 +205,7 @@ def _next_step(name: str, *, automatic: bool) -> tuple[str, ...]:
     return (f"waiting for the operator: `weft approve {name}`; after that, use the token within {SECONDS} s",)
 
 
-def _needless(ctx: CallContext, made: Struct) -> tuple[str, ...]:
+def _needless(ctx: CallContext) -> tuple[str, ...]:
     if is_operator(ctx.writer.actor, ctx.viewer):
         return ("you are the operator and need no approval to write for all projects",)
     return ()

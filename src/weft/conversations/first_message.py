@@ -136,9 +136,9 @@ class _Plan:
         return [recorded(turns, [said], first, at=at)]
 
 
-def held_conversations(outbox: Outbox | None, most: int = MAX_HELD) -> Iterator[OutboxEntry]:
-    """The held messages of all conversations, at most `most` conversations."""
-    for directory in islice(_places(outbox), most):
+def held_conversations(outbox: Outbox | None) -> Iterator[OutboxEntry]:
+    """The held messages of at most MAX_HELD conversations."""
+    for directory in islice(_places(outbox), MAX_HELD):
         yield from Outbox(directory=directory, account=outbox.account if outbox else "").entries()
 
 

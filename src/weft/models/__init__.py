@@ -50,33 +50,33 @@ def _none() -> None:
     return None
 
 
-def _ollama(model: str, url: str, key: str, timeout_s: float) -> Embedder:
+def _ollama(model: str, url: str, key: str) -> Embedder:
     from weft.models.http import OllamaEmbedder
     from weft.models.json_post import Endpoint
 
-    return OllamaEmbedder(model, Endpoint(url or OLLAMA_URL, key, timeout_s))
+    return OllamaEmbedder(model, Endpoint(url or OLLAMA_URL, key, DEFAULT_TIMEOUT_S))
 
 
-def _openai(model: str, url: str, key: str, timeout_s: float) -> Embedder:
+def _openai(model: str, url: str, key: str) -> Embedder:
     from weft.models.http import HttpEmbedder
     from weft.models.json_post import Endpoint
 
-    return HttpEmbedder(model, Endpoint(url or OPENAI_URL, key, timeout_s))
+    return HttpEmbedder(model, Endpoint(url or OPENAI_URL, key, DEFAULT_TIMEOUT_S))
 
 
 # Named without a model: "builtin".
 LOCAL_EMBEDDERS: Mapping[str, Callable[[], Embedder | None]] = MappingProxyType({"builtin": _builtin, "none": _none})
 
 # Named with their model: "ollama:nomic-embed-text".
-SERVED_EMBEDDERS: Mapping[str, Callable[[str, str, str, float], Embedder]] = MappingProxyType(
+SERVED_EMBEDDERS: Mapping[str, Callable[[str, str, str], Embedder]] = MappingProxyType(
     {"ollama": _ollama, "openai": _openai}
 )
 
 
-def embedder_from(name: str, *, url: str = "", key: str = "", timeout_s: float = DEFAULT_TIMEOUT_S) -> Embedder | None:
+def embedder_from(name: str, *, url: str = "", key: str = "") -> Embedder | None:
     """The embedder of a setting, None for "none". Loads and sends nothing yet.
 
-    Raises Misconfigured for a name in neither table, or an unusable url, key or timeout.
+    Raises Misconfigured for a name in neither table, or an unusable url or key.
     """
     if name in LOCAL_EMBEDDERS:
         return LOCAL_EMBEDDERS[name]()
@@ -84,7 +84,7 @@ def embedder_from(name: str, *, url: str = "", key: str = "", timeout_s: float =
     if kind not in SERVED_EMBEDDERS or not model:
         known = [*LOCAL_EMBEDDERS, *(f"{kind}:<model>" for kind in SERVED_EMBEDDERS)]
         raise Misconfigured(f"there is no embedder {name!r}", hint=f"one of {', '.join(known)}")
-    return SERVED_EMBEDDERS[kind](model, url, key, timeout_s)
+    return SERVED_EMBEDDERS[kind](model, url, key)
 
 
 def embedder_of(model: str) -> str:

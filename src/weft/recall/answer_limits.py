@@ -56,15 +56,15 @@ def bounded(
     return _told(answer, notes, most)
 
 
-def bounded_lists(answer: Bounded, lists: tuple[str, ...], *, most: int = OUTPUT_CHARACTERS) -> Bounded:
+def bounded_lists(answer: Bounded, lists: tuple[str, ...]) -> Bounded:
     """The same for an answer of several lists, in the order in which they are shortened: each keeps its first item."""
-    if size(answer) <= most:
+    if size(answer) <= OUTPUT_CHARACTERS:
         return answer
     notes: list[str] = []
-    answer = _cut_to(answer, LENGTHS, most - FOR_NOTES, notes)
+    answer = _cut_to(answer, LENGTHS, OUTPUT_CHARACTERS - FOR_NOTES, notes)
     for rows in lists:
-        answer = _without_last(answer, rows, most - FOR_NOTES, notes, f"`{rows}`")
-    return _told(answer, notes, most)
+        answer = _without_last(answer, rows, OUTPUT_CHARACTERS - FOR_NOTES, notes, f"`{rows}`")
+    return _told(answer, notes, OUTPUT_CHARACTERS)
 
 
 def _told(answer: Bounded, notes: list[str], most: int) -> Bounded:

@@ -25,7 +25,7 @@ from weft.runtime.operation import Operation
 from weft.writing.build.commit import REPEATED, WriteDecision, decide_and_commit
 from weft.writing.build.compiled_truth import stale_truths_of
 from weft.writing.build.references import assertion_of
-from weft.writing.checks.current_value import FACT, FactStatement, compare_with_current, fact_candidate, fact_payload
+from weft.writing.checks.current_value import FACT, FactStatement, compare_with_current, fact_payload
 from weft.writing.checks.values import relation
 from weft.writing.write_contract import WriteResult
 
@@ -42,30 +42,6 @@ ProposalName = Annotated[
 
 
 # ---- proposing
-
-
-def propose(
-    ctx: CallContext, said: FactStatement, *, source: str | None = None, confidence: float | None = None
-) -> WriteResult | None:
-    """Writes a proposal if a statement contradicts a current fact; otherwise returns None and writes nothing.
-
-    `source` is the memory that says so. An open proposal is not written twice.
-    """
-    fresh = ctx.new_id()
-
-    def choose(pos: int) -> WriteDecision[WriteResult | None]:
-        found = compare_with_current(ctx, said)
-        if found.verdict != "other" or found.fact is None:
-            return WriteDecision(answer=None)
-        if (before := open_proposal(ctx, said, found.fact)) is not None:
-            return WriteDecision(answer=WriteResult(status="duplicate_skip", id=before.id, notes=("proposed already",)))
-        props = {} if confidence is None else {"confidence": confidence}
-        draft = proposal_draft(ctx, NewProposal(id=fresh, said=said, old=found.fact, source=source, props=props))
-        told = WriteResult(status="manual_review", id=fresh, candidates=(fact_candidate(ctx, found.fact),))
-        return WriteDecision(answer=told, drafts=(draft,), fence=proposal_fence(said, pos))
-
-    told, done = decide_and_commit(ctx, choose)
-    return replace(told, citation=done.events[0].citation) if told is not None and done is not None else told
 
 
 class NewProposal(Struct, frozen=True, kw_only=True):

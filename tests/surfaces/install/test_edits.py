@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from weft.core.errors import Invalid
 from weft.surfaces.install.edits import add, put, take, take_item
-from weft.surfaces.install.jsonc import parse, value_of
 from weft.surfaces.install.parts import BEGIN, END, put_block, take_block
+from weft.text.jsonc import parse, value_of
 
 WITH_COMMENTS = """\
 // for everybody

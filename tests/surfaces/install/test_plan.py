@@ -20,9 +20,9 @@ from weft.core.errors import Conflict, Invalid, ReadOnly, WeftError
 from weft.surfaces.install import plan as planning
 from weft.surfaces.install.clients import CLIENTS, INSTRUCTIONS, Client, client_named
 from weft.surfaces.install.files import MARK
-from weft.surfaces.install.jsonc import parse, value_of
 from weft.surfaces.install.places import Scope
 from weft.surfaces.install.plan import InstallPlan, InstallRequest, apply
+from weft.text.jsonc import parse, value_of
 
 WORDS = ("/opt/my env/bin/weft",)
 CASES = [(client, scope) for client in CLIENTS for scope in client.scopes]

@@ -45,14 +45,14 @@ def projects_are(projects: tuple[str | None, ...] | None) -> Sql:
     return Sql(f"({' OR '.join(conditions) or '0'})", named)
 
 
-def focuses_are(focuses: tuple[str | None, ...] | None, *, version: str = "v") -> Sql:
+def focuses_are(focuses: tuple[str | None, ...] | None) -> Sql:
     """The version belongs to one of these focus areas; None among them means no focus area."""
     if focuses is None:
         return TRUE
     named = tuple(focus for focus in focuses if focus is not None)
-    conditions = [f"{version}.focus IN ({marks(named)})"] if named else []
+    conditions = [f"v.focus IN ({marks(named)})"] if named else []
     if None in focuses:
-        conditions.append(f"{version}.focus IS NULL")
+        conditions.append("v.focus IS NULL")
     return Sql(f"({' OR '.join(conditions) or '0'})", named)
 
 
@@ -120,14 +120,14 @@ def reachable(viewer: Viewer, *, node: str = "n") -> Sql:
     )
 
 
-def edge_open(viewer: Viewer, *, edge: str = "e") -> Sql:
+def edge_open(viewer: Viewer) -> Sql:
     """The edge itself may be seen: tagged for the viewer's agent, or untagged."""
     tag = TRUE
     if viewer.tagged_only:
         tagged = _tagged(viewer)
         tag = Sql(f"(agents = '[]' OR {tagged.text})", tagged.params)
     inside = _groups_where(viewer, tag)
-    return Sql(f"{edge}.ward IN ({inside.text})", inside.params)
+    return Sql(f"e.ward IN ({inside.text})", inside.params)
 
 
 def visibility_group_sets(viewer: Viewer) -> tuple[Sql, Sql, Sql]:

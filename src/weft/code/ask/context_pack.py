@@ -94,7 +94,7 @@ def context_pack(ctx: CallContext, given: ContextPackAsked) -> ContextPack:
     slices.know([node for node in core if node.id in shown])
     at_work = at_work_on(ctx, when, core, with_learnings=given.include_learnings)
     rows = tuple(_slice(slices, node, steps, seeds, at_work, with_code=node.id in shown) for node in core)
-    decisions, episodes, untold = _known(ctx, when, given, core, steps, seeds)
+    decisions, episodes, untold = _known(ctx, when, given, steps, seeds)
     plan, unplanned = _plan(ctx, when, given)
     stale = tuple(dict.fromkeys((*slices.stale, *not_indexed(ctx, map(path_of, core)))))
     flagged = remark((each.id, flags_of(each.symbol_name, each.summary, each.code)) for each in rows)
@@ -281,7 +281,6 @@ def _known(
     ctx: CallContext,
     when: When,
     given: ContextPackAsked,
-    core: Sequence[NodeVersion],
     steps: tuple[Steps, Steps],
     seeds: TaskSeeds,
 ) -> tuple[tuple[Known, ...], tuple[Known, ...], tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,11 +12,18 @@ from weft.retrieval.pipeline import Answer, NameMention
 from weft.retrieval.question.before_search import NO_WORDS
 from weft.retrieval.sources.by_words import SearchWords
 from weft.runtime.call_context import CallContext
-from weft.text.extract.code_lines import prose_of
 from weft.text.extract.question.question import read_question
 from weft.text.extract.question.time_frame import NOW_WORDS, TimeFrame, read_time_frame
 from weft.text.extract.time.windows import time_windows
 from weft.text.lexical import fold_case, query_terms
+
+DENSE: Final = 0.2  # share of a line's characters: with more punctuation than this it is not a sentence
+_SIGNS: Final = re.compile(r"[(){}\[\]=<>_/\\:;\"'`#@$%&*|+]")
+_STATEMENT: Final = re.compile(
+    r"\s*(?:from \S+ import|import \w|class \w+\s*[(:{]|(?:async )?def \w+\(|func(?:tion)? \w+\(|fn \w+[(<]|return\b"
+    r"|@\w|(?:const|let|var) \w+ =|(?:public|private|protected) \w|#include\b|>>>|\.\.\. |File \"|Traceback|raise \w"
+    r"|\$ |\w+ = |SELECT |INSERT |ALTER |CREATE )"
+)
 
 # Of a word that only the code in a report has: that code is its author's own.
 CODE_LINE = 0.25
@@ -80,3 +88,17 @@ class Respell(Struct, frozen=True):
 def _meant(mention: NameMention) -> str:
     """The word of the name in place of the misspelt one."""
     return mention.key.split()[mention.slip]
+
+
+def prose_of(text: str) -> str:
+    """A report without its lines of code. The first line, its title, stays."""
+    first, mark, rest = text.partition("\n")
+    return first + mark + "\n".join([line for line in rest.split("\n") if not is_code_line(line)])
+
+
+def is_code_line(line: str) -> bool:
+    """Whether a line is a statement or a traceback frame, or has more punctuation than sentences do."""
+    words = line.strip()
+    if not words:
+        return False
+    return _STATEMENT.match(line) is not None or len(_SIGNS.findall(words)) > DENSE * len(words)

@@ -25,7 +25,7 @@ def best_rows(scores: Column, most: int) -> list[int]:
     return [int(at) for at in np.argsort(-scores, kind="stable")[:most] if scores[at] > 0.0]
 
 
-def still_shown(before: Column, after: Column, tail: float = TAIL) -> Column:
+def still_shown(before: Column, after: Column) -> Column:
     """Scores `after` an adjustment, none below the cut that was above it `before`.
 
     Weakening a memory ranks it lower and never drops it; nor may a raised one push others out.
@@ -34,8 +34,8 @@ def still_shown(before: Column, after: Column, tail: float = TAIL) -> Column:
 
     if not len(after):
         return after
-    shown = before > tail * before.max()
-    least = tail * (after.max() + ABOVE * np.maximum(after, 0.0))
+    shown = before > TAIL * before.max()
+    least = TAIL * (after.max() + ABOVE * np.maximum(after, 0.0))
     return np.where(shown, np.maximum(after, least), after)
 
 

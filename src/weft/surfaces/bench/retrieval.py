@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import resource
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +18,6 @@ from weft.retrieval import recipes
 from weft.runtime.call_context import CallContext
 from weft.runtime.operation import Operation
 from weft.surfaces.bench.asking import Asked, Ingestion, ask_all, ingest_all
-from weft.surfaces.bench.figures import peak_memory_mb, percentile
 from weft.surfaces.bench.files import RunFile, read_corpus, read_questions
 from weft.surfaces.bench.place import bench_of
 
@@ -145,3 +147,16 @@ OPERATIONS = (
         run=bench_retrieval,
     ),
 )
+
+
+def percentile(values: Collection[float], share: float) -> float | None:
+    """The quantile `share` of the values; None for no values."""
+    ordered = sorted(values)
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 2) if ordered else None
+
+
+def peak_memory_mb() -> float:
+    """Peak resident memory of this process."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_bytes = peak if sys.platform == "darwin" else peak * 1024  # the unit differs
+    return round(peak_bytes / 1e6, 1)

@@ -24,7 +24,7 @@ def main() -> None:
     # costs a recall more than all of its sums.
     os.putenv("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:2] in (["context"], ["capture"]):
-        from weft.surfaces.resident.hook_asked import answered
+        from weft.surfaces.resident.ask import answered
 
         if answered(sys.argv[1:]):
             return

@@ -7,7 +7,9 @@ code 1. `weft approve` shows each request and asks first.
 from __future__ import annotations
 
 import logging
+import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -21,7 +23,8 @@ from weft.runtime.operation import Operation
 from weft.runtime.priorities import TEXTS, Profile
 from weft.surfaces.cli.commands import ASKED_FIRST, INPUT, READ_FROM_INPUT
 from weft.surfaces.cli.progress import shown_progress
-from weft.surfaces.cli.words import in_option_words
+
+_ABOUT_ONE = re.compile(r"(?:^|(?<=: ))([a-z]+)(?= (?:is|has|cannot)\b)")
 
 if TYPE_CHECKING:
     from weft.writing.checks.approvals import ApprovalShown
@@ -235,3 +238,26 @@ def _operation(name: str) -> Operation:
     from weft.operations import operation
 
     return operation(name)
+
+
+def in_option_words(text: str, operation: Operation | None) -> str:
+    """Rewrites a message, a hint or a note for the command line, where arguments are options.
+
+    A name of one word may be an ordinary word, so it counts as an argument only at the beginning: `limit is less than
+    1`.
+    """
+    if operation is None:
+        return text
+    options = frozenset(operation.input.__struct_fields__) - frozenset(operation.arguments)
+
+    def option(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"--{name.replace('_', '-')}" if name in options else match[0]
+
+    spelt = _names(tuple(sorted(each for each in options if "_" in each)))
+    return _ABOUT_ONE.sub(option, spelt.sub(option, text) if spelt else text)
+
+
+@cache
+def _names(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile(rf"(?<![\w'-])({'|'.join(names)})(?![\w'-])") if names else None

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weft.access.tokens import TokenBook
-from weft.core.clock import Clock, SystemClock
+from weft.core.clock import SystemClock
 from weft.core.errors import WeftError
 from weft.runtime.settings.load import Settings
 from weft.surfaces.http import answers
@@ -72,16 +72,14 @@ Asking = Callable[[str], int]  # number of calls of a token that wait for a pers
 class McpEndpoint:
     """MCP over streamable HTTP for admitted requests."""
 
-    def __init__(
-        self, server: Server[Any], settings: Settings, book: TokenBook, asking: Asking, clock: Clock | None = None
-    ) -> None:
+    def __init__(self, server: Server[Any], settings: Settings, book: TokenBook, asking: Asking) -> None:
         self._manager = StreamableHTTPSessionManager(
             server,
             max_request_body_size=settings.request_bytes,
             max_sessions=MAX_SESSIONS,
             session_idle_timeout=SESSION_IDLE_SECONDS,
         )
-        self._book, self._asking, self._clock = book, asking, clock or SystemClock()
+        self._book, self._asking, self._clock = book, asking, SystemClock()
         self._calls: Counter[str] = Counter()  # of each token that has any
         self._streams: dict[asyncio.Event, str] = {}  # the token of each open stream, by the event that ends it
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft.core.errors import Invalid
-from weft.surfaces.install.jsonc import Child, JsonNode, line_of, parse, value_of
+from weft.text.jsonc import Child, JsonNode, line_of, parse, value_of
 
 UNIT: Final = "  "  # indentation where the text shows none
 Path = tuple[str, ...]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from weft.core.errors import Invalid
 from weft.surfaces.install.clients import ENTRY, Client, HookLine, hook_line, is_entry, is_hook
 from weft.surfaces.install.edits import add, find, must_be_once, newline_of, put, take, take_item
-from weft.surfaces.install.jsonc import parse, value_of
+from weft.text.jsonc import parse, value_of
 
 BEGIN: Final = "<!-- weft:begin -->"
 END: Final = "<!-- weft:end -->"

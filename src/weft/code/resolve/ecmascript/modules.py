@@ -15,6 +15,8 @@ from weft.code.resolve import Project
 from weft.code.resolve.ecmascript.names import NODE_MODULES
 from weft.code.resolve.tables import PerProject
 from weft.code.resolve.texts import folders_above, joined
+from weft.core.errors import Invalid
+from weft.text.jsonc import parse, value_of
 
 MAX_SETTINGS_CHARACTERS: Final = 1_000_000
 MAX_EXTENDS: Final = 8
@@ -44,40 +46,12 @@ def loose_json(text: str) -> Mapping[str, Any]:
         return {}
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
-            found = json.loads(_plain_json(text))
-        except (ValueError, RecursionError):
+            found = value_of(parse(text.removeprefix("\ufeff")))
+        except Invalid:
             return {}
-    except RecursionError:
-        return {}
     return found if isinstance(found, dict) else {}
-
-
-def _plain_json(text: str) -> str:
-    """The text without comments and trailing commas."""
-    kept: list[str] = []
-    at, comma = 0, -1  # place in `kept` of a comma that nothing but blanks follows
-    while at < len(text):
-        each = text[at]
-        end = at + 1
-        if text.startswith("//", at):
-            at = (text.find("\n", at) + 1 or len(text) + 1) - 1
-            continue
-        if text.startswith("/*", at):
-            at = (text.find("*/", at) + 2) if "*/" in text[at:] else len(text)
-            continue
-        if each == '"':
-            while end < len(text) and text[end] != '"':
-                end += 2 if text[end] == "\\" else 1
-            end += 1
-        if each in "]}" and comma >= 0:
-            kept[comma] = ""
-        if not each.isspace():
-            comma = len(kept) if each == "," else -1
-        kept.append(text[at:end])
-        at = end
-    return "".join(kept).removeprefix("\ufeff")
 
 
 def package_of(project: Project, folder: str) -> NodePackage | None:

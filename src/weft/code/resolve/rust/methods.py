@@ -162,7 +162,7 @@ class Methods:
     def _means(self, path: str, impl: Impl, kind: WrittenType, head: Def) -> bool:
         item = self._names.path(ModulePlace(path, impl.module), kind.names, "type")
         if isinstance(item, Alias):
-            made = self._values.from_item(item, (), self._values.context(path, FILE))
+            made = self._values.from_item(item, ())
             item = made.head if made is not None else None
         return item == head
 
@@ -266,7 +266,7 @@ class Methods:
         names = root.names
         item = self._names.path(context.at, names, "value", context.owner) if names[0] != "Self" else None
         if isinstance(item, Alias):
-            made = self._values.from_item(item, (), context)
+            made = self._values.from_item(item, ())
             item = made.head if made is not None and isinstance(made.head, Def | External) else None
         if isinstance(item, Def):
             file = self._names.file(item.path)

@@ -119,7 +119,7 @@ class RustValues:
     def _qualified(self, written: WrittenType, context: Context, depth: int) -> Type | None:
         kind = self.type(written.parts[0], context, depth + 1)
         for name in written.names:
-            kind = self.member_type(kind, name, context, depth) if kind is not None else None
+            kind = self.member_type(kind, name, depth) if kind is not None else None
         return kind
 
     def _named(self, written: WrittenType, context: Context, depth: int) -> Type | None:
@@ -127,7 +127,7 @@ class RustValues:
         first = self._self_or_parameter(names[0], context, depth)
         if first is not None:
             for name in names[1:]:
-                first = self.member_type(first, name, context, depth) if first is not None else None
+                first = self.member_type(first, name, depth) if first is not None else None
             return first
         if names[0] in context.known:
             return None
@@ -135,13 +135,11 @@ class RustValues:
         given = written.given[-1]
         if item is None and len(names) > 1:
             above = self.names.path(context.at, names[:-1], "type", context.owner)
-            kind = self.from_item(above, (), context, depth)
-            return self.member_type(kind, names[-1], context, depth) if kind is not None else None
-        return self.from_item(item, self._types(given, context, depth), context, depth)
+            kind = self.from_item(above, (), depth)
+            return self.member_type(kind, names[-1], depth) if kind is not None else None
+        return self.from_item(item, self._types(given, context, depth), depth)
 
-    def from_item(
-        self, item: Item | None, given: tuple[Type | None, ...], context: Context, depth: int = 0
-    ) -> Type | None:
+    def from_item(self, item: Item | None, given: tuple[Type | None, ...], depth: int = 0) -> Type | None:
         """The type of an item, with arguments."""
         if isinstance(item, Alias):
             text = item.text
@@ -172,7 +170,7 @@ class RustValues:
                 return self.type(type_of(bounds), around, depth + 1) if bounds else Type(External("?", name))
         return None
 
-    def member_type(self, kind: Type, name: str, context: Context, depth: int = 0) -> Type | None:
+    def member_type(self, kind: Type, name: str, depth: int = 0) -> Type | None:
         """A type that belongs to a type: `Self::Item`."""
         if depth > MAX_TYPE_DEPTH or not isinstance(kind.head, Def):
             held = kind.outside in ITERATORS and name == "Item" and kind.given
@@ -238,7 +236,7 @@ class RustValues:
         item = self.names.path(context.at, names, "value", context.owner) if root.kind == "path" else None
         if isinstance(item, Const):
             return 0, self.type(type_of(item.type), Context(item.at))
-        return 0, self.from_item(item, (), context) if isinstance(item, Variant | Def) else None
+        return 0, self.from_item(item, ()) if isinstance(item, Variant | Def) else None
 
     def _bound(self, name: str, context: Context, depth: int) -> tuple[Type | None] | None:
         """The type of a local, in a tuple; None if there is no such local."""
@@ -259,7 +257,7 @@ class RustValues:
             if len(root.names) == 2 and isinstance(head, Def):
                 item = self.names.variant(head, root.names[1])
         if isinstance(item, Alias):
-            kind = self.from_item(item, (), context)
+            kind = self.from_item(item, ())
             item = kind.head if kind is not None else None
         if isinstance(item, Variant):
             if len(steps) > 1 and steps[1].kind == ".":

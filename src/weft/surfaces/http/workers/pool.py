@@ -199,9 +199,3 @@ class WorkerPool:
         if time.monotonic() - worker.began_s < SHORT_LIFE_S:
             self._closing.wait(SHORT_LIFE_S)
         threading.Thread(target=self._start, name="weft-worker-start", daemon=True).start()
-
-
-def _response(found: Frame) -> Response:
-    response = Response(found.body, status_code=int(found.head["status"]))
-    response.raw_headers = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in found.head["headers"]]
-    return response
