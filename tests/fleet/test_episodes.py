@@ -41,6 +41,7 @@ def crew(make_store: MakeStore, clock: ManualClock, tmp_path: Path) -> Crew:
         ("EDIT", {"file": "a.py"}, ["diff_summary", "lines_before", "lines_after", "reason"]),
         ("TEST_RESULT", {}, ["passed", "failed", "test_files"]),
         ("ERROR", {"error_type": "KeyError", "stack_summary": 3}, ["stack_summary must be a text"]),
+        ("OBSERVATION", {"file": 3, "test_files": "t.py"}, ["file must be a text", "test_files must be a list"]),
         ("TEST_RESULT", {"passed": True, "failed": -1, "test_files": []}, ["passed must be", "failed must be"]),
     ],
 )
@@ -72,6 +73,20 @@ def test_episodes_of_a_session_form_a_chain_and_join_what_they_involve(crew: Cre
     assert file in second.linked
     steps = ana.ctx.store.neighbours(ana.ctx.viewer, NOW, [first.id], rels=("NEXT_EPISODE",), direction="out")
     assert [step.node.id for step in steps] == [second.id]
+
+
+def test_a_file_is_one_file_however_its_path_is_written(crew: Crew) -> None:
+    file = crew.index("app.py", "one", "login")
+    ana, root = crew.agent("ana"), crew.operator.ctx.settings.root
+    for path in ("app.py", "./app.py", f"{root}/app.py"):
+        told = ana.call("episode_add", type="EDIT", content="edited", metadata=EDIT | {"file": path})
+        assert told.linked == (file,)
+    (learning,) = ana.call("reflect").learnings
+    assert learning.title == "app.py is edited again and again"
+    ana.call("episode_add", type="DECISION", content="x", metadata=DECISION)
+    for path in (f"{root}/app.py", f"{root}/app.py::login"):
+        (found,) = ana.call("decision_query", query="sessions", affected_files=[path]).episodes
+        assert found.why.nearness == 1.0
 
 
 def test_a_path_that_is_not_indexed_makes_no_entity(crew: Crew) -> None:

@@ -127,7 +127,7 @@ def _by_id(ctx: CallContext, when: When, symbol: str) -> list[NodeVersion]:
 
 def find_files(ctx: CallContext, when: When, written: str) -> list[NodeVersion]:
     """Files by a path from the root, absolute, or its end; the shortest path first."""
-    path = _relative(ctx, written)
+    path = path_from_root(ctx, written)
     wanted = file_id(ctx.settings.project, path)
     exact = ctx.store.nodes(ctx.viewer, when, [wanted])
     if exact and exact[0].kind == "File":
@@ -138,7 +138,8 @@ def find_files(ctx: CallContext, when: When, written: str) -> list[NodeVersion]:
     return sorted(found, key=lambda node: (len(path_of(node)), path_of(node)))
 
 
-def _relative(ctx: CallContext, written: str) -> str:
+def path_from_root(ctx: CallContext, written: str) -> str:
+    """A path as the graph has it, however it is written: absolute, with `./` or as a URI."""
     path = written.replace("\\", "/").removeprefix("file://").removeprefix("./").rstrip("/")
     root = ctx.settings.root.resolve().as_posix()
     return path.removeprefix(f"{root}/") if Path(path).is_absolute() else path

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from weft.fleet.episodes.contracts import DECISION, EPISODE, LEARNING, EpisodeType, checked_metadata
 from weft.fleet.episodes.edited import after_edit
-from weft.fleet.episodes.involved import involved
+from weft.fleet.episodes.involved import involved, with_paths
 from weft.fleet.episodes.writing import Telling, own_guard, plan_episode
 from weft.fleet.fences import every
 from weft.fleet.reflecting.reflect import reflect_if_due
@@ -85,7 +85,7 @@ def episode_add(ctx: CallContext, given: EpisodeAdd) -> EpisodeAdded:
     of a file refreshes your claim on it. A DECISION is the same thing as `weft save-decision` keeps.
     """
     check_text_field(given.content, field="content", most=MAX_CONTENT)
-    metadata = checked_metadata(given.type, given.metadata)
+    metadata = with_paths(ctx, checked_metadata(given.type, given.metadata))
     write_scope(ctx)
     task = None if given.task_id is None else task_named(ctx, given.task_id)
     if before := earlier_result(ctx, given.request_id, lambda payload: _wrote(payload, given)):

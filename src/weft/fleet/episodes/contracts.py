@@ -47,6 +47,7 @@ OPTIONAL: Final[Mapping[EpisodeType, Mapping[str, _Check]]] = {
     "OBSERVATION": {"confidence": _SHARE, "query_used": _TEXT},
     "LEARNING": {"confidence": _SHARE},
 }
+PATHS: Final[Mapping[str, _Check]] = {"file": _TEXT, "affected_files": _TEXTS, "test_files": _TEXTS}  # of any type
 RESERVED: Final = frozenset(
     {
         "type",
@@ -67,11 +68,11 @@ RESERVED: Final = frozenset(
 def checked_metadata(kind: EpisodeType, given: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata under its own names (camelCase is understood). Raises Invalid that names every field at fault."""
     told = {_HUMP.sub("_", name).lower(): value for name, value in given.items()}
-    required, optional = REQUIRED.get(kind, {}), OPTIONAL.get(kind, {})
+    required, optional = REQUIRED.get(kind, {}), {**PATHS, **OPTIONAL.get(kind, {})}
     missing = [name for name in required if told.get(name) is None]
     wrong = [
         f"{name} must be {check[1]}"
-        for name, check in (*required.items(), *optional.items())
+        for name, check in {**optional, **required}.items()
         if told.get(name) is not None and not check[0](told[name])
     ]
     if missing or wrong:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.append.append import Fence
-from weft.code.ask.lookup import find_files
+from weft.code.ask.lookup import find_files, path_from_root
 from weft.core.kinds import UNSEARCHED_KINDS
 from weft.core.types import NOW, Guard, NodeVersion
 from weft.log.kinds.graph import NodeAssertion
@@ -41,7 +41,7 @@ def involved(ctx: CallContext, guard: Guard, names: Iterable[str], files: Iterab
         node = known_node(ctx, name)
         if node is not None:
             ids += [node.id] if covers(node.guard, guard) else []
-        elif _PATH.fullmatch(name):
+        elif _PATH.fullmatch(path_from_root(ctx, name).lstrip("/")):
             unknown.append(name)
         else:
             ids.append(making.thing(name))
@@ -63,14 +63,25 @@ def involved(ctx: CallContext, guard: Guard, names: Iterable[str], files: Iterab
 
 def known_node(ctx: CallContext, written: str) -> NodeVersion | None:
     """A node by its id or, of code, by its path without the project."""
-    ids = dict.fromkeys((written, f"{ctx.settings.project}/{written}"))
+    path = path_from_root(ctx, written)
+    ids = dict.fromkeys((written, f"{ctx.settings.project}/{path}"))
     found = [node for node in ctx.store.nodes(ctx.viewer, NOW, list(ids)) if node.kind not in UNSEARCHED_KINDS]
     if found:
         return found[0]
-    path, mark, key = written.partition("::")
+    path, mark, key = path.partition("::")
     if mark and (file := known_file(ctx, path)) is not None:
         return next(iter(ctx.store.nodes(ctx.viewer, NOW, [f"{file.id}::{key}"])), None)
-    return known_file(ctx, written) if _PATH.fullmatch(written) else None
+    return known_file(ctx, path) if _PATH.fullmatch(path) else None
+
+
+def with_paths(ctx: CallContext, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Metadata with its paths as the graph has them: one file has one name, whoever tells of it."""
+    told = dict(metadata)
+    if "file" in told:
+        told["file"] = path_from_root(ctx, told["file"])
+    for name in {"affected_files", "test_files"} & told.keys():
+        told[name] = [path_from_root(ctx, each) for each in told[name]]
+    return told
 
 
 def known_file(ctx: CallContext, path: str) -> NodeVersion | None:
@@ -92,7 +103,7 @@ def resolved(ctx: CallContext, names: Sequence[str]) -> tuple[tuple[str, ...], t
             ids.append(node.id)
             continue
         making = WriteBuilder(ctx, Guard(project=ctx.settings.project), BatchState())
-        found = [] if _PATH.fullmatch(name) else making.things(name)
+        found = [] if _PATH.fullmatch(path_from_root(ctx, name).lstrip("/")) else making.things(name)
         ids += [each.id for each in found]
         unknown += [] if found else [name]
     return tuple(dict.fromkeys(ids)), tuple(unknown)
