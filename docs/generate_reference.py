@@ -283,7 +283,7 @@ def _settings() -> str:
             "# Settings\n",
             "Later sources win: the built-in default, your own `~/.config/weft/weft.toml`, the project's `weft.toml`"
             " (which may set only `project`: it comes with whatever repository you cloned), the environment."
-            " `weft config` shows what holds and where it came from. An unknown setting in a file, a variable that is"
+            " `weft config` shows each setting with its origin. An unknown setting in a file, a variable that is"
             " almost a setting, or a bad value stops the start with a line for each defect. Defaults are those of a"
             f" user `you` in `{example}`.\n",
             "| in `weft.toml` | in the environment | default | meaning |\n|---|---|---|---|\n" + "".join(rows),

@@ -130,8 +130,8 @@ class FindingReview(Struct, frozen=True, kw_only=True):
 def finding_review(ctx: CallContext, given: FindingReview) -> WriteResult:
     """Accepts or rejects what another agent found, with the reason.
 
-    An accepted finding carries its proof packet: who reported it, who reviewed it and why, the citations it rests on,
-    each of which must still exist. Nobody reviews a finding of its own.
+    An accepted finding carries its proof packet: who reported it, who reviewed it and why, and the citations it rests
+    on, which must still exist. Nobody reviews a finding of its own.
     """
 
     def change(node: NodeVersion) -> dict[str, Any]:

@@ -101,9 +101,9 @@ class Overview(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def coordination_overview(ctx: CallContext, given: CoordinationOverview) -> Overview:
-    """Tells who works on what in a project: claims that hold, claims gone stale, refused attempts, and every agent.
+    """Shows who works on what in a project: active claims, stale claims, refused attempts, and every agent.
 
-    A stale claim is in nobody's way: its target was changed by another, its task is over or its lease ended.
+    A stale claim blocks nobody: its target was changed by another agent, its task is over or its lease ended.
     """
     projects = projects_asked(ctx, given.project, everywhere=given.everywhere)
     held = held_in(ctx, projects)
@@ -145,7 +145,7 @@ class AgentStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def agent_status(ctx: CallContext, given: AgentStatusAsked) -> AgentStatus:
-    """Tells what an agent holds, which task it is on, and what it recorded last. Without a name: yourself."""
+    """Shows an agent's claims, its task, and its last records. Without a name: your own."""
     agent = given.agent or ctx.writer.actor.agent
     everyone = held_in(ctx, (ctx.settings.project, None))
     held = [each for each in everyone if each.claim.holder.agent == agent]

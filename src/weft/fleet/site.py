@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from weft.core.errors import Conflict, StoreError
+from weft.files.file_lock import sync_path
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -166,7 +167,7 @@ def write_site(place: Path, files: Mapping[str, str]) -> None:
         if place.exists():
             place.rename(stale)
         fresh.rename(place)
-        _sync_directory(place.parent)
+        sync_path(place.parent)
     except OSError as problem:
         if stale.exists() and not place.exists():
             stale.rename(place)
@@ -213,11 +214,3 @@ def _write(file: Path, text: str) -> None:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -435,10 +435,10 @@ class OperationMethods:
         """Tasks with their state, who holds them and what they wait for."""
 
     def feature_status(self, feature: str) -> weft.fleet.work.progress.FeatureShown:
-        """How far a feature is: tasks, changed code, tests that reach it."""
+        """Progress of a feature: tasks, changed code, tests that reach it."""
 
     def blocking_issues(self, task: str | None = None, *, limit: int = 20, project: str | None = None, everywhere: bool = False) -> weft.fleet.work.blocking.Issues:
-        """What stands in the way of work: blocked tasks, conflicts, stale claims, failures."""
+        """What blocks the work: blocked tasks, conflicts, stale claims, failures."""
 
     def handoff(self, task: str, *, to: str | None = None, take_over: bool = False, note: str = '') -> weft.fleet.work.handoff.HandedOff:
         """All that another agent needs to carry on a task; passes it on or takes it over."""

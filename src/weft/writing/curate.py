@@ -192,7 +192,7 @@ class TruthCompiled(WriteResult, frozen=True, kw_only=True, omit_defaults=True):
 def compile_truth(ctx: CallContext, given: CompileTruth) -> TruthCompiled:
     """Summarises what is true of an entity today: its current facts and latest memories, with their sources.
 
-    The summary is stored on the entity and found with it. It is made anew only if a source changed. A language model,
+    The summary is stored on the entity and found with it. It is made again only if a source changed. A language model,
     if one is set, writes it from these sources only; otherwise the facts are listed.
     """
     node = _entity(ctx, given.entity)

@@ -16,8 +16,8 @@ from weft.recall.answer_limits import bounded
 from weft.recall.request import Asking, read_ask
 from weft.recall.show_values import show_node
 from weft.retrieval import recipes
-from weft.retrieval.citations.document_parts import first_line
 from weft.retrieval.pipeline import run
+from weft.retrieval.scoring.passages import first_line
 from weft.retrieval.sources.subscriptions import cited
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import Limit

@@ -82,7 +82,7 @@ class ImpactAnalyzed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def impact_analyze(ctx: CallContext, given: ImpactAnalyze) -> ImpactAnalyzed:
     """Lists what a change to files or symbols may break: direct and transitive dependants, and tests that reach them.
 
-    A file stands for all its symbols and its importers. --since takes the changes since a time or a commit. Each
+    A file means all its symbols and its importers. --since takes the changes since a time or a commit. Each
     dependant is listed with the dependent line and the path to the change.
     """
     ctx = workspace_of(ctx)

@@ -70,8 +70,8 @@ class CommunitiesListed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def community_list(ctx: CallContext, given: CommunityList) -> CommunitiesListed:
     """Lists the communities of this workspace's files, largest first: what works together, by calls and imports.
 
-    They are found by the first indexing and by every full rebuild. For what they tell of a question there is
-    `weft graph query --mode global`.
+    They are found by the first indexing and by every full rebuild. `weft graph query --mode global`
+    answers a question from them.
     """
     ctx = workspace_of(ctx)
     when = ctx.store.pin(ctx.viewer, read_when(ctx, as_of=given.as_of, known_at=given.known_at))

@@ -1,4 +1,4 @@
-"""`blocking_issues`: what stands in the way of work, and what would remove it."""
+"""`blocking_issues`: what blocks the work, and the next step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IssueKind = Literal["blocked", "waits", "conflict", "stale_claim", "failing"]
 
 
 class Issue(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something in the way: of what kind, of which task or target, since when, and the next step."""
+    """Something that blocks the work: its kind, its task or target, since when, and the next step."""
 
     kind: IssueKind
     subject: str
@@ -42,14 +42,14 @@ class Issue(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class BlockingIssues(Struct, frozen=True, kw_only=True):
     """Input of `blocking_issues`."""
 
-    task: Annotated[NodeName | None, Meta(description="only what is in the way of this task, by id or title")] = None
+    task: Annotated[NodeName | None, Meta(description="only what blocks this task, by id or title")] = None
     limit: Limit = 20
     project: OtherProject = None
     everywhere: Anywhere = False
 
 
 class Issues(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What stands in the way, the most direct first."""
+    """What blocks the work, the most direct first."""
 
     issues: tuple[Issue, ...]
     total: int
@@ -57,7 +57,7 @@ class Issues(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def blocking_issues(ctx: CallContext, given: BlockingIssues) -> Issues:
-    """Tells what stands in the way: blocked tasks, tasks that wait for others, claims that two agents want, stale
+    """Lists what blocks the work: blocked tasks, tasks that wait for others, claims that two agents want, stale
     claims, and failures that nothing mended.
     """
     projects = projects_asked(ctx, given.project, everywhere=given.everywhere)
@@ -188,7 +188,7 @@ def _failing(ctx: CallContext, tasks: list[NodeVersion]) -> list[Issue]:
 OPERATIONS = (
     Operation(
         name="blocking_issues",
-        summary="what stands in the way of work: blocked tasks, conflicts, stale claims, failures",
+        summary="what blocks the work: blocked tasks, conflicts, stale claims, failures",
         input=BlockingIssues,
         output=Issues,
         effect="read",

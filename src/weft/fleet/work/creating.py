@@ -48,7 +48,7 @@ class FeatureCreate(WriteOptions, frozen=True, kw_only=True):
 
 
 def feature_create(ctx: CallContext, given: FeatureCreate) -> WriteResult:
-    """Creates a feature: tasks and plans can be part of it, and `weft fleet feature` tells how far it is."""
+    """Creates a feature: tasks and plans can be part of it, and `weft fleet feature` shows its progress."""
     check_text_field(given.title, field="title")
     if before := earlier_result(ctx, given.request_id, lambda payload: asserts(payload, FEATURE, given.title)):
         return before

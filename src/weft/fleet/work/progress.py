@@ -209,7 +209,7 @@ class FeatureShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def feature_status(ctx: CallContext, given: FeatureStatus) -> FeatureShown:
-    """Tells how far a feature is: tasks done and open, the code that they changed, and how tests reach that code.
+    """Shows the progress of a feature: tasks done and open, the code that they changed, and the tests that reach it.
 
     The files are those of the tasks' recorded edits and decisions; tests reach a file if one of its symbols is tested.
     """
@@ -302,7 +302,7 @@ OPERATIONS = (
     ),
     Operation(
         name="feature_status",
-        summary="how far a feature is: tasks, changed code, tests that reach it",
+        summary="progress of a feature: tasks, changed code, tests that reach it",
         input=FeatureStatus,
         output=FeatureShown,
         effect="read",

@@ -14,7 +14,6 @@ from weft.files.languages import language_of
 from weft.log.citation import FileCitation, file_citation
 from weft.retrieval.citations.document_parts import (
     covers,
-    first_line,
     heading_line,
     is_markdown,
     last_line,
@@ -22,6 +21,7 @@ from weft.retrieval.citations.document_parts import (
     words_by_line,
 )
 from weft.retrieval.citations.file_ids import MAX_SYMBOLS, SYMBOL_KINDS, file_id, spans_of, symbol_prefix
+from weft.retrieval.scoring.passages import first_line
 from weft.retrieval.sources.subscriptions import as_subscriber, fits_a_topic
 from weft.runtime.call_context import CallContext
 from weft.text.lines import split_lines

@@ -10,7 +10,7 @@ from typing import Final
 
 from weft.core.types import NOW, Find, NodeVersion, When
 from weft.files.document_suffixes import form_of
-from weft.retrieval.scoring.passages import is_of
+from weft.retrieval.scoring.passages import first_line, is_of
 from weft.runtime.call_context import CallContext
 from weft.text.lines import split_lines
 
@@ -69,12 +69,6 @@ def beside(ctx: CallContext, chunk: NodeVersion, when: When = NOW) -> tuple[str,
         return "", ""
     at = ids.index(chunk.id)
     return ids[at - 1] if at else "", ids[at + 1] if at + 1 < len(ids) else ""
-
-
-def first_line(node: NodeVersion) -> int:
-    """Its first line; 0 where that is unknown."""
-    line = node.props.get("line")
-    return line if isinstance(line, int) else 0
 
 
 def last_line(node: NodeVersion) -> int:

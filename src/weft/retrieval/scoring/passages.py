@@ -171,10 +171,11 @@ def _chunks(ctx: CallContext, answer: Answer, whole: NodeVersion) -> list[NodeVe
         nodes = ctx.store.find(ctx.viewer, answer.ask.when, find, limit=READ).nodes
         found = [node for node in nodes if node.text and is_inside(node, whole)]
         if found:
-            return sorted(found, key=_line)
+            return sorted(found, key=first_line)
     return []
 
 
-def _line(node: NodeVersion) -> int:
+def first_line(node: NodeVersion) -> int:
+    """The first line of a section or chunk; 0 if unknown."""
     line = node.props.get("line")
     return line if isinstance(line, int) else 0

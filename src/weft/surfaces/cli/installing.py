@@ -56,7 +56,7 @@ JSON: Final = click.option("--json", "as_json", is_flag=True, help="print the an
     "--env", metavar="KEY=VALUE", multiple=True, help="a setting for this client only: WEFT_…; may be repeated"
 )
 @click.option("--no-hooks", is_flag=True, help="omit the hooks that recall and capture automatically")
-@click.option("--no-instructions", is_flag=True, help="omit the lines that tell the agent when to use its memory")
+@click.option("--no-instructions", is_flag=True, help="omit the instructions on when to use the memory")
 @click.option(
     "--import-history/--no-import-history",
     default=None,

@@ -67,7 +67,7 @@ def mcp(ctx: click.Context, toolsets: str | None) -> None:
 def serve_command(host: str | None, port: int | None, toolsets: str | None, workers: int) -> None:
     """Serves MCP at /mcp and every operation at /api, to callers with a token of `weft token create`.
 
-    With --workers 2 or more, calls of /api run in so many processes, and SIGHUP replaces these one after the other
+    With --workers 2 or more, calls of /api run in that many processes, and SIGHUP replaces these one after the other
     without a lost call.
 
     Ends on SIGTERM or ctrl-C: calls that have begun are answered first, for up to ten seconds. A second signal ends it

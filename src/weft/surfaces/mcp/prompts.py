@@ -126,7 +126,7 @@ class PromptHandlers:
         del given
         parts = [
             ("Who works on what:", "coordination_overview", {"limit": 20}),
-            ("What stands in the way:", "blocking_issues", {"limit": 20}),
+            ("What blocks the work:", "blocking_issues", {"limit": 20}),
             ("Open tasks:", "progress_query", {"open_only": True, "limit": 20}),
         ]
         told = [f"{head}\n\n{await self._part(context, name, arguments)}" for head, name, arguments in parts]

@@ -56,7 +56,7 @@ def released(p: TextPage, answer: Released) -> None:
 def overview(p: TextPage, answer: Overview) -> None:
     """The board: claims, stale claims, refused attempts, agents."""
     if not (answer.active or answer.stale or answer.conflicts or answer.agents):
-        p.say("Nobody claims anything here.")
+        p.say("There are no claims here.")
         return
     count = len([each for each in answer.agents if each.claims])
     told = [
@@ -68,7 +68,7 @@ def overview(p: TextPage, answer: Overview) -> None:
     for each in answer.active:
         claim(p, each)
     if answer.stale:
-        p.block(f"{p.paint('stale', 'yellow')}: these are in nobody's way")
+        p.block(f"{p.paint('stale', 'yellow')}: these block nobody")
         for each in answer.stale:
             claim(p, each, indent="  ")
     p.section(

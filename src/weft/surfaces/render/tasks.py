@@ -1,4 +1,4 @@
-"""Tasks, features and plans at work: how far they are, what stands in the way, and a task handed on."""
+"""Tasks, features and plans at work: their progress, what blocks them, and handoffs."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def feature(p: TextPage, answer: FeatureShown) -> None:
 
 
 def issues(p: TextPage, answer: Issues) -> None:
-    """What stands in the way, and the next step of each."""
+    """What blocks the work, and the next step of each."""
     if not answer.issues:
-        p.say("Nothing stands in the way.")
+        p.say("Nothing blocks the work.")
         return
-    p.say(f"{counted(answer.total, 'thing')} {'stands' if answer.total == 1 else 'stand'} in the way.")
+    p.say(f"{counted(answer.total, 'thing')} {'blocks' if answer.total == 1 else 'block'} the work.")
     for each in answer.issues:
         since = f"since {minute(each.since)}" if each.since else ""
         p.block(facts(f"{p.paint(each.kind.replace('_', ' '), 'yellow')} {p.bold(p.words(each.subject))}", since))
