@@ -195,7 +195,7 @@ def test_a_retry_does_not_double_the_wait(
 ) -> None:
     """A server that breaks each connection just before the deadline is as slow as one that never answers."""
     monkeypatch.setattr(json_post, "RETRY_PAUSE_S", 0.05)
-    over, longer_s = threading.Event(), 2.0
+    over, longer_s = threading.Event(), 3.0
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0.1)
 
@@ -217,7 +217,7 @@ def test_a_retry_does_not_double_the_wait(
         took_s = time.monotonic() - began
         over.set()
         thread.join()
-    assert took_s < 1.4 * longer_s, "two attempts would take 1.6 of it"
+    assert took_s < 1.55 * longer_s, "two attempts would take 1.6 of it"
     assert texts(answer)[0] == FERRY
     assert notes_on_model(answer)
 
