@@ -43,6 +43,7 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `python -m benchmarks.code.indexing` | indexing source code, beside parsing alone |
 | `python -m benchmarks.code.context_pack`, `.pack_latency` | packs: right files, tokens, time |
 | `python -m benchmarks.code.watch` | from a saved file to an answer |
+| `python -m benchmarks.fleet.contend`, `.recalling` | agents at work: claims, recall ([what](fleet.md#figures)) |
 | `python -m benchmarks.code.oracle_…`, `.rust_oracle` | edges, by judges of each language ([table](code.md)) |
 """
 

@@ -234,6 +234,20 @@ def test_another_agent_in_the_same_session_does_not_keep_the_silent_one_at_work(
     assert ben.call("handoff", task=task, take_over=True).taken_from == ("ana",)
 
 
+def test_a_task_is_taken_over_without_what_overlaps_other_work_of_its_agent(crew: Crew) -> None:
+    crew.index("app.py", "one", "login")
+    ana, ben = crew.agent("ana"), crew.agent("ben")
+    task = ana.call("task_create", title="Fix the login").id
+    ana.call("agent_claim", target="app.py", intent="tidy all of it")
+    ana.call("agent_claim", target="app.py::login", intent="fix", task=task)
+    crew.clock.step(16 * MINUTE_US)
+    told = ben.call("handoff", task=task, take_over=True)
+    assert told.taken == (task,)
+    assert told.notes == ("harbour/app.py::login was not taken: ana holds harbour/app.py",)
+    held = {each.target: each.agent for each in ben.call("coordination_overview").active}
+    assert held == {task: "ben", "harbour/app.py": "ana"}
+
+
 def test_two_sessions_of_one_name_are_told_what_to_do(crew: Crew) -> None:
     task = crew.task()
     for session in ("monday", "tuesday"):

@@ -138,6 +138,26 @@ class ClaimMachine(RuleBasedStateMachine):
         self.clock.step(minutes * 60_000_000)
 
     @rule(agent=st.sampled_from(AGENTS))
+    def take_over(self, agent: str) -> None:
+        """The task and all that is claimed for it passes to an agent."""
+        if not self.open:
+            return
+        self.crew.agent(agent, silent_minutes=0).call("handoff", task=self.task, take_over=True)
+        others = {each: known for each, known in self.held.items() if not known.for_task and known.agent != agent}
+        live = {each for each in others if self.live(each)}
+        for target, known in list(self.held.items()):
+            if not known.for_task or known.agent == agent:
+                continue
+            if any(inside(each, target) for each in live):  # who holds what it overlaps keeps that
+                del self.held[target]
+                continue
+            self.held[target] = Holding(agent, None, self.version(target), for_task=True)
+            self.held = {
+                each: known for each, known in self.held.items() if each not in others or not inside(each, target)
+            }
+        self.held.setdefault("TASK", Holding(agent, None, 0, for_task=True))
+
+    @rule(agent=st.sampled_from(AGENTS))
     def complete(self, agent: str) -> None:
         if not self.open:
             return

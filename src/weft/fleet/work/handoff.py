@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from weft.core.clock import to_iso
 from weft.core.errors import Forbidden, Invalid
@@ -22,7 +22,7 @@ from weft.runtime.operation import Operation
 from weft.writing.build.commit import WriteDecision, decide_and_commit
 from weft.writing.build.versions import node_fence
 from weft.writing.checks.provenance import DONE, status_of, task_closed, task_named
-from weft.writing.claims.claim import type_of
+from weft.writing.claims.claim import Claim, type_of
 from weft.writing.claims.held import Held, held_around, held_for
 from weft.writing.claims.writing import Taking, claims_fence, ended, handed, holder_of, take
 
@@ -54,6 +54,7 @@ class _Passing(Struct, frozen=True, kw_only=True):
     taken: tuple[str, ...] = ()
     taken_from: tuple[str, ...] = ()
     handed_to: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def handoff(ctx: CallContext, given: Handoff) -> HandedOff:
@@ -74,9 +75,9 @@ def handoff(ctx: CallContext, given: Handoff) -> HandedOff:
     act = _take_over if given.take_over else _pass_on
     passing, done = decide_and_commit(ctx, lambda pos: act(ctx, given, task.id, pos))
     pack = pack_of(ctx, task_named(ctx, task.id))
-    notes = (*pack.notes, *(() if done is None else done.notes))
+    notes = (*passing.notes, *pack.notes, *(() if done is None else done.notes))
     recorded = "" if done is None else done.citation
-    return HandedOff(**asdict(replace(pack, notes=notes)), **asdict(passing), recorded=recorded)
+    return HandedOff(**{**asdict(pack), **asdict(passing), "notes": notes}, recorded=recorded)
 
 
 def _pass_on(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> WriteDecision[_Passing]:
@@ -103,11 +104,8 @@ def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> Writ
     foreign = [each for each in held if each.claim.holder != holder_of(ctx)]
     for each in foreign:
         _check_may_take(ctx, task, each)
-    drafts: list[Draft] = []
-    why = given.note.strip() or "the task is taken over"
-    for each in foreign:
-        moved = handed(ctx, each, why=why)
-        drafts.append(moved or ended([each.claim], reason=f"its target is gone; {me} takes the task over"))
+    kept_out = {each.claim.id: other for each in foreign if (other := _in_the_way(ctx, each, held)) is not None}
+    drafts = _moved(ctx, foreign, held, kept_out, why=given.note.strip() or "the task is taken over")
     drafts += _claim_of_task(ctx, task, held)
     before = sorted({each.claim.holder.agent for each in foreign} - {me})
     props = {name: value for name, value in task.props.items() if name != "handed_to"}
@@ -116,11 +114,48 @@ def _take_over(ctx: CallContext, given: Handoff, task_id: str, pos: int) -> Writ
     told = f"Took {task.name!r} over{source}. {given.note}".strip()
     episode = plan_episode(ctx, _told(task, told))
     targets = tuple(dict.fromkeys((task_id, *(each.claim.target for each in held))))
+    left = {each.claim.target: kept_out[each.claim.id].claim for each in foreign if each.claim.id in kept_out}
+    answer = _Passing(
+        taken=tuple(each for each in targets if each not in left),
+        taken_from=tuple(before),
+        notes=tuple(f"{each} was not taken: {by.holder.agent} holds {by.target}" for each, by in left.items()),
+    )
     return WriteDecision(
-        answer=_Passing(taken=targets, taken_from=tuple(before)),
+        answer=answer,
         drafts=(task_version(ctx, task, props), *drafts, *episode.drafts),
         fence=every(node_fence(task, pos), episode.fence(pos), claims_fence(targets, pos, task=task_id)),
     )
+
+
+def _in_the_way(ctx: CallContext, held: Held, of_task: Sequence[Held]) -> Held | None:
+    """A current claim that overlaps this one and is for something else: its holder keeps it."""
+    return next((each for each in _beside(ctx, held, of_task) if not each.stale), None)
+
+
+def _beside(ctx: CallContext, held: Held, of_task: Sequence[Held]) -> list[Held]:
+    """The claims of others that overlap this one and are not for the task."""
+    ids = {each.claim.id for each in of_task}
+    around = held_around(ctx, held.claim.target)
+    return [each for each in around if each.claim.id not in ids and each.claim.holder != holder_of(ctx)]
+
+
+def _moved(
+    ctx: CallContext, foreign: Sequence[Held], held: Sequence[Held], kept_out: Mapping[str, Held], *, why: str
+) -> list[Draft]:
+    """The events by which claims pass to the caller. Those that cannot end; so do stale ones that they overlap."""
+    me = ctx.writer.actor.agent
+    drafts: list[Draft] = []
+    over: dict[str, Claim] = {}
+    for each in foreign:
+        moved = None if each.claim.id in kept_out else handed(ctx, each, why=why)
+        if moved is None:
+            drafts.append(ended([each.claim], reason=f"{me} takes the task over, but cannot hold {each.claim.target}"))
+            continue
+        drafts.append(moved)
+        over |= {stale.claim.id: stale.claim for stale in _beside(ctx, each, held)}
+    if over:
+        drafts.append(ended(over.values(), reason=f"{me} takes over what they overlap; they were stale"))
+    return drafts
 
 
 def _claim_of_task(ctx: CallContext, task: NodeVersion, held: Sequence[Held]) -> list[Draft]:
@@ -141,7 +176,7 @@ def _check_may_take(ctx: CallContext, task: NodeVersion, held: Held) -> None:
     if held.stale or holder.agent == me or task.props.get("handed_to") == me or ctx.writer.actor.role == "operator":
         return
     seen = last_seen(ctx, held)
-    quiet_us = ctx.clock.now_us() - seen
+    quiet_us = max(0, ctx.clock.now_us() - seen)  # the clock may have been put back
     allowed = ctx.settings.silent_minutes
     if quiet_us >= allowed * MINUTE_US:
         return
