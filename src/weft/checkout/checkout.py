@@ -1,6 +1,6 @@
 """`memory_checkout`: one question, one prompt of cited lines, and the data that the prompt rests on.
 
-Beside what is known it tells who works on what: an agent begins nothing that another is at.
+It also lists who works on what, so that an agent does not begin the work of another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Other agents, as a checkout tells of them: what they hold, what was contested, what was learnt about the code."""
+"""Work of other agents for a checkout: their claims, contested targets, and learnings about the code."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def code_blocks(text: str) -> list[CodeBlock]:
 
 
 def fenced_blocks(text: str) -> list[CodeBlock]:
-    """The blocks of a text in which all code stands in fences; those in a list are indented with it."""
+    """The blocks of a text in which all code is in fences; those in a list are indented with it."""
     found: list[CodeBlock] = []
     at = 0
     lines = text.split("\n") if "```" in text else []

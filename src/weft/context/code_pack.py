@@ -1,6 +1,6 @@
 """A briefing for a piece of work on code: what it holds, and how it reads. Pure.
 
-Names, signatures and lines of source are data: they stand in quotes, or on lines that begin with `> `; a name that can
+Names, signatures and lines of source are data: they are in quotes, or on lines that begin with `> `; a name that can
 be no words stands as it is. The path of a file is written once: `:12-40` below it are lines of the same file.
 """
 

@@ -1,6 +1,6 @@
 """Rendering of nodes as numbered lines that cite their sources. Pure.
 
-Words of memories stand in quotes on one line, with quotes in them escaped; code stands below its line, in a fence that
+Words of memories are in quotes on one line, with quotes in them escaped; code is below its line, in a fence that
 it cannot close. So no memory can end its own quotation, begin a line, or pass for a heading, a source or a marker.
 """
 

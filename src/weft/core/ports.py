@@ -276,7 +276,7 @@ class Store(VectorStore, Protocol):
         ...
 
     def sweep_due(self, viewer: Viewer) -> bool:
-        """Whether `sweep` would remove copies, as far as a quick check tells. Operators only."""
+        """Whether `sweep` would remove copies, judged by a quick check. Operators only."""
         ...
 
     def transactions(self, viewer: Viewer, *, limit: int, git_commit: str | None = None) -> tuple[Tx, ...]:

@@ -193,7 +193,7 @@ def _residues(affected: Affected, tokens: Tokens, positions: Iterable[int] | Non
 
 
 def _summaries(affected: Affected, tokens: Tokens) -> Iterator[EventRewrite]:
-    """Rewrites of what sums up an erased chunk. They go first, while the chunk still tells what it was."""
+    """Rewrites of what sums up an erased chunk. They go first, while the chunk still has its words."""
     for pos in sorted(affected.held):
         held = affected.held[pos]
         left = residue(held.event.kind, held.payload, tokens) if held.event.kind == INGESTED else held.payload

@@ -1,4 +1,4 @@
-"""Work that is begun before its result is asked for, in a thread that the end of the process waits for.
+"""Background work whose result is needed later, in a thread that the process waits for at its end.
 
 A daemon thread that is inside native code (loading a model, running it) when Python ends takes the process down with a
 segmentation fault or an abort, after the answer was printed. The wait is bounded: a server may not answer.

@@ -1,4 +1,4 @@
-"""A question answered: in a language model's words where there is one, and with the cited lines either way."""
+"""Answers a question: in a language model's words if one is configured, and with the cited lines in any case."""
 
 from __future__ import annotations
 

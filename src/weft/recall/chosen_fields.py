@@ -1,4 +1,4 @@
-"""`fields`: which properties of the nodes in an answer are wanted. Ranking is done by then, and never changed by it."""
+"""The argument `fields`: the properties to return of each node. It is applied after ranking."""
 
 from __future__ import annotations
 

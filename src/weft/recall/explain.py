@@ -1,4 +1,4 @@
-"""Why a node has its place in an answer, or has none: the pipeline is run again, and the node followed through it."""
+"""Explains the rank of a node in an answer, or its absence: runs the pipeline again and follows the node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking: ranked memories with a citation and an explanation for each, and the same as a context to read."""
+"""`recall`: ranked memories, each with a citation and an explanation, and the same as a context to read."""
 
 from __future__ import annotations
 

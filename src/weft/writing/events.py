@@ -137,7 +137,7 @@ def plan_causal_link(ctx: CallContext, given: AddCausalLink, so_far: BatchState)
 
 
 def _cause(making: WriteBuilder, words: str, given: AddCausalLink, begins: str | None) -> NodeAssertion:
-    """The cause by its id, by its words, or a new one. The id of an event stands for its text."""
+    """The cause by its id, by its words, or a new one. The id of an event means its text."""
     known = making.standing(words) if len(words) <= MAX_ID_CHARACTERS else None
     if known is not None:
         making.open_to_all(known)

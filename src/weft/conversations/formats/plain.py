@@ -237,7 +237,7 @@ class _Counts:
 
 
 def style_of(lines: Iterable[str]) -> SpeakerStyle:
-    """The style of these lines. `sure` tells transcripts from text in which a line happens to look like one."""
+    """The style of these lines. `sure` separates transcripts from texts with a line that looks like one."""
     seen, coded, fence = _Counts(), _Counts(), CodeFence()
     unclosed = -1
     for number, line in enumerate(lines):

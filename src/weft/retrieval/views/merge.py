@@ -1,4 +1,4 @@
-"""Several views of one thing as one: seen from more sides, it counts more. Pure."""
+"""Merging of views: a node in several views counts more. Pure."""
 
 from __future__ import annotations
 

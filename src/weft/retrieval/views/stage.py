@@ -1,4 +1,4 @@
-"""The stage that looks at the best matches from every side: entities, times, causes."""
+"""The stage that follows the graph views from the best matches: entities, times, causes."""
 
 from __future__ import annotations
 

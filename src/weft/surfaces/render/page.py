@@ -112,7 +112,7 @@ class TextPage:
     def passage(self, text: str, *, headed: bool = True) -> None:
         """A context of numbered, cited lines, which is quoted already: wrapped and coloured on a terminal.
 
-        Omits its head, which tells a model how to read it.
+        Omits its head, which is for models.
         """
         self._blocks.append([])
         if not headed:

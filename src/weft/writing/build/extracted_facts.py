@@ -278,7 +278,7 @@ class _Resolution:
         return tuple({(said.entity, said.predicate, said.value): said for said in clear}.values())
 
     def _subject(self, key: str, fact: FoundFact) -> str | None:
-        """The entity of which a fact tells: a name, or what one calls it ("the launch"); None for "he" or "it"."""
+        """The entity that a fact is about: a name, or a description ("the launch"); None for "he" or "it"."""
         if key in self._ids or key in PRONOUNS or not key:
             return self._ids.get(key)
         there = self._known.get(key, ())

@@ -1,4 +1,4 @@
-"""Pseudonyms of sensitive words: an HMAC that stands for them in ids and slots.
+"""Pseudonyms of sensitive words: an HMAC that replaces them in ids and slots.
 
 The HMAC key is random, created with the first sensitive name of an account and stored encrypted in its log. Key
 rotation encrypts it again and keeps the pseudonyms.

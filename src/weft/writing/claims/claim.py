@@ -45,7 +45,7 @@ class ClaimHolder(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """A claim as its node tells it. `version` is that of the target when it was claimed or last refreshed.
+    """A claim as stored in its node. `version` is that of the target when it was claimed or last refreshed.
 
     With `awaits_change` the holder recorded an edit that the graph had not seen: the target's next version is its own.
     `overtaken` is set once another recorded an edit of the target: it says who and when.
@@ -102,7 +102,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def claim_of(node: NodeVersion) -> Claim | None:
-    """The claim that a node tells; None if it is none that weft wrote."""
+    """The claim stored in a node; None if weft did not write it."""
     props = node.props
     target, agent, session = (props.get(name) for name in ("target", "holder", "session"))
     if node.kind != CLAIM or not (isinstance(target, str) and isinstance(agent, str) and isinstance(session, str)):

@@ -24,7 +24,7 @@ MORE: Final = 4  # times as many in every further round
 
 
 class Row(NamedTuple):
-    """A step, by the rows of its edge and of the node there, and by what a LeanStep tells of them."""
+    """A step, by the rows of its edge and of the node there, and the columns of a LeanStep."""
 
     start: str
     edge: int
@@ -116,7 +116,7 @@ def _chosen(db: apsw.Connection, following: Following, ids: Sequence[str]) -> li
 
 
 def joined(db: apsw.Connection, ids: Sequence[str], which: Sql, direction: Direction) -> dict[str, int]:
-    """The nodes with such an edge, visible or not, with their keys: most have none, and one query tells for all."""
+    """The nodes with such an edge, visible or not, with their keys: most have none, and one query finds out for all."""
     sides = {"out": ("src",), "in": ("dst",), "both": ("src", "dst")}[direction]
     some = " OR ".join(f"EXISTS (SELECT 1 FROM edge e WHERE e.{side} = a.key AND {which.text})" for side in sides)
     query = f"SELECT a.id, a.key FROM json_each(?) j CROSS JOIN node a ON a.id = j.value WHERE {some}"

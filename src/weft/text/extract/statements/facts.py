@@ -63,7 +63,7 @@ def _is_past(telling: ParsedSentence, rule: _Rule, subject: Span, match: re.Matc
 
 
 def _with_subjects(telling: ParsedSentence, rule: _Rule) -> Iterator[tuple[re.Match[str], Span]]:
-    """Where the rule's verb stands after a subject, in a clause that is sure."""
+    """Matches the rule's verb after a subject, in a clause without doubt."""
     for match in rule.pattern.finditer(telling.sentence):
         subject = _sure_subject(telling, match.start())
         if subject is not None:

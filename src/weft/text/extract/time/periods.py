@@ -355,7 +355,7 @@ PERIOD_RULES: dict[str, Callable[[TimeReader, int], TimeMatch | None]] = {
 
 
 def read_simple(reader: TimeReader, at: int) -> TimeMatch | None:
-    """A period that stands alone: any except a weekday, which may depend on another period."""
+    """A period by itself: any except a weekday, which may depend on another period."""
     leaning = at + 1 if reader.word(at) in _RELATIVE else at
     if PERIOD_RULES.get(reader.word(leaning)) is _weekday:
         return None
