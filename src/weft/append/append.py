@@ -145,7 +145,7 @@ def _check_names(writer: Writer, request_id: str | None) -> None:
 def _catch_up(
     embedding: Embedding, store: Store, viewer: Viewer, texts: Sequence[LexedText], made: Sequence[TextVector]
 ) -> str:
-    """Adds vectors for a space that came into use during the commit. The write is durable already, so a failure is only a note.
+    """Adds vectors for a space that came into use during the commit. A failure is only a note.
 
     `made` includes the vectors that the commit skipped: made again, they would not fit either.
     """
