@@ -22,6 +22,7 @@ import msgspec
 import weft.memory
 from weft.memory.methods import positional
 from weft.operations import MODULES, OPERATIONS
+from weft.runtime.fields import POINT_IN_TIME
 from weft.runtime.operation import Operation
 from weft.runtime.operation_index import INDEX, Listed, read_index
 from weft.runtime.settings.declared import SETTINGS
@@ -83,12 +84,14 @@ def signatures() -> str:
         [
             "# Written by docs/generate_reference.py; edit the operations, then run `make reference`.",
             "from collections.abc import Sequence",
+            "from datetime import date",
             "from pathlib import Path",
             "from typing import Any, Literal",
             "",
             *(f"import {module}" for module in modules),
             "from weft.runtime.operation import Operation",
             "",
+            "def plain(value: Any) -> Any: ...",
             "def positional(called: Operation) -> tuple[str, ...]: ...",
             "",
             "class OperationMethods:",
@@ -100,7 +103,7 @@ def signatures() -> str:
 
 def _signature(operation: Operation) -> str:
     fields = {field.name: field for field in msgspec.structs.fields(operation.input)}
-    hints = typing.get_type_hints(operation.input)
+    hints = typing.get_type_hints(operation.input, include_extras=True)
     first = positional(operation)
     rest = [name for name in fields if name not in first]
     taken = [*first, *(["*"] if rest else []), *rest]
@@ -123,6 +126,8 @@ def _hint(name: str, hint: Any, field: msgspec.structs.FieldInfo) -> str:
 def _annotation(hint: Any) -> str:
     """A type as a caller writes it: any sequence for a tuple, a dict for a struct."""
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return _annotation(inside[0]) + (" | date" if _is_moment(inside[1:]) else "")
     if hint is None or hint is type(None):
         return "None"
     if origin in (typing.Union, types.UnionType):
@@ -136,6 +141,10 @@ def _annotation(hint: Any) -> str:
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return "dict[str, Any]"
     return "Any" if hint is Any else str(hint.__name__)
+
+
+def _is_moment(metadata: tuple[Any, ...]) -> bool:
+    return any(isinstance(each, msgspec.Meta) and (each.extra or {}).get(POINT_IN_TIME) for each in metadata)
 
 
 def _commands() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, timedelta, timezone
+
 import pytest
 
 import weft
@@ -65,3 +67,14 @@ def test_an_approval_is_of_the_caller_s_own_words(boss: weft.Memory, ann: weft.M
     done = ann.call("remember", text=TEXT, level="global", valid_from="now", governance_token=request.token)
     assert done.status == "saved"
     assert kept(boss) == [TEXT]
+
+
+def test_dates_and_datetimes_of_python_are_taken(memory: weft.Memory) -> None:
+    event = memory.add_event("The ferry ran aground.", date(2026, 5, 15))
+    assert began(memory, event.id) == "2026-05-15"
+    noon = datetime(2026, 5, 16, 14, tzinfo=timezone(timedelta(hours=2)))
+    assert [hit.node.id for hit in memory.recall("ferry aground", as_of=noon).hits] == [event.id]
+    assert not memory.recall("ferry aground", as_of=date(2026, 5, 14)).hits
+    done = memory.call("add_events", items=[{"description": "The ferry sails again.", "occurred_at": noon}])
+    assert memory.show(done.items[0].id).node.valid_from[:16] == "2026-05-16T12:00"
+    assert "Finds memories" in (memory.recall.__doc__ or "")

@@ -42,10 +42,21 @@ def test_stats_count_what_may_be_seen(place: Place) -> None:
     memory.remember("one", props={"colour": "blue"})
     memory.remember("two", sensitive=True)
     figures = memory.stats()
-    assert (figures.store.nodes, figures.store.events, figures.store.backend) == (1, 1, "sqlite")
+    assert (figures.store.nodes, figures.store.events, figures.store.backend) == (1, 3, "sqlite")
     assert [(kind.kind, kind.nodes, kind.props) for kind in figures.kinds] == [("Memory", 1, ("colour",))]
     everything = {kind.kind: kind.nodes for kind in place.open(sensitive="yes").stats().kinds}
     assert everything["Memory"] == 2
+
+
+def test_the_whole_log_is_counted_for_an_operator(place: Place) -> None:
+    memory = place.open()
+    memory.add_entity("Ferry")
+    memory.add_entity("Quay")
+    memory.link_entities("Ferry", "LANDS_AT", "Quay")  # an event that makes no node
+    written = memory.log_verify().events
+    assert memory.stats().store.events == memory.get_statistics().events == written
+    agent = place.open(role="agent")
+    assert agent.stats().store.events < written
 
 
 def test_the_log_is_told_in_order(memory: weft.Memory) -> None:

@@ -197,7 +197,11 @@ def test_of_two_proposals_the_later_accepted_holds(memory: weft.Memory, clock: M
     memory.add_fact("Mira", "lives_in", "Paris", valid_from="2020")
     one = proposed(memory, "Oslo", valid_from="2024")
     two = proposed(memory, "Rome", valid_from="2025")
+    (shown,) = memory.call("proposal_list", id=one.id).proposals
+    assert (shown.stands, shown.holds_now, shown.begins[:4]) == ("Paris", "", "2024")
     memory.call("proposal_review", id=two.id, decision="accept")
+    (shown,) = memory.call("proposal_list").proposals
+    assert (shown.stands, shown.holds_now) == ("Paris", "Rome"), "it was overtaken"
     memory.call("proposal_review", id=one.id, decision="accept")
     assert [lives(memory, at) for at in ("2023", "2024-06", None)] == [["Paris"], ["Oslo"], ["Rome"]]
 

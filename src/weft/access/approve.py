@@ -242,9 +242,7 @@ def approval_list(ctx: CallContext, given: ListApprovals) -> ApprovalList:
         each for each in approvals(ctx, own=own, status=wanted) if wanted is None or status_of(each, now) == wanted
     ]
     listed = found[: given.limit]
-    notes: tuple[str, ...] = () if found else ("there are no such requests",)
-    if len(found) > given.limit:
-        notes += (f"{given.limit} of {len(found)} are shown: raise --limit",)
+    notes = (f"{given.limit} of {len(found)} are shown: raise --limit",) if len(found) > given.limit else ()
     return ApprovalList(approvals=show_all(ctx, listed), notes=notes)
 
 

@@ -33,11 +33,14 @@ MOMENTS: Final = frozenset(
 
 
 def said_in(node: NodeVersion, shown: str) -> str:
-    """The name and the shown text, each quoted; only one where the other adds nothing."""
+    """The name and the shown text, each quoted; only one where the other adds nothing.
+
+    A fact's name is its subject and predicate, which its text tells in words.
+    """
     name = flat(node.name)
     if not shown or shown == name:
         return quoted(cut(name, NAME_CHARACTERS)) if name else "(no words)"
-    told = shown.casefold().startswith(name.replace("_", " ").casefold())  # a fact's name is how its text begins
+    told = node.kind == "Fact" or shown.casefold().startswith(name.replace("_", " ").casefold())
     return quoted(shown) if not name or told else f"{quoted(cut(name, NAME_CHARACTERS))}: {quoted(shown)}"
 
 

@@ -301,9 +301,7 @@ def deletion_list(ctx: CallContext, given: ListDeletions) -> DeletionList:
             break
     shown = tuple(_shown(ctx, deed, nodes) for deed, nodes in list(joined.values())[: given.limit])
     notes = ("there are more: raise --limit",) if len(joined) > given.limit else ()
-    return DeletionList(
-        deletions=shown, grace_days=ctx.settings.grace_days, notes=notes if shown else ("nothing is deleted",)
-    )
+    return DeletionList(deletions=shown, grace_days=ctx.settings.grace_days, notes=notes)
 
 
 def _shown(ctx: CallContext, deed: DeletionRecord, nodes: int) -> DeletionShown:

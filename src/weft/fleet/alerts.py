@@ -126,9 +126,8 @@ def alert_list(ctx: CallContext, given: AlertList) -> AlertsListed:
     """Lists the alerts of the last 24 hours that nobody suppressed."""
     projects = None if given.everywhere else (ctx.settings.project, None)
     found = _alerts(ctx, projects) if given.every else active_alerts(ctx, projects)
-    notes = () if found else ("there are no alerts here" if given.every else "there are no active alerts",)
     shown = show_nodes(ctx, found[: given.limit])
-    return bounded(AlertsListed(alerts=shown, total=len(found), notes=(*notes, *flagged(shown))), "alerts")
+    return bounded(AlertsListed(alerts=shown, total=len(found), notes=flagged(shown)), "alerts")
 
 
 def active_alerts(ctx: CallContext, projects: tuple[str | None, ...] | None) -> tuple[NodeVersion, ...]:

@@ -23,7 +23,7 @@ from weft.core.errors import WeftError
 from weft.core.types import Actor, Writer
 from weft.memory.call import record_refusal, run_call
 from weft.memory.call_record import Surface
-from weft.memory.methods import OperationMethods
+from weft.memory.methods import OperationMethods, plain
 from weft.memory.open_store import audit_of, open_store, outbox_of, viewer_of
 from weft.models import judge_from, reranker_from
 from weft.models.advisor import Advisor
@@ -87,7 +87,7 @@ class Memory(OperationMethods):
 
     def call(self, name: str, /, **arguments: Any) -> Any:
         """Runs an operation by its name and returns its answer. Raises KeyError for a name that is no operation."""
-        return self.run(operation(name), arguments)
+        return self.run(operation(name), plain(arguments))
 
     def run(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ class OperationMethods:
         line = read_index().get(name)
         if line is None or line.toolset == "bench":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute or operation {name!r}")
-        return functools.partial(self._call_method, operation(name))
+        called = operation(name)
+        method = functools.partial(self._call_method, called)
+        method.__doc__ = called.description
+        return method
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(line.name for line in read_index().values() if line.toolset != "bench")]
@@ -31,8 +35,18 @@ class OperationMethods:
         if len(values) > len(names) or not named.keys().isdisjoint(names[: len(values)]):
             raise TypeError(f"{called.name}() takes {', '.join(names) or 'no arguments'} by position, each once")
         given = dict(zip(names, values, strict=False)) | named
-        arguments = {each: str(value) if isinstance(value, Path) else value for each, value in given.items()}
-        return self.run(called, arguments)  # type: ignore[attr-defined, no-any-return]  # of Memory
+        return self.run(called, plain(given))  # type: ignore[attr-defined, no-any-return]  # of Memory
+
+
+def plain(value: Any) -> Any:
+    """Paths, dates and times as the text that operations take, inside lists and dictionaries, too."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Path) else value
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 # Written by docs/generate_reference.py; edit the operations, then run `make reference`.
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -83,37 +84,38 @@ import weft.writing.proposals
 import weft.writing.write_contract
 from weft.runtime.operation import Operation
 
+def plain(value: Any) -> Any: ...
 def positional(called: Operation) -> tuple[str, ...]: ...
 
 class OperationMethods:
-    def remember(self, text: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, name: str = '', kind: str = 'Memory', speaker: str | None = None, valid_from: str | None = None, valid_to: str | None = None, occurred_at: str | None = None, corrects: str | None = None, takes_back: str | None = None, props: dict[str, str | int | float | bool | None] = ..., expected_head: int | None = None) -> weft.writing.write_contract.WriteResult:
+    def remember(self, text: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, name: str = '', kind: str = 'Memory', speaker: str | None = None, valid_from: str | date | None = None, valid_to: str | date | None = None, occurred_at: str | date | None = None, corrects: str | None = None, takes_back: str | None = None, props: dict[str, str | int | float | bool | None] = ..., expected_head: int | None = None) -> weft.writing.write_contract.WriteResult:
         """Keep a text verbatim, with its source."""
 
-    def add_fact(self, subject: str, predicate: str, object: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, subject_entity: str | None = None, subject_kind: str | None = None, valid_from: str | None = None, valid_to: str | None = None, cardinality: Literal['one', 'many'] | None = None, confidence: float | None = None) -> weft.writing.write_contract.WriteResult:
+    def add_fact(self, subject: str, predicate: str, object: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, subject_entity: str | None = None, subject_kind: str | None = None, valid_from: str | date | None = None, valid_to: str | date | None = None, cardinality: Literal['one', 'many'] | None = None, confidence: float | None = None) -> weft.writing.write_contract.WriteResult:
         """Record a fact: a property of an entity, from a time on."""
 
-    def add_entity(self, name: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, kind: str = 'Entity', description: str = '', aliases: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
+    def add_entity(self, name: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, kind: str = 'Entity', description: str = '', aliases: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
         """Record an entity (a person, system or thing) and its names."""
 
-    def link_entities(self, source: str, relation: str, target: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, weight: float = 1.0, valid_from: str | None = None, valid_to: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def link_entities(self, source: str, relation: str, target: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, weight: float = 1.0, valid_from: str | date | None = None, valid_to: str | date | None = None) -> weft.writing.write_contract.WriteResult:
         """Record that one entity is related to another."""
 
-    def merge_entities(self, duplicate: str, into: str, reason: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def merge_entities(self, duplicate: str, into: str, reason: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Merge two entities that are the same; can be undone."""
 
-    def split_entities(self, duplicate: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def split_entities(self, duplicate: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Undo a merge of entities."""
 
-    def add_event(self, description: str, occurred_at: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
+    def add_event(self, description: str, occurred_at: str | date, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
         """Record what happened, when, and whom it involved."""
 
-    def add_causal_link(self, cause: str, effect: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, confidence: float | None = None, entities: Sequence[str] = ..., events: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
+    def add_causal_link(self, cause: str, effect: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, confidence: float | None = None, entities: Sequence[str] = ..., events: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
         """Record that one thing led to another."""
 
-    def add_concept(self, name: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
+    def add_concept(self, name: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
         """Record a concept, its meaning and the entities that it represents."""
 
-    def memory_write(self, kind: str, text: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, name: str = '', props: dict[str, str | int | float | bool | None | Sequence[str]] = ..., relations: Sequence[dict[str, Any]] = ..., valid_from: str | None = None, valid_to: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def memory_write(self, kind: str, text: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, name: str = '', props: dict[str, str | int | float | bool | None | Sequence[str]] = ..., relations: Sequence[dict[str, Any]] = ..., valid_from: str | date | None = None, valid_to: str | date | None = None) -> weft.writing.write_contract.WriteResult:
         """Write a node of any kind, with properties and relations."""
 
     def add_entities(self, items: Sequence[dict[str, Any]], *, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.batches.BatchWritten:
@@ -149,49 +151,49 @@ class OperationMethods:
     def remember_many(self, items: Sequence[dict[str, Any]], *, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.batches.BatchWritten:
         """Write many texts in one call; items with errors are reported, the others are written."""
 
-    def save_decision(self, title: str, rationale: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, alternatives: Sequence[str] = ..., entities: Sequence[str] = ..., supersedes: str | None = None, valid_from: str | None = None, decision: Literal['auto', 'new'] = 'auto') -> weft.writing.write_contract.WriteResult:
+    def save_decision(self, title: str, rationale: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, alternatives: Sequence[str] = ..., entities: Sequence[str] = ..., supersedes: str | None = None, valid_from: str | date | None = None, decision: Literal['auto', 'new'] = 'auto') -> weft.writing.write_contract.WriteResult:
         """Keep a decision with its reasons, once."""
 
-    def save_pattern(self, title: str, description: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, examples: Sequence[str] = ..., entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
+    def save_pattern(self, title: str, description: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, examples: Sequence[str] = ..., entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
         """Keep a proven way of doing things, once."""
 
-    def save_context(self, title: str, body: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
+    def save_context(self, title: str, body: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, entities: Sequence[str] = ...) -> weft.writing.write_contract.WriteResult:
         """Keep background knowledge about the work, under a title."""
 
-    def save_preference(self, subject: str, preference: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, polarity: int = 1, strength: float | None = None) -> weft.writing.write_contract.WriteResult:
+    def save_preference(self, subject: str, preference: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, polarity: int = 1, strength: float | None = None) -> weft.writing.write_contract.WriteResult:
         """Keep what a person or thing likes or dislikes."""
 
-    def recall(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., recipe: str = 'default', max_tokens: int = 3500, synthesize: bool = False, receipt: bool = False, fields: Sequence[str] | None = None, explain: bool = False) -> weft.recall.recall.Recalled:
+    def recall(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., recipe: str = 'default', max_tokens: int = 3500, synthesize: bool = False, receipt: bool = False, fields: Sequence[str] | None = None, explain: bool = False) -> weft.recall.recall.Recalled:
         """Find memories, each with its citation and the reason for its rank."""
 
-    def memory_checkout(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, purpose: str | None = None, task_profile: dict[Literal['role', 'task', 'risk', 'horizon', 'action', 'permission', 'evidence', 'retention', 'lens'], str] = ..., session: str | None = None, max_tokens: int = 1200, fields: Sequence[Literal['working_set', 'current_facts', 'evidence', 'provenance', 'retention', 'warnings', 'guidance', 'quality', 'diagnostics', 'counts', 'token_use', 'claims', 'conflicts', 'learnings']] | None = None, diagnostics: bool = False, include_pending: bool = False) -> weft.checkout.checkout.Checkout:
+    def memory_checkout(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, purpose: str | None = None, task_profile: dict[Literal['role', 'task', 'risk', 'horizon', 'action', 'permission', 'evidence', 'retention', 'lens'], str] = ..., session: str | None = None, max_tokens: int = 1200, fields: Sequence[Literal['working_set', 'current_facts', 'evidence', 'provenance', 'retention', 'warnings', 'guidance', 'quality', 'diagnostics', 'counts', 'token_use', 'claims', 'conflicts', 'learnings']] | None = None, diagnostics: bool = False, include_pending: bool = False) -> weft.checkout.checkout.Checkout:
         """Begin a task: a prompt of cited lines from memory, within a budget."""
 
-    def assemble_context(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, session: str | None = None, replay: int = 20, max_tokens: int = 1200) -> weft.checkout.assemble_context.AssembledContext:
+    def assemble_context(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, session: str | None = None, replay: int = 20, max_tokens: int = 1200) -> weft.checkout.assemble_context.AssembledContext:
         """Join the latest events and the hits of a question in one cited block."""
 
     def previous_context(self, *, project: str | None = None, limit: int = 10, max_tokens: int = 1200) -> weft.checkout.previous_context.PreviousContext:
         """Show the state of a project: the last digest, open tasks, alerts."""
 
-    def ask(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, max_tokens: int = 3500) -> weft.recall.ask.AskResult:
+    def ask(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, max_tokens: int = 3500) -> weft.recall.ask.AskResult:
         """Answer a question from memory, with sources."""
 
-    def recall_raw(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., recipe: str = 'default') -> weft.recall.recall_raw.RecalledRaw:
+    def recall_raw(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., recipe: str = 'default') -> weft.recall.recall_raw.RecalledRaw:
         """Recall as a structure: intent, what each view found, chains, the merged nodes."""
 
     def screen(self, message: str, *, channel: Literal['admin', 'public', 'direct', 'group'] = 'public', history: Sequence[str] = ...) -> weft.conversations.screen.Screened:
         """Screen a message from outside: verdict, injection, query, intent, language."""
 
-    def memory_search(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, profile: Literal['balanced', 'precision', 'recall', 'temporal', 'custom'] = 'balanced', weights: dict[str, float] = ..., fusion: Literal['gated', 'weighted', 'rrf', 'profile'] = 'gated', feedback: Literal['counts', 'ignored'] = 'counts', retrieval_class: Literal['entity', 'temporal', 'event', 'general', 'none'] | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., reword: bool = False, rerank: Literal['configured', 'lexical', 'none'] = 'configured', mmr: bool = False, diversity: float | None = None, retention: Literal['none', 'filter_expired', 'decay'] | None = None, purpose: str | None = None, cues: dict[Literal['mission', 'workspace', 'tool', 'phase'], str] = ..., entity_depth: int | None = None, temporal_depth: int | None = None, causal_depth: int | None = None, expand_hops: int = 1, fields: Sequence[str] | None = None, explain: bool = False) -> weft.recall.memory_search.Searched:
+    def memory_search(self, query: str, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, profile: Literal['balanced', 'precision', 'recall', 'temporal', 'custom'] = 'balanced', weights: dict[str, float] = ..., fusion: Literal['gated', 'weighted', 'rrf', 'profile'] = 'gated', feedback: Literal['counts', 'ignored'] = 'counts', retrieval_class: Literal['entity', 'temporal', 'event', 'general', 'none'] | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., reword: bool = False, rerank: Literal['configured', 'lexical', 'none'] = 'configured', mmr: bool = False, diversity: float | None = None, retention: Literal['none', 'filter_expired', 'decay'] | None = None, purpose: str | None = None, cues: dict[Literal['mission', 'workspace', 'tool', 'phase'], str] = ..., entity_depth: int | None = None, temporal_depth: int | None = None, causal_depth: int | None = None, expand_hops: int = 1, fields: Sequence[str] | None = None, explain: bool = False) -> weft.recall.memory_search.Searched:
         """Search with all settings: profile, fusion, class, reranker, fields, related."""
 
-    def conversation_search(self, query: str, *, session: str | None = None, limit: int = 10, neighbours: int = 1, project: str | None = None, everywhere: bool = False, archived: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None) -> weft.recall.conversation_search.MessagesFound:
+    def conversation_search(self, query: str, *, session: str | None = None, limit: int = 10, neighbours: int = 1, project: str | None = None, everywhere: bool = False, archived: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None) -> weft.recall.conversation_search.MessagesFound:
         """Find messages of conversations, with the turns around them."""
 
-    def find_similar(self, id: str | None = None, *, text: str | None = None, limit: int = 10, kinds: Sequence[str] | None = None, min_score: float = 0.0, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, fields: Sequence[str] | None = None) -> weft.recall.similar.SimilarFound:
+    def find_similar(self, id: str | None = None, *, text: str | None = None, limit: int = 10, kinds: Sequence[str] | None = None, min_score: float = 0.0, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, fields: Sequence[str] | None = None) -> weft.recall.similar.SimilarFound:
         """Find the nodes most similar to a node or a text."""
 
-    def explain(self, query: str, id: str | None = None, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None, asked_at: str | None = None, min_score: float | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., recipe: str = 'default') -> weft.recall.explanation.Explained:
+    def explain(self, query: str, id: str | None = None, *, limit: int = 10, kinds: Sequence[str] | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None, asked_at: str | date | None = None, min_score: float | None = None, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] | None = None, history: Sequence[str] = ..., recipe: str = 'default') -> weft.recall.explanation.Explained:
         """Say why a node has its rank in an answer, or why it is not there."""
 
     def answer(self, id: str) -> weft.recall.recall.Recalled:
@@ -206,7 +208,7 @@ class OperationMethods:
     def correct(self, id: str, text: str, *, reason: str = '', request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Correct a memory that was wrong from the start."""
 
-    def memory_invalidate(self, id: str, *, at: str | None = None, reason: str = '', request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def memory_invalidate(self, id: str, *, at: str | date | None = None, reason: str = '', request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
         """End a memory: it is no longer true from a given time on."""
 
     def forget(self, id: str, *, reason: str = '', undo: bool = False, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
@@ -257,7 +259,7 @@ class OperationMethods:
     def deny(self, id: str, *, reason: str = '') -> weft.access.approve.ApprovalDecided:
         """Deny a request to write for all projects."""
 
-    def report_write(self, title: str, body: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, source_workflow: str | None = None, occurred_at: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def report_write(self, title: str, body: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, source_workflow: str | None = None, occurred_at: str | date | None = None) -> weft.writing.write_contract.WriteResult:
         """Keep a report of a workflow, once per title and minute."""
 
     def report_read_latest(self, keyword: str, *, limit: int = 1, everywhere: bool = False) -> weft.fleet.reports.ReportsRead:
@@ -266,7 +268,7 @@ class OperationMethods:
     def report_list(self, *, keyword: str | None = None, source_workflow: str | None = None, limit: int = 20, offset: int = 0, everywhere: bool = False) -> weft.fleet.reports.ReportsListed:
         """List reports without their bodies, newest first."""
 
-    def alert_raise(self, message: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, severity: Literal['info', 'warning', 'critical'] = 'warning') -> weft.writing.write_contract.WriteResult:
+    def alert_raise(self, message: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, severity: Literal['info', 'warning', 'critical'] = 'warning') -> weft.writing.write_contract.WriteResult:
         """Raise an alert that is shown for 24 hours."""
 
     def alert_suppress(self, id: str, *, reason: str = '', request_id: str | None = None) -> weft.writing.write_contract.WriteResult:
@@ -275,37 +277,37 @@ class OperationMethods:
     def alert_list(self, *, limit: int = 20, every: bool = False, everywhere: bool = False) -> weft.fleet.alerts.AlertsListed:
         """List active alerts."""
 
-    def digest_write(self, body: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, title: str = '', covers_from: str | None = None, covers_to: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def digest_write(self, body: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, title: str = '', covers_from: str | date | None = None, covers_to: str | date | None = None) -> weft.writing.write_contract.WriteResult:
         """Keep a digest of what happened over a time."""
 
     def publish(self, name: str, *, reports: Sequence[str] = ..., report_ids: Sequence[str] = ..., documents: Sequence[str] = ..., title: str = '', scope: Literal['public', 'shared', 'admin'] = 'public', directory: str | None = None) -> weft.fleet.publish.SitePublished:
         """Write a static site of chosen reports and documents."""
 
-    def semantic_search(self, query: str, *, top_k: int | None = None, min_score: float | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.SemanticSearched:
+    def semantic_search(self, query: str, *, top_k: int | None = None, min_score: float | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.views.view_steps.SemanticSearched:
         """Find the memories nearest to a question, and the entities that they are about."""
 
-    def entity_lookup(self, entity_ids: Sequence[str], *, depth: int | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
+    def entity_lookup(self, entity_ids: Sequence[str], *, depth: int | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.views.view_steps.ViewExpanded:
         """Follow the relations of entities."""
 
-    def temporal_expand(self, entity_ids: Sequence[str], *, depth: int | None = None, start: str | None = None, end: str | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
+    def temporal_expand(self, entity_ids: Sequence[str], *, depth: int | None = None, start: str | date | None = None, end: str | date | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.views.view_steps.ViewExpanded:
         """List the events of entities, in order of time."""
 
-    def causal_expand(self, entity_ids: Sequence[str], *, direction: Literal['upstream', 'downstream', 'both'] = 'both', depth: int | None = None, project: str | None = None, everywhere: bool = False, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.view_steps.ViewExpanded:
+    def causal_expand(self, entity_ids: Sequence[str], *, direction: Literal['upstream', 'downstream', 'both'] = 'both', depth: int | None = None, project: str | None = None, everywhere: bool = False, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.views.view_steps.ViewExpanded:
         """Follow the causes and effects that concern entities."""
 
-    def subgraph_merge(self, views: Sequence[dict[str, Any]], *, multi_view_boost: float | None = None, min_score: float = 0.0, max_nodes: int | None = None, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.merge_views.SubgraphMerged:
+    def subgraph_merge(self, views: Sequence[dict[str, Any]], *, multi_view_boost: float | None = None, min_score: float = 0.0, max_nodes: int | None = None, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.views.merge_views.SubgraphMerged:
         """Merge several views, each node once."""
 
-    def linearize_context(self, nodes: Sequence[dict[str, Any]], *, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] = 'EXPLORE', max_tokens: int = 3500, as_of: str | None = None, known_at: str | None = None) -> weft.recall.views.merge_views.ContextLinearized:
+    def linearize_context(self, nodes: Sequence[dict[str, Any]], *, intent: Literal['WHY', 'WHEN', 'WHO', 'WHAT', 'EXPLORE'] = 'EXPLORE', max_tokens: int = 3500, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.views.merge_views.ContextLinearized:
         """Write nodes out as one cited text within a budget."""
 
     def recent(self, *, limit: int = 10, kinds: Sequence[str] | None = None, everywhere: bool = False, fields: Sequence[str] | None = None) -> weft.recall.look.NodeList:
         """Show the latest memories."""
 
-    def show(self, id: str, *, as_of: str | None = None, known_at: str | None = None) -> weft.recall.look.NodeDetails:
+    def show(self, id: str, *, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.look.NodeDetails:
         """Show one node, its relations, and its history."""
 
-    def cite(self, citation: str, *, as_of: str | None = None, known_at: str | None = None) -> weft.recall.cite.Cited:
+    def cite(self, citation: str, *, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.recall.cite.Cited:
         """Print the target of a citation, and whether it still matches."""
 
     def project_context(self, query: str | None = None, *, project: str | None = None, focus: str | None = None) -> weft.recall.priority.ProjectContext:
@@ -335,16 +337,16 @@ class OperationMethods:
     def graph_health(self) -> weft.code.ask.graph_health.GraphHealth:
         """State of the code graph: indexed files, changes since, running jobs."""
 
-    def graph_edges(self, *, rel: str = 'CONTAINS,IMPORTS,DEPENDS_ON,CALLS,EXTENDS,IMPLEMENTS,TESTS', limit: int = 200, after: int = 0, as_of: str | None = None, known_at: str | None = None) -> weft.code.ask.graph_edges.EdgesListed:
+    def graph_edges(self, *, rel: str = 'CONTAINS,IMPORTS,DEPENDS_ON,CALLS,EXTENDS,IMPLEMENTS,TESTS', limit: int = 200, after: int = 0, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.code.ask.graph_edges.EdgesListed:
         """List the relations of this workspace's code: imports, calls, extends, contains, tests."""
 
-    def graph_query(self, query: str, *, mode: Literal['local', 'global', 'hybrid'] = 'local', language: Literal['natural', 'cypher'] = 'natural', limit: int = 10, types: Sequence[str] = ..., as_of: str | None = None, known_at: str | None = None) -> weft.code.ask.graph_query.GraphAnswer:
+    def graph_query(self, query: str, *, mode: Literal['local', 'global', 'hybrid'] = 'local', language: Literal['natural', 'cypher'] = 'natural', limit: int = 10, types: Sequence[str] = ..., as_of: str | date | None = None, known_at: str | date | None = None) -> weft.code.ask.graph_query.GraphAnswer:
         """Find files and symbols by a question in plain words, or get an overview of the code."""
 
-    def find_similar_code(self, element: str, *, threshold: float = 0.6, limit: int = 10, as_of: str | None = None, known_at: str | None = None) -> weft.code.ask.similar_code.SimilarCode:
+    def find_similar_code(self, element: str, *, threshold: float = 0.6, limit: int = 10, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.code.ask.similar_code.SimilarCode:
         """Find functions and classes similar to a symbol, copies first."""
 
-    def community_list(self, *, limit: int = 20, offset: int = 0, as_of: str | None = None, known_at: str | None = None) -> weft.code.communities.show.CommunitiesListed:
+    def community_list(self, *, limit: int = 20, offset: int = 0, as_of: str | date | None = None, known_at: str | date | None = None) -> weft.code.communities.show.CommunitiesListed:
         """List which files of this workspace work together, with a label and a line on each group."""
 
     def index_docs(self, path: str | Path = '') -> weft.ingest.ingest.IngestResult:
@@ -353,22 +355,22 @@ class OperationMethods:
     def search_docs(self, query: str = '', *, symbol: str = '', limit: int = 5) -> weft.code.ask.docs.DocsFound:
         """Find passages of this workspace's documents, by a question or by a symbol that they name."""
 
-    def diff_since(self, since: str, *, types: Sequence[str] = ..., limit: int = 100) -> weft.code.ask.diff.CodeChanged:
+    def diff_since(self, since: str | date, *, types: Sequence[str] = ..., limit: int = 100) -> weft.code.ask.diff.CodeChanged:
         """List files and symbols changed since a commit, a time, a Tx or an agent's last change."""
 
     def graph_index_commit(self, commit: str) -> weft.code.index.history.CommitIndexed:
         """Read the workspace's source code as it was at a git commit."""
 
-    def record_turns(self, session: str, turns: Sequence[dict[str, Any] | str], *, title: str = '', at: str | None = None, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., request_id: str | None = None, policy: Literal['lazy', 'forensic'] | None = None, produced_by_task_id: str | None = None) -> weft.conversations.record.TurnsRecorded:
+    def record_turns(self, session: str, turns: Sequence[dict[str, Any] | str], *, title: str = '', at: str | date | None = None, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., request_id: str | None = None, policy: Literal['lazy', 'forensic'] | None = None, produced_by_task_id: str | None = None) -> weft.conversations.record.TurnsRecorded:
         """Record a conversation turn by turn."""
 
-    def receive_message(self, session: str, message: str, *, channel: Literal['admin', 'public', 'direct', 'group'] = 'public', history: Sequence[str] = ..., speaker: str = 'user', at: str | None = None, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., policy: Literal['lazy', 'forensic'] | None = None, request_id: str | None = None) -> weft.conversations.receive.ReceiveResult:
+    def receive_message(self, session: str, message: str, *, channel: Literal['admin', 'public', 'direct', 'group'] = 'public', history: Sequence[str] = ..., speaker: str = 'user', at: str | date | None = None, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., policy: Literal['lazy', 'forensic'] | None = None, request_id: str | None = None) -> weft.conversations.receive.ReceiveResult:
         """Record a message from outside, and screen it."""
 
     def ingest_transcript(self, path: str | Path, *, format: Literal['auto', 'claude-code', 'gemini', 'cursor', 'vscode', 'codex', 'claude-export', 'chatgpt', 'slack', 'discord', 'telegram', 'whatsapp', 'open-webui', 'librechat', 'messages', 'captions', 'plain'] = 'auto', session: str | None = None, project: str | None = None, policy: Literal['lazy', 'forensic'] | None = None) -> weft.conversations.import_conversations.TranscriptsIngested:
         """Import a conversation of another program from its file."""
 
-    def import_history(self, client: Literal['claude-code', 'gemini', 'cursor', 'vscode', 'codex'], *, since: str | None = None, project: str | None = None, limit: int = 100000, dry_run: bool = False) -> weft.conversations.import_conversations.TranscriptsIngested:
+    def import_history(self, client: Literal['claude-code', 'gemini', 'cursor', 'vscode', 'codex'], *, since: str | date | None = None, project: str | None = None, limit: int = 100000, dry_run: bool = False) -> weft.conversations.import_conversations.TranscriptsIngested:
         """Import the conversations of a coding agent on this machine."""
 
     def conversation_list(self, *, archived: bool = False, limit: int = 20, offset: int = 0, project: str | None = None, everywhere: bool = False) -> weft.conversations.lists.ConversationsShown:
@@ -383,7 +385,7 @@ class OperationMethods:
     def session_status(self, session: str, *, used_tokens: int | None = None, window_tokens: int | None = None) -> weft.checkout.compaction.session_compact.SessionStatus:
         """Whether a session should be compacted, and its last briefing."""
 
-    def compact(self, purpose: Literal['coding', 'review', 'release', 'security', 'research', 'coordinate'], *, query: str | None = None, since: str | None = None, session: str | None = None, project: str | None = None, output: str | None = None) -> weft.checkout.compaction.compact.Compacted:
+    def compact(self, purpose: Literal['coding', 'review', 'release', 'security', 'research', 'coordinate'], *, query: str | None = None, since: str | date | None = None, session: str | None = None, project: str | None = None, output: str | None = None) -> weft.checkout.compaction.compact.Compacted:
         """Select the memories of a project to read first for a purpose."""
 
     def compaction_show(self, purpose: Literal['coding', 'review', 'release', 'security', 'research', 'coordinate'], *, query: str | None = None, limit: int = 20, project: str | None = None) -> weft.checkout.compaction.compaction_show.Projected:
@@ -410,7 +412,7 @@ class OperationMethods:
     def episode_add(self, type: Literal['OBSERVATION', 'DECISION', 'EDIT', 'TEST_RESULT', 'ERROR', 'REFLECTION', 'LEARNING'], content: str, *, entities: Sequence[str] = ..., task_id: str | None = None, outcome: Literal['success', 'failure', 'partial'] | None = None, metadata: dict[str, Any] = ..., sensitive: bool = False, request_id: str | None = None) -> weft.fleet.episodes.adding.EpisodeAdded:
         """Record what you saw, decided, edited, tested, or an error you met."""
 
-    def episode_recall(self, query: str, *, agent: str | None = None, task_id: str | None = None, types: Sequence[Literal['OBSERVATION', 'DECISION', 'EDIT', 'TEST_RESULT', 'ERROR', 'REFLECTION', 'LEARNING']] = ..., entities: Sequence[str] = ..., since: str | None = None, limit: int = 5, project: str | None = None, everywhere: bool = False) -> weft.fleet.episodes.recall.EpisodesRecalled:
+    def episode_recall(self, query: str, *, agent: str | None = None, task_id: str | None = None, types: Sequence[Literal['OBSERVATION', 'DECISION', 'EDIT', 'TEST_RESULT', 'ERROR', 'REFLECTION', 'LEARNING']] = ..., entities: Sequence[str] = ..., since: str | date | None = None, limit: int = 5, project: str | None = None, everywhere: bool = False) -> weft.fleet.episodes.recall.EpisodesRecalled:
         """Recall what agents saw, decided, edited, tested and learnt, with the reason for each."""
 
     def decision_query(self, query: str, *, affected_files: Sequence[str] = ..., limit: int = 5, project: str | None = None, everywhere: bool = False) -> weft.fleet.episodes.recall.EpisodesRecalled:
@@ -419,13 +421,13 @@ class OperationMethods:
     def reflect(self, *, task_id: str | None = None, agent: str | None = None, limit: int = 20) -> weft.fleet.reflecting.reflect.Reflected:
         """Look through episodes for what repeats itself, and keep what is learnt."""
 
-    def feature_create(self, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '') -> weft.writing.write_contract.WriteResult:
+    def feature_create(self, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '') -> weft.writing.write_contract.WriteResult:
         """Create a feature, which tasks are part of."""
 
-    def task_create(self, title: str, description: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, feature: str | None = None, depends_on: Sequence[str] = ..., priority: Literal['critical', 'high', 'medium', 'low'] | None = None, assignee: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def task_create(self, title: str, description: str = '', *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, feature: str | None = None, depends_on: Sequence[str] = ..., priority: Literal['critical', 'high', 'medium', 'low'] | None = None, assignee: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Create a task, with what it waits for."""
 
-    def plan_save(self, title: str, steps: Sequence[dict[str, Any]], *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', feature: str | None = None) -> weft.fleet.work.creating.PlanSaved:
+    def plan_save(self, title: str, steps: Sequence[dict[str, Any]], *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', feature: str | None = None) -> weft.fleet.work.creating.PlanSaved:
         """Keep a plan: an ordered list of tasks."""
 
     def task_update(self, task: str, status: Literal['open', 'running', 'blocked', 'succeeded', 'failed', 'cancelled', 'pending', 'in_progress', 'completed'] | None = None, *, note: str = '', outputs: dict[str, Any] = ..., assignee: str | None = None, priority: Literal['critical', 'high', 'medium', 'low'] | None = None, depends_on: Sequence[str] = ..., request_id: str | None = None) -> weft.fleet.work.updating.TaskUpdated:
@@ -455,7 +457,7 @@ class OperationMethods:
     def finding_list(self, *, status: Literal['pending', 'accepted', 'rejected', 'promoted'] | None = None, limit: int = 20) -> weft.fleet.findings.FindingsListed:
         """List what workers found, with state and proof."""
 
-    def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def work_create(self, kind: str, title: str, *, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., sensitive: bool = False, level: Literal['project', 'global'] = 'project', project: str | None = None, focus: str | None = None, keywords: Sequence[str] = ..., expires_at: str | date | None = None, importance: float | None = None, purpose: str | None = None, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None, description: str = '', inputs: dict[str, Any] = ..., conversation: str | None = None) -> weft.writing.write_contract.WriteResult:
         """Open a task of a workflow, to which its products are joined."""
 
     def work_update(self, id: str, *, status: Literal['open', 'running', 'blocked'] | None = None, note: str = '', outputs: dict[str, Any] = ..., request_id: str | None = None) -> weft.writing.write_contract.WriteResult:
@@ -488,13 +490,13 @@ class OperationMethods:
     def log_import(self, path: str | Path) -> weft.append.import_log.ImportResult:
         """Import an exported log."""
 
-    def tool_calls(self, operation: str | None = None, *, session: str | None = None, last_session: bool = False, conversation: str | None = None, agent: str | None = None, errors: bool = False, since: str | None = None, until: str | None = None, before: str = '', limit: int = 20) -> weft.access.audit.ToolCallsShown:
+    def tool_calls(self, operation: str | None = None, *, session: str | None = None, last_session: bool = False, conversation: str | None = None, agent: str | None = None, errors: bool = False, since: str | date | None = None, until: str | date | None = None, before: str = '', limit: int = 20) -> weft.access.audit.ToolCallsShown:
         """Show which operations were called, when, by whom and how they ended."""
 
     def rebuild(self) -> weft.upkeep.store.Rebuilt:
         """Rebuild graph and text index from the log."""
 
-    def diff(self, since: str | None = None, *, agent: str | None = None, everywhere: bool = False, limit: int = 50) -> weft.upkeep.store.Changed:
+    def diff(self, since: str | date | None = None, *, agent: str | None = None, everywhere: bool = False, limit: int = 50) -> weft.upkeep.store.Changed:
         """Show what changed since a time, a transaction or a git commit."""
 
     def stats(self) -> weft.upkeep.store.Stats:
@@ -539,13 +541,13 @@ class OperationMethods:
     def context_pack(self, task: str, *, task_id: str | None = None, budget: int = 1200, include_decisions: bool = True, include_episodes: bool = True, include_learnings: bool = True, claim: bool = False) -> weft.context.code_pack.ContextPack:
         """Brief for work on code: where to start, the symbols that matter, their callers and decisions."""
 
-    def semantic_slice(self, symbol: str = '', *, file: str = '', query: str = '', context: Literal['signature', 'body', 'with-deps', 'full'] = 'body', as_of: str | None = None) -> weft.code.ask.semantic_slice.SliceShown:
+    def semantic_slice(self, symbol: str = '', *, file: str = '', query: str = '', context: Literal['signature', 'body', 'with-deps', 'full'] = 'body', as_of: str | date | None = None) -> weft.code.ask.semantic_slice.SliceShown:
         """Read the exact lines of a symbol, optionally with callers, callees and decisions."""
 
-    def code_explain(self, element: str, *, depth: int = 1, as_of: str | None = None) -> weft.code.ask.explain.CodeExplained:
+    def code_explain(self, element: str, *, depth: int = 1, as_of: str | date | None = None) -> weft.code.ask.explain.CodeExplained:
         """Explain a symbol or a file: kind, place, callers, callees, tests, bases, history."""
 
-    def impact_analyze(self, *, files: Sequence[str] = ..., symbols: Sequence[str] = ..., since: str | None = None, depth: int = 3) -> weft.code.ask.impact.ImpactAnalyzed:
+    def impact_analyze(self, *, files: Sequence[str] = ..., symbols: Sequence[str] = ..., since: str | date | None = None, depth: int = 3) -> weft.code.ask.impact.ImpactAnalyzed:
         """List what a change to files or symbols may break: dependants near and far, and tests."""
 
     def key_new(self, name: str | None = None) -> weft.upkeep.keys.KeyMade:

@@ -120,7 +120,7 @@ def show_hits(
             within=within.get(candidate.node.id, ()),
             marks=candidate.marks,
             why=candidate.sources if explain else (),
-            seen=candidate.seen if explain or any(each.view != "semantic" for each in candidate.seen) else (),
+            seen=candidate.seen if explain else (),
         )
         for candidate in ranked
     )

@@ -105,8 +105,8 @@ def read_input(operation: Operation, given: dict[str, Any]) -> Struct:
         msgspec.json.encode(made)  # text that is not UTF-8 can be neither stored nor compared
     except UnicodeEncodeError as problem:
         raise Invalid(
-            f"{operation.name}: an argument holds a lone surrogate, which is not text",
-            hint="decode the source with errors='replace' before sending it",
+            f"{operation.name}: an argument is not valid UTF-8: it holds a lone surrogate",
+            hint="convert the text to UTF-8 before sending it",
         ) from problem
     except msgspec.ValidationError as problem:
         hint = choices(operation.input, str(problem)) or f"see `{operation.command} --help`"

@@ -63,8 +63,6 @@ def pending_list(ctx: CallContext, given: PendingList) -> PendingShownAll:
     held = sum(1 for entry in held_conversations(ctx.outbox) if may_see(ctx, entry))
     if held:
         notes += (_held_line(held),)
-    elif not waiting and not refused:
-        notes += ("no writes are waiting",)
     return PendingShownAll(
         waiting=_shown(waiting[: given.limit]), refused=_shown(refused[: given.limit]), held=held, notes=notes
     )

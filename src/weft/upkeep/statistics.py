@@ -12,6 +12,7 @@ from weft.core.types import NOW, Find
 from weft.fleet.alerts import active_alerts
 from weft.runtime.call_context import CallContext
 from weft.runtime.operation import Operation
+from weft.upkeep.store import counted
 
 MAX_COUNTED: Final = 1_000  # upper bound of a count
 
@@ -41,7 +42,7 @@ class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def get_statistics(ctx: CallContext, given: StatisticsInput) -> Statistics:
     """Counts nodes by view and kind, and everything that waits for a decision. `weft stats` describes the store."""
-    store = ctx.store.stats(ctx.viewer)
+    store = counted(ctx)
     kinds = {each.kind: each.nodes for each in ctx.store.indexes(ctx.viewer)}
     named = frozenset[str]().union(*VIEWS.values())
     views = {view: sum(kinds.get(kind, 0) for kind in members) for view, members in VIEWS.items()}

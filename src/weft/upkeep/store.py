@@ -170,12 +170,18 @@ class Stats(Struct, frozen=True, kw_only=True):
 
 def stats(ctx: CallContext, given: StatsInput) -> Stats:
     """Counts nodes, edges, events and bytes, and lists the kinds and properties that can be searched."""
-    counted, vectors = ctx.store.stats(ctx.viewer), None
-    if is_operator(ctx.writer.actor, ctx.viewer):  # the size includes what others store
-        viewer = ctx.operator("see how large the store is")
-        counted = replace(counted, bytes_on_disk=ctx.store.stats(viewer).bytes_on_disk)
-        vectors = vector_counts(ctx, viewer)
-    return Stats(store=counted, kinds=ctx.store.indexes(ctx.viewer), vectors=vectors)
+    operator = is_operator(ctx.writer.actor, ctx.viewer)
+    vectors = vector_counts(ctx, ctx.operator("count vectors")) if operator else None
+    return Stats(store=counted(ctx), kinds=ctx.store.indexes(ctx.viewer), vectors=vectors)
+
+
+def counted(ctx: CallContext) -> StoreStats:
+    """Counts of what the caller may see; for an operator events, sessions and bytes are those of the whole log."""
+    own = ctx.store.stats(ctx.viewer)
+    if not is_operator(ctx.writer.actor, ctx.viewer):
+        return own
+    whole = ctx.store.stats(ctx.operator("see how large the store is"))
+    return replace(own, events=whole.events, sessions=whole.sessions, bytes_on_disk=whole.bytes_on_disk)
 
 
 class Backup(Struct, frozen=True, kw_only=True):

@@ -125,7 +125,10 @@ class ListProposals(Struct, frozen=True, kw_only=True):
 
 
 class ProposalShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A proposal: the current value, the proposed one, and the sources and texts of both."""
+    """A proposal: the current value, the proposed one, and the sources and texts of both.
+
+    `holds_now` is a value that replaced `stands` after the proposal was made; `begins` is since when `proposed` holds.
+    """
 
     id: str
     status: str
@@ -142,6 +145,8 @@ class ProposalShown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source_text: str = ""
     stands_text: str = ""
     stands_since: str = ""
+    holds_now: str = ""
+    begins: str = ""
     confidence: float | None = None
     reason: str = ""
 
@@ -160,11 +165,12 @@ def proposal_list(ctx: CallContext, given: ListProposals) -> ProposalList:
     does not.
     """
     nodes = (_proposal(ctx, given.id),) if given.id is not None else _proposals(ctx, given)
+    holding = {node.id: _holding(ctx, node) for node in nodes if node.props.get("status") == PENDING}
     named = [str(node.props[name]) for node in nodes for name in ("source", "old_fact") if name in node.props]
     sides = {node.id: node for node in ctx.store.nodes(ctx.viewer, NOW, named)} if named else {}
     citations = ctx.store.citations(ctx.viewer, [node.event for node in (*nodes, *sides.values())])
-    shown = tuple(_shown(node, sides, citations) for node in nodes)
-    return ProposalList(proposals=shown, notes=() if shown else ("there are no such proposals",))
+    shown = tuple(_shown(node, sides, citations, holding.get(node.id, "")) for node in nodes)
+    return ProposalList(proposals=shown)
 
 
 def _proposals(ctx: CallContext, given: ListProposals) -> tuple[NodeVersion, ...]:
@@ -173,7 +179,20 @@ def _proposals(ctx: CallContext, given: ListProposals) -> tuple[NodeVersion, ...
     return ctx.store.find(ctx.viewer, NOW, find, limit=given.limit).nodes
 
 
-def _shown(node: NodeVersion, sides: Mapping[str, NodeVersion], citations: Mapping[int, str]) -> ProposalShown:
+def _holding(ctx: CallContext, node: NodeVersion) -> str:
+    """The value that holds by now in the slot of a proposal, where it is another than the one it contradicts."""
+    if "slot" not in node.props:
+        return ""
+    found = ctx.store.current_in_slot(
+        ctx.viewer, shared_slot(str(node.props["slot"]), node.guard), after=ctx.clock.now_us(), limit=1
+    )
+    values = [str(row.props.get("object", "")) for row in found if row.id != node.props.get("old_fact")]
+    return values[0] if values else ""
+
+
+def _shown(
+    node: NodeVersion, sides: Mapping[str, NodeVersion], citations: Mapping[int, str], holding: str
+) -> ProposalShown:
     """A proposal with what still exists of both sides."""
     props = node.props
     source, old = sides.get(str(props.get("source"))), sides.get(str(props.get("old_fact")))
@@ -193,6 +212,8 @@ def _shown(node: NodeVersion, sides: Mapping[str, NodeVersion], citations: Mappi
         source_text="" if source is None else source.text[:MAX_TOLD],
         stands_text="" if old is None else old.text[:MAX_TOLD],
         stands_since="" if old is None else to_iso(old.interval.valid_from),
+        holds_now=holding,
+        begins=str(props.get("begins", "")),
         confidence=props.get("confidence"),
         reason=str(props.get("reason", "")),
     )

@@ -211,7 +211,8 @@ def _planned(ctx: CallContext, given: Remember) -> PlannedMemory:
     notes = out.notes
     if gated is not None and gated.gate.tag == "redundant" and gated.nearest is not None:
         drafts += (reinforcement(ctx, gated.nearest, "surfaced", record=f"{node_id}:repeats"),)
-        notes += (f"it repeats {gated.nearest.id}, which ranks a little higher now",)
+        cited = ctx.store.citations(ctx.viewer, [gated.nearest.event]).get(gated.nearest.event, gated.nearest.id)
+        notes += (f"it repeats {cited}, which ranks a little higher now",)
     return PlannedMemory(
         id=node_id,
         drafts=drafts,

@@ -154,7 +154,7 @@ def test_a_proposal_is_listed_shown_and_reviewed(desk: Desk) -> None:
     assert "current: Oslo · since" in one
     assert "confidence 30%" in one
     assert desk("proposal-review", name, "reject", "--reason", "hearsay").exit_code == 0
-    assert "there are no such proposals" in desk("proposal-list").stdout
+    assert "No proposals found." in desk("proposal-list").stdout
     shown = desk("proposal-list", name).stdout
     assert "rejected" in shown
     assert "hearsay" in shown

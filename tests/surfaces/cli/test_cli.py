@@ -367,7 +367,7 @@ def test_every_command_prints_something_for_people(cli: Cli) -> None:
         ("doctor",): "ok      log          5 events in 5 commits, all hashes match",
         ("config",): "WEFT_ACCOUNT",
         ("reindex",): "no embedder is configured",
-        ("pending-list",): "note: no writes are waiting",
+        ("pending-list",): "No waiting writes found.",
         ("deliver-pending",): "0 writes delivered, 0 still in the outbox",
         ("project-context",): "to know of project ferry",
         ("init", "raft"): "project raft",

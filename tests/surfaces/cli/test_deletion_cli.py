@@ -33,7 +33,7 @@ def test_a_file_is_deleted_listed_restored_and_read_again(cli: Cli) -> None:
     assert "red crane" in cli("recall", "red crane").stdout
     cli("delete", "docks.md")
     assert told(cli, "ingest", "docks.md")["revived"] == 1
-    assert "nothing is deleted" in cli("deletion-list").stdout
+    assert "No deletions found." in cli("deletion-list").stdout
 
 
 def test_erasing_says_how_to_go_on_and_what_went(cli: Cli) -> None:

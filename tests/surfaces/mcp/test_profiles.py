@@ -128,6 +128,20 @@ def test_recall_is_a_context_within_it_with_its_sources(harbour: weft.Memory) ->
     assert whole.envelope.data is not None
     assert whole.envelope.profile == "default"
     assert len(whole.envelope.data["hits"]) == 10
+    row = whole.envelope.data["hits"][0]
+    assert {"id", "kind", "text", "citation", "valid_from"} <= row["node"].keys()
+    assert not row["node"].keys() & {"recorded_at", "project", "scope", "views"}
+    assert "seen" not in row
+    full = told(harbour, "recall", "debug", query="why is quay 3 repaired?", explain=True)
+    assert full.envelope.data is not None
+    assert full.envelope.data["hits"][0]["seen"]
+    assert {"recorded_at", "project", "scope"} <= full.envelope.data["hits"][0]["node"].keys()
+
+
+@pytest.mark.parametrize("tool", ["recall", "memory_checkout"])
+def test_data_is_not_much_longer_than_the_text_beside_it(harbour: weft.Memory, tool: str) -> None:
+    answer = told(harbour, tool, None, query="why is quay 3 repaired?")
+    assert len(msgspec.json.encode(answer.envelope)) < 2.5 * len(answer.text)
 
 
 def test_debug_holds_what_the_default_leaves_out_and_not_more_than_any_answer_may(tmp_path: Path) -> None:

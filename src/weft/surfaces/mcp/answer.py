@@ -32,6 +32,7 @@ NOTES_SHARE: Final = 5  # of a profile's tokens, notes may take so many times le
 SUMMARY_CHARACTERS: Final = 240
 MAX_ROUNDS: Final = 12
 UNSAID: Final = "default"  # what an envelope calls the profile of those that gave none
+STORAGE: Final = frozenset({"recorded_at", "project", "scope", "views"})  # of a node in a list: `show` tells them
 ROOM_FOR_COUNT: Final = 99_999  # stands for the estimate until that is known
 
 # What to do about an error that gives no hint itself.
@@ -93,7 +94,7 @@ def success(
     whole: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(output))
     notes = tuple(map(wording, whole.pop("notes", ())))
     if profile is None or PROFILE_TOKENS[profile] is None:
-        return _fitted(output, whole, notes, profile)
+        return _fitted(output, whole, notes, profile, operation)
     try:
         return _shaped(output, whole, notes, profile, operation)
     except OverBudget:
@@ -129,7 +130,9 @@ def _failure(message: str, hint: str, code: str, profile: Profile | None) -> Too
 # Without a profile, and for debugging
 
 
-def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile | None) -> ToolAnswer:
+def _fitted(
+    output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profile: Profile | None, operation: Operation | None
+) -> ToolAnswer:
     """Fits a bound that few answers reach by cutting long texts."""
     rows = "hits" in whole
     texts = {name: whole.pop(name) for name in TEXTS if name in whole}
@@ -141,6 +144,7 @@ def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profi
     # Hits say by themselves what a context says of them; elsewhere the words are the answer, and stay whole.
     kept = {} if rows or size(texts) > room - ENVELOPE_CHARACTERS else texts
     room -= size(kept)
+    told = operation.told if operation is not None and kept else ()
     for _ in range(MAX_ROUNDS):
         data, cuts = fit(whole, room, within)
         text, summary = _words(msgspec.convert(data | texts, type(output)), notes + cuts)
@@ -149,13 +153,30 @@ def _fitted(output: Struct, whole: dict[str, Any], notes: tuple[str, ...], profi
             summary=summary,
             profile=profile or UNSAID,
             token_estimate=ROOM_FOR_COUNT,
-            data=data | kept,
+            data=(data if profile else _brief(data, told)) | kept,
             notes=notes + cuts,
         )
         if max(len(text), size(envelope)) <= most and (profile or count_tokens(text) <= tokens):
             break
         room = room * 2 // 3  # quoting many short lines takes more than the data itself
     return _priced(ToolAnswer(text=text, envelope=envelope))
+
+
+def _brief(data: dict[str, Any], told: tuple[str, ...]) -> dict[str, Any]:
+    """Data for a model: without what a text beside it tells, and rows without the details of their storage."""
+    return {
+        name: [_brief_row(row) for row in held] if isinstance(held, list) else held
+        for name, held in data.items()
+        if name not in told
+    }
+
+
+def _brief_row(row: Any) -> Any:
+    if not isinstance(row, dict):
+        return row
+    if "recorded_at" in row and "citation" in row:
+        return {name: held for name, held in row.items() if name not in STORAGE}
+    return {name: _brief_row(held) for name, held in row.items()}
 
 
 # With a profile

@@ -24,7 +24,7 @@ from weft.operations import operation as operation_of
 from weft.runtime.call_context import CallContext
 from weft.runtime.operation import Operation
 from weft.surfaces.mcp.profiles import SAID
-from weft.surfaces.mcp.tools import describe, description, input_schema, output_schema, whole_input
+from weft.surfaces.mcp.tools import describe, description, input_schema, output_schema, title, whole_input
 from weft.surfaces.toolsets import CORE, FIND_TOOL, Offer, lines, nearest
 from weft.text.lexical import stems
 
@@ -123,6 +123,7 @@ def tools_of(offered: Offer) -> list[Tool]:
     schema["properties"]["data"] = {"type": "object"}  # of a call, it is the answer of the tool that was called
     made = Tool(
         name=finder.name,
+        title=title(finder),
         description=finder.description,
         input_schema=input_schema(finder),
         output_schema=schema,

@@ -31,6 +31,7 @@ def describe(operation: Operation, offered: Offer) -> Tool:
     reads = operation.effect == "read"
     return Tool(
         name=operation.name,
+        title=title(operation),
         description=description(operation, offered),
         input_schema=input_schema(operation),
         output_schema=output_schema(operation),
@@ -42,6 +43,11 @@ def describe(operation: Operation, offered: Offer) -> Tool:
         ),
         _meta={"anthropic/alwaysLoad": True} if operation.eager else None,
     )
+
+
+def title(operation: Operation) -> str:
+    """The name of a tool for people: `memory_checkout` is Memory checkout."""
+    return operation.name.replace("_", " ").capitalize()
 
 
 def description(operation: Operation, offered: Offer) -> str:

@@ -83,12 +83,13 @@ def _proposal(p: TextPage, each: ProposalShown) -> None:
     sure = f"confidence {each.confidence:.0%}" if each.confidence is not None else ""
     status = p.paint(each.status, STATUSES.get(each.status, ""))
     p.block(facts(f"{status} {p.name(each.id)}", about, sure))
-    since = f"since {day(each.stands_since)}" if each.stands_since else "no longer"
+    since = f"since {day(each.stands_since)}" if each.stands_since and not each.holds_now else "no longer"
+    since += f", now {p.words(each.holds_now)}" if each.holds_now else ""
     p.lines(facts(f"current: {p.words(each.stands)}", since, p.dim(flat(each.old_citation))))
     if each.stands_text:
         p.quote(each.stands_text, short=True)
     source = p.dim(flat(each.source_citation or each.citation))
-    p.lines(facts(f"proposed: {p.words(each.proposed)}", day(each.proposed_at), source))
+    p.lines(facts(f"proposed: {p.words(each.proposed)}", f"since {day(each.begins or each.proposed_at)}", source))
     if each.source_text:
         p.quote(each.source_text, short=True)
     p.lines(p.reason(each.reason))

@@ -81,7 +81,7 @@ def current_node(ctx: CallContext, written: str) -> NodeVersion:
 def node_not_found(written: str) -> NotFound:
     """The error for a node that does not exist, was deleted, or is not visible to the caller."""
     return NotFound(
-        f"there is no node {written[:80]!r} that you may see and that is not deleted",
+        f"there is no node {written[:80]!r} that you may see; it may be deleted already",
         hint="`weft recall` finds nodes and gives their ids; `weft deletion-list` lists what was deleted",
     )
 
