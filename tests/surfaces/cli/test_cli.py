@@ -67,7 +67,7 @@ def test_bytes_that_are_no_text_are_refused(cli: Cli) -> None:
     cli("remember", "words")
     done = cli.real("recall", b"caf\xe9".decode("utf-8", "surrogateescape"))
     assert done.code == 2
-    assert "not text" in done.err
+    assert "not valid UTF-8" in done.err
     assert TRACEBACK not in done.err
 
 
