@@ -31,7 +31,13 @@ class Forget(Struct, frozen=True, kw_only=True):
     produced_by_task_id: ProducedBy = None
 
 
-def forget(ctx: CallContext, given: Forget) -> WriteResult:
+class Forgotten(WriteResult, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome: with `undone` the memory is in view again."""
+
+    undone: bool = False
+
+
+def forget(ctx: CallContext, given: Forget) -> Forgotten:
     """Removes a memory from view, at every point in time. With --undo it comes back.
 
     The log keeps it: this is no erasure. If a memory is true but was not useful, use `weft memory-feedback` instead.
@@ -44,7 +50,7 @@ def forget(ctx: CallContext, given: Forget) -> WriteResult:
         if given.request_id is None:
             raise
         again = repeated_deletion(ctx, Delete(target=given.id, reason=given.reason, request_id=given.request_id))
-        return WriteResult(status=again.status, id=again.id, citation=again.citation, notes=again.notes)
+        return Forgotten(status=again.status, id=again.id, citation=again.citation, notes=again.notes)
     if node.kind in RECORD_KINDS:
         raise Invalid(f"weft keeps {node.kind} records itself", hint="forget the memory that the record is about")
     if node.kind in WHOLES:
@@ -58,14 +64,14 @@ def forget(ctx: CallContext, given: Forget) -> WriteResult:
     notes = (f"`weft forget {node.id} --undo` brings it back", *extracted, *stays, *stale.notes)
     with hidden_as_missing(given.id):
         done = write_deletion(ctx, nodes, stale, reason=given.reason, request_id=given.request_id)
-    return result_of(WriteResult(status="saved", id=node.id, notes=notes), done)
+    return result_of(Forgotten(status="saved", id=node.id, notes=notes), done)
 
 
-def _undo(ctx: CallContext, given: Forget) -> WriteResult:
+def _undo(ctx: CallContext, given: Forget) -> Forgotten:
     """Brings back what was forgotten, with all that was removed with it."""
     if (node := deleted_node(ctx, given.id)) is not None:
         done = restore_node(ctx, node, reason=given.reason)
-        return WriteResult(status=done.status, id=node.id, citation=done.citation, notes=done.notes)
+        return Forgotten(status=done.status, id=node.id, citation=done.citation, notes=done.notes, undone=True)
     try:
         node = current_node(ctx, given.id)
     except NotFound as problem:
@@ -73,7 +79,7 @@ def _undo(ctx: CallContext, given: Forget) -> WriteResult:
             f"nothing that was forgotten and that you may see has the id or citation {given.id[:80]!r}",
             hint="`weft deletion-list` lists what was deleted, with ids",
         ) from problem
-    return WriteResult(status="duplicate_skip", id=node.id, notes=("it is not forgotten: nothing to undo",))
+    return Forgotten(status="duplicate_skip", id=node.id, notes=("it is not forgotten",), undone=True)
 
 
 OPERATIONS = (
@@ -81,7 +87,7 @@ OPERATIONS = (
         name="forget",
         summary="remove a memory from view, or bring it back",
         input=Forget,
-        output=WriteResult,
+        output=Forgotten,
         effect="destructive",
         toolset="memory",
         run=forget,

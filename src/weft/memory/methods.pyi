@@ -37,6 +37,7 @@ import weft.conversations.record
 import weft.conversations.screen
 import weft.erasure.carry_out
 import weft.erasure.delete
+import weft.erasure.forget
 import weft.fleet.alerts
 import weft.fleet.claiming
 import weft.fleet.episodes.adding
@@ -211,7 +212,7 @@ class OperationMethods:
     def memory_invalidate(self, id: str, *, at: str | date | None = None, reason: str = '', request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
         """End a memory: it is no longer true from a given time on."""
 
-    def forget(self, id: str, *, reason: str = '', undo: bool = False, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
+    def forget(self, id: str, *, reason: str = '', undo: bool = False, request_id: str | None = None, governance_token: str | None = None, produced_by_task_id: str | None = None) -> weft.erasure.forget.Forgotten:
         """Remove a memory from view, or bring it back."""
 
     def delete(self, target: str, *, reason: str = '', request_id: str | None = None, governance_token: str | None = None) -> weft.erasure.delete.DeletionResult:

@@ -16,6 +16,7 @@ from weft.recall.answer_limits import bounded
 from weft.recall.chosen_fields import Fields, narrowed
 from weft.recall.receipts import KIND as RECEIPT
 from weft.recall.show_values import NodeShown, flagged, show_nodes
+from weft.recall.what_became import reason_of
 from weft.retrieval.citations.document_parts import beside
 from weft.retrieval.citations.resolve import resolve
 from weft.runtime.call_context import CallContext
@@ -108,13 +109,14 @@ class MadeBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NodeDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A node, its relations, all its versions, and the tasks that made it, in order.
 
-    `earlier` are the former values of its facts, or of the fact that it is. Of a chunk of a document, `previous` and
-    `next` are the ids of the neighbouring chunks.
+    `reason` is why the present version was written. `earlier` are the former values of its facts, or of the fact that
+    it is. Of a chunk of a document, `previous` and `next` are the ids of the neighbouring chunks.
     """
 
     node: NodeShown | None
     edges: tuple[RelationShown, ...]
     history: tuple[NodeShown, ...]
+    reason: str = ""
     earlier: tuple[NodeShown, ...] = ()
     made_by: tuple[MadeBy, ...] = ()
     previous: str = ""
@@ -145,6 +147,7 @@ def show(ctx: CallContext, given: Show) -> NodeDetails:
         history=versions,
         earlier=show_nodes(ctx, _earlier(ctx, [*current, *(step.node for step in steps)], node_id, when)),
         made_by=_made_by(ctx, node_id),
+        reason=reason_of(ctx, current[0]) if current and len(versions) > 1 else "",
         previous=before,
         next=after,
         notes=(*notes, *remark([(node_id, [flag for each in versions for flag in each.flags])])),

@@ -56,6 +56,11 @@ def _taken_back(node: NodeVersion) -> Since:
     return Since(how="withdrawn", at=to_iso(node.retired_at or node.recorded_at))
 
 
+def reason_of(ctx: CallContext, node: NodeVersion) -> str:
+    """Why this version was written, as its event says, if the asker may read that."""
+    return _corrected(ctx, node).reason
+
+
 def _corrected(ctx: CallContext, node: NodeVersion) -> Since:
     """With the reason that the event gives, if the asker may read it."""
     citation = ctx.store.citations(ctx.viewer, [node.event]).get(node.event, "")

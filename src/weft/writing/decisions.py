@@ -266,15 +266,15 @@ def _duplicate(ctx: CallContext, verdict: DedupVerdict) -> WriteResult:
     if (newer := verdict.newer) is not None:
         notes = (
             f"nothing was written: it was superseded by {newer.id} ({newer.name[:80]}). To decide it again, repeat the"
-            f" call with supersedes {newer.id}",
+            f" call with --supersedes {newer.id}",
         )
     return WriteResult(status="duplicate_skip", id=node.id, citation=citation, notes=notes)
 
 
 def _to_review(verdict: DedupVerdict) -> WriteResult:
     note = (
-        "nothing was written: there are similar decisions. Repeat the call with supersedes (such as"
-        f" {verdict.alike[0].id}) if it replaces one of them, or with decision new if it is another decision"
+        "nothing was written: there are similar decisions. Repeat the call with --supersedes (such as"
+        f" {verdict.alike[0].id}) if it replaces one of them, or with --decision new if it is another decision"
     )
     return WriteResult(status="manual_review", candidates=verdict.alike, notes=(note,))
 

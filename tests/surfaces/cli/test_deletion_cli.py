@@ -96,3 +96,13 @@ def test_a_project_is_cleared_and_comes_back(cli: Cli) -> None:
     assert cli("clear-graph", "--undo").exit_code == 0
     assert "mill" in cli("recall", "mill").stdout
     assert "nothing is due" in cli("purge").stdout
+
+
+def test_what_forget_does_is_said_and_why_a_memory_was_corrected(cli: Cli) -> None:
+    cli("remember", "The key rotates every 90 days.")
+    cited = json.loads(cli("recent", "--json").stdout)["nodes"][0]["citation"]
+    cli("correct", cited, "The key rotates every 60 days.", "--reason", "misread the portal")
+    assert "because misread the portal" in cli("show", cited).stdout
+    assert cli("forget", cited).stdout.startswith("Removed from view.")
+    assert cli("forget", cited, "--undo").stdout.startswith("Brought back into view.")
+    assert cli("forget", cited, "--undo").stdout.startswith("It is in view.")

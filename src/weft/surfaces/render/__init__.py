@@ -113,6 +113,7 @@ RENDERERS: Final[dict[str, str]] = {
     "ReceiveResult": "ingest.received",
     "Reindexed": "store.reindexed",
     "WriteResult": "nodes.remembered",
+    "Forgotten": "nodes.forgotten",
     "ReportsListed": "work.reports_listed",
     "ReportsRead": "work.reports_read",
     "RetrievalBenched": "store.retrieval_benched",

@@ -11,6 +11,7 @@ from weft.surfaces.render.page import TextPage, arrow, as_json, counted, day, fa
 from weft.text.one_line import flat
 
 if TYPE_CHECKING:
+    from weft.erasure.forget import Forgotten
     from weft.recall.cite import Cited
     from weft.recall.look import MadeBy, NodeDetails, NodeList
     from weft.recall.request import Hit
@@ -80,6 +81,7 @@ def shown(p: TextPage, answer: NodeDetails) -> None:
     says(p, last, short=False)
     where = f"project {p.name(last.project)}" if last.project else "all projects"
     p.lines(p.dim(facts(f"id {p.name(last.id)}", where, f"scope {last.scope}" if last.scope else "")))
+    p.lines(p.reason(answer.reason))
     if last.props:
         p.lines(p.dim(f"properties {p.words(as_json(last.props), 2_000)}"))
     for way, other in (("before it", answer.previous), ("after it", answer.next)):
@@ -159,6 +161,16 @@ def became(p: TextPage, since: Since) -> None:
 def erased(at: str | None, by: str | None) -> str:
     """What there is to say of an event that was erased."""
     return f"(erased {minute(at)} by {one_line(by or '')})" if at else "(erased)"
+
+
+def forgotten(p: TextPage, answer: Forgotten) -> None:
+    """That a memory is out of view, or in view again."""
+    if answer.status in ("failed", "blocked_scope"):
+        p.say(p.paint("Not written.", "red"))  # the notes say why
+    elif answer.undone:
+        p.say("It is in view." if answer.status == "duplicate_skip" else p.paint("Brought back into view.", "green"))
+    else:
+        p.say(p.paint("Removed from view.", "green"))
 
 
 def remembered(p: TextPage, answer: WriteResult) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ from weft.writing.write_contract import WriteResult
 # Read from files and transcripts: they repeat their source and change with it.
 READ_KINDS: Final = frozenset({"Document", "Section", "Chunk", "Message", "Session", "Conversation"}) | VIEWS["code"]
 MAX_VERSIONS: Final = 1_000  # of one node that are searched for a current one
+Result = TypeVar("Result", bound=WriteResult)
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
@@ -165,7 +166,7 @@ def node_fence(node: NodeVersion, pos: int) -> Fence:
     return Fence(pos=pos, slots=tuple({node.slot, node.id}))
 
 
-def result_of(decided: WriteResult, done: Committed | None) -> WriteResult:
+def result_of(decided: Result, done: Committed | None) -> Result:
     """The decided result with the outcome of its commit."""
     if done is None:
         return decided
