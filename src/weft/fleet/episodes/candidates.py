@@ -81,7 +81,8 @@ def _by_meaning(
 ) -> tuple[dict[str, NodeVersion], dict[str, float], tuple[str, ...]]:
     """The nearest that fit, with their cosines. Filters that leave few are given more to choose from."""
     found: dict[str, NodeVersion] = {}
-    for most in (NEAREST, MANY_NEAREST):
+    narrow = wanted.agent is not None or wanted.task is not None or wanted.since is not None
+    for most in (MANY_NEAREST,) if narrow else (NEAREST, MANY_NEAREST):
         matches = ctx.store.search_vector(ctx.viewer, when, query, limit=most)
         cosines = {hit.node.id: max(0.0, hit.cosine) for hit in matches.hits}
         found = {node.id: node for node in _read(ctx, when, list(cosines)) if _fits(node, wanted)}
