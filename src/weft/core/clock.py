@@ -69,5 +69,5 @@ def parse_instant(text: str, *, field: str = "time") -> int:
         told = "" if "isoformat" in str(problem) else f" ({problem!s:.80})"
         raise Invalid(
             f"{field} is not a moment in time: {text[:60]!r}{told}",
-            hint="write 2026-05-08 or 2026-05-08T09:30:00Z",
+            hint="write 2026-05-08, 2026-05-08T09:30:00Z, yesterday or last Friday",
         ) from problem

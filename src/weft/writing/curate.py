@@ -141,7 +141,8 @@ def _must_be_memory(node: NodeVersion, to: str) -> None:
     if ("source" in node.props and "line" in node.props) or node.kind in STRUCTURAL_KINDS:
         raise Invalid(
             f"{node.id[:80]!r} is a {node.kind}, which is replaced when its source is read again",
-            hint=f"{to} a memory of it",
+            hint=f"{to} a memory of it"
+            + ("; `weft ingest PATH --agents NAME` tags a document with its parts" if to == "tag" else ""),
         )
 
 

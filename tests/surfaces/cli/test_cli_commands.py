@@ -206,3 +206,23 @@ def test_a_text_comes_from_standard_input_in_place_of_a_dash(cli: Cli) -> None:
     assert (empty.code, "standard input is empty" in empty.err) == (2, True)
     broken = cli.real("remember", "-", stdin=b"\xff\xfe")
     assert (broken.code, "not UTF-8" in broken.err) == (2, True)
+
+
+def test_items_come_from_a_file_of_json(cli: Cli) -> None:
+    items = cli.root / "items.json"
+    items.write_text('[{"title": "Use oars", "rationale": "no wind"}]')
+    assert answer(cli, "save-decisions", "--items", f"@{items}")["status"] == "saved"
+    missing = cli("save-decisions", "--items", "@nowhere.json")
+    assert missing.exit_code == 2
+    assert "--items: the file cannot be read" in missing.stderr
+    assert "@file.json" in cli("save-decisions", "--items", "oars").stderr
+
+
+def test_a_document_is_shown_by_its_path_and_tagged_as_its_hint_says(cli: Cli) -> None:
+    (cli.root / "docs").mkdir()
+    (cli.root / "docs" / "piers.md").write_text("# Piers\nThe pier is long.\n")
+    cli("ingest", "docs")
+    assert "Piers" in cli("show", "docs/piers.md").stdout
+    refused = cli("tag", "docs/piers.md", "--agents", "desk")
+    assert "is a Document" in refused.stderr
+    assert "weft ingest PATH --agents NAME" in refused.stderr

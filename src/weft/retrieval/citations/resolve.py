@@ -12,7 +12,7 @@ from weft.runtime.call_context import CallContext
 
 
 def resolve(ctx: CallContext, written: str, when: When) -> str:
-    """A node's id from an id, a citation, or a name that only one node has."""
+    """A node's id from an id, a citation, the path of a document, or a name that only one node has."""
     if written.startswith(("weft://", "file://")):
         citation = parse_citation(written)
         if isinstance(citation, FileCitation):
@@ -22,6 +22,9 @@ def resolve(ctx: CallContext, written: str, when: When) -> str:
             return nodes[-1].id
     if ctx.store.history(ctx.viewer, written, limit=1):
         return written
+    document = f"{ctx.settings.project}/{written}"
+    if ctx.store.history(ctx.viewer, document, limit=1):
+        return document
     found = ctx.store.find(ctx.viewer, when, Find(names=(written,)), limit=MAX_LIMIT).nodes
     found = without_descriptions(tuple(node for node in found if node.kind != MENTION) or found)
     ids = tuple(dict.fromkeys(node.id for node in found))

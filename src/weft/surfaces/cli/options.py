@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import click
@@ -141,12 +142,17 @@ def _of_structs(plain: Any) -> bool:
 
 
 def _json(name: str, written: str, *, like: str) -> Any:
-    """What is written as JSON, such as `like`."""
+    """What is written as JSON, such as `like`, or in a file as `@path`."""
+    flag = name.replace("_", "-")
     try:
+        if written.startswith("@"):
+            written = Path(written[1:]).expanduser().read_text(encoding="utf-8")
         return msgspec.json.decode(written)
     except msgspec.DecodeError as problem:
-        flag = name.replace("_", "-")
-        raise Invalid(f"--{flag} is not JSON: {problem}", hint=f"write --{flag} '{like}', on one line") from problem
+        hint = f"write --{flag} '{like}', on one line, or --{flag} @file.json"
+        raise Invalid(f"--{flag} is not JSON: {problem}", hint=hint) from problem
+    except (OSError, UnicodeDecodeError) as problem:
+        raise Invalid(f"--{flag}: the file cannot be read: {problem!s:.200}", hint="name a file of JSON") from problem
 
 
 def _pairs(name: str, written: tuple[str, ...]) -> dict[str, Any]:
