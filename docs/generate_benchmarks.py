@@ -29,6 +29,7 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 |---|---|
 | `make bench` | append, bulk, rebuild, text search at 100,000 rows, beside a bare durable insert |
 | `python -m benchmarks.latency.scale` | recall, vectors, walks, one-shot answers in large stores |
+| `python -m benchmarks.latency.notes_recall` | recall among 2,000 notes of everyday life: processor time, by stage |
 | `python -m benchmarks.latency.embedding_cost` | ingest and `remember`, beside the embedder alone |
 | `python -m benchmarks.latency.same_answers` | whether recall answers as before a change: ids, scores, contexts |
 | `python -m benchmarks.latency.http_load --workers 2` | calls a second over HTTP: one process, and workers |
@@ -46,6 +47,21 @@ one small machine (two cores, no accelerator) that is never quite idle: ratios w
 | `python -m benchmarks.fleet.contend`, `.recalling` | agents at work: claims, recall ([what](fleet.md#figures)) |
 | `python -m benchmarks.code.oracle_…`, `.rust_oracle` | edges, by judges of each language ([table](code.md)) |
 """
+
+
+STAGES = """
+## Recall by stage, before and after
+
+2,000 notes, everyday questions asked for the first time; milliseconds of processor time, all threads. Both were
+measured one after the other on a machine that others kept busy, which makes each of them slower by about the same.
+Before: exact vector search on threads that wait for each other by spinning, and models as they were exported. Flame
+graphs of today, made by py-spy: [recall](flames/recall.svg), [with the answer judge](flames/recall-judged.svg),
+[remember](flames/remember.svg).
+
+| stage | before | after |
+|---|---|---|
+"""
+COMPARED = ("notes-recall-before", "notes-recall")
 
 
 def newest() -> dict[str, dict[str, Any]]:
@@ -73,12 +89,23 @@ def shortened(told: str, name: str) -> str:
     return told if len(told) <= MOST_CHARACTERS else f"in the newest `benchmarks/results/…-{name}.json`"
 
 
+def by_stage(results: dict[str, dict[str, Any]]) -> str:
+    """A table of the stages of a recall, with the answer judge, in two results."""
+    before, after = (results[name]["answer judge: builtin"] for name in COMPARED)
+    stages = "processor ms by stage"
+    names = dict.fromkeys([*before[stages], *after[stages]])
+    rows = [(name, before[stages].get(name, 0), after[stages].get(name, 0)) for name in names]
+    for label in ("asked first", "asked again"):
+        rows.append((f"whole call, {label}, p50", *(each[label]["processor"]["p50_ms"] for each in (before, after))))
+    return STAGES + "".join(f"| {name} | {was:.2f} | {now:.2f} |\n" for name, was, now in rows)
+
+
 def page() -> str:
     """The whole page."""
     results = newest()
-    parts = [INTRO, quality(results)]
+    parts = [INTRO, quality(results), by_stage(results)]
     for name, result in sorted(results.items()):
-        if name.startswith("quality-") or name in CODE_RESULTS:  # the tables of those stand elsewhere
+        if name.startswith("quality-") or name in (*CODE_RESULTS, COMPARED[0]):  # the tables of those stand elsewhere
             continue
         parts.append(f"\n## {name}\n\n{result['date']}, {result['machine']}\n\n| what | figures |\n|---|---|\n")
         rows = ((key, value) for key, value in result.items() if key not in ("name", "date", "machine"))

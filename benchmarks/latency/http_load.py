@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.latency.corpus import Words
-from benchmarks.latency.served import Served, filled, head, serving
+from benchmarks.latency.served import Served, filled, head, processor_s, serving
 from benchmarks.program import options, run
 
 MIX = {"recall": 0.7, "remember": 0.2, "show": 0.1}
@@ -130,14 +130,22 @@ def as_process(served: Served, clients: int, seconds: float, every: float | None
 
 def in_turns(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     """Calls a second of one process and of workers, in turns: others may use the machine too."""
-    found: dict[str, list[float]] = {"1": [], str(args.workers): []}
+    rates: dict[str, list[float]] = {"1": [], str(args.workers): []}
+    used: dict[str, list[float]] = {workers: [] for workers in rates}
     for _ in range(TURNS):
-        for workers, rates in found.items():
+        for workers, found in rates.items():
             with serving(scratch, args.embedder, args.clients, int(workers)) as served:
                 as_process(served, args.clients, WARM_SECONDS, None)
-                rates.append(as_process(served, args.clients, args.seconds, None)["per_second"])
-    medians = {workers: statistics.median(rates) for workers, rates in found.items()}
-    return {"calls a second": found, "times as many": round(medians[str(args.workers)] / medians["1"], 2)}
+                before_s = processor_s(served)
+                told = as_process(served, args.clients, args.seconds, None)
+                found.append(told["per_second"])
+                used[workers].append(round((processor_s(served) - before_s) * 1000 / told["all"]["calls"], 2))
+    medians = {workers: statistics.median(each) for workers, each in rates.items()}
+    return {
+        "calls a second": rates,
+        "times as many": round(medians[str(args.workers)] / medians["1"], 2),
+        "processor ms a call": {workers: statistics.median(each) for workers, each in used.items()},
+    }
 
 
 def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
@@ -164,8 +172,8 @@ def main() -> None:
     parser.add_argument("--as-clients", help=argparse.SUPPRESS)  # the process of the clients
     if told := parser.parse_args().as_clients:
         given = json.loads(told)
-        port, tokens = given.pop("served")
-        print(json.dumps(asyncio.run(load(Served(port, tuple(tokens)), **given))))
+        port, tokens, process = given.pop("served")
+        print(json.dumps(asyncio.run(load(Served(port, tuple(tokens), process), **given))))
         return
     found = run(
         parser,

@@ -160,7 +160,8 @@ class Audit:
             self.flush()
         left = len(self._queue) + (len(self._unwritten[1]) if self._unwritten else 0)
         if left and self._store is not None:
-            _log.warning("%d calls are not in the audit: %s", left, self.problem)
+            calls = "1 call is" if left == 1 else f"{left:,} calls are"
+            _log.warning("%s not in the audit: %s", calls, self.problem)
         with self._changed:
             store, self._store = self._store, None
         if store is not None:
