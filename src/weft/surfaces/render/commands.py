@@ -57,7 +57,9 @@ def _read(known: Listed, words: list[str]) -> Command:
 @cache
 def _operations() -> dict[tuple[str, ...], Listed]:
     named = {command_words(each.name): each for each in read_index().values()}
-    return {(each.name.replace("_", "-"),): each for each in read_index().values()} | named
+    # `weft index` does more than one operation; what notes ask for, these do.
+    told = {("index",): read_index()["graph_rebuild"], ("index", "--commit"): read_index()["graph_index_commit"]}
+    return {(each.name.replace("_", "-"),): each for each in read_index().values()} | named | told
 
 
 def as_tool_call(line: str) -> str:
