@@ -107,8 +107,8 @@ def test_the_one_that_stays_names_the_others_and_keeps_its_marks() -> None:
     assert [node.id for node in after.pool.nodes] == ["m0"]
     first, told = after.pool.marks["m0"]
     assert first == "pinned"
-    assert told.startswith("also kept as m1 of ")
-    assert told.endswith(f"and {5 - MAX_NAMED} more")
+    assert told.startswith("also recorded on ")
+    assert told.endswith(f"and {5 - MAX_NAMED} more days")
     assert after.evidence.tolist() == [0.0], "what speaks for a row goes with it"
 
 

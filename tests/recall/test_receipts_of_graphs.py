@@ -130,8 +130,8 @@ def test_marks_of_doubles_go_with_them(memory: weft.Memory) -> None:
     for node_id in ("one", "two"):
         memory.ctx.append([memory_of(node_id, "The ferry sails at nine.", project="ferry")])
     before, receipt = recall(memory, "when does the ferry sail?")
-    assert [(hit.node.id, hit.marks) for hit in before.hits] == [("two", ("also kept as one of 2026-01-01",))]
-    assert "also kept as one" in before.context
+    assert [(hit.node.id, hit.marks) for hit in before.hits] == [("two", ("also recorded on 2026-01-01",))]
+    assert "also recorded on 2026-01-01" in before.context
     delete(memory, "one")
     after = memory.answer(receipt)
     assert [(hit.node.id, hit.marks) for hit in after.hits] == [("two", ())]
@@ -201,7 +201,7 @@ def test_what_is_dropped_is_explained_by_marks_that_name_it_and_not_a_longer_id(
         memory.ctx.append([memory_of(node_id, text, project="ferry")])
     told = memory.explain("when does the ferry sail?", "m1")
     assert (told.verdict, told.lost_at) == ("dropped", "distinct")
-    assert "m2: also kept as m1 of" in told.reason
+    assert "m2: also recorded on" in told.reason
     assert "m10" not in told.reason
 
 

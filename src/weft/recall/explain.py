@@ -115,7 +115,12 @@ class _Trail:
 
     def _named_by(self, answer: Answer, gone: str) -> list[str]:
         """Marks on other candidates that name it: a duplicate is named on the one that is kept."""
-        return [f"{kept}: {mark}" for kept, marks in answer.pool.marks.items() for mark in marks if names(mark, gone)]
+        return [
+            f"{kept}: {mark}"
+            for kept, marks in answer.pool.marks.items()
+            for mark in marks
+            if gone in answer.pool.named.get(mark, ()) or names(mark, gone)
+        ]
 
 
 class _Watched(Struct, frozen=True):

@@ -22,7 +22,7 @@ from weft.runtime.call_context import CallContext
 from weft.text.lexical import name_key
 
 THINGS: Final = VIEWS["entity"] | {"Concept"}
-MAX_NAMED = 3  # others that a mark names; the rest is counted
+MAX_NAMED = 3  # days that a mark names; the rest is counted
 Key = tuple[str | None, ...]
 
 
@@ -47,12 +47,15 @@ class Distinct(Struct, frozen=True):
         if not doubles:
             return answer
         gone = {at for each in doubles.values() for at in each}
-        marks = {**pool.marks}
+        marks, named = {**pool.marks}, {**pool.named}
         for at, others in doubles.items():
             kept = pool.nodes[at].id
-            named = [pool.nodes[other] for other in others if pool.nodes[other].id != kept]
-            marks[kept] = (*marks.get(kept, ()), *([_also(named)] if named else []))
-        return without_rows(replace(answer, pool=replace(pool, marks=marks)), gone)
+            also = [pool.nodes[other] for other in others if pool.nodes[other].id != kept]
+            if also:
+                mark = _also(also)
+                marks[kept] = (*marks.get(kept, ()), mark)
+                named[mark] = (*named.get(mark, ()), *(node.id for node in also))
+        return without_rows(replace(answer, pool=replace(pool, marks=marks, named=named)), gone)
 
 
 def keys_of(node: NodeVersion) -> Iterator[Key]:
@@ -78,6 +81,6 @@ def _kept_for_content(kind: str) -> bool:
 
 
 def _also(nodes: list[NodeVersion]) -> str:
-    told = [f"{node.id} of {to_iso(node.interval.valid_from)[:10]}" for node in nodes[:MAX_NAMED]]
-    more = f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else ""
-    return f"also kept as {', '.join(told)}{more}"
+    days = list(dict.fromkeys(to_iso(node.interval.valid_from)[:10] for node in nodes))
+    more = f" and {len(days) - MAX_NAMED} more days" if len(days) > MAX_NAMED else ""
+    return f"also recorded on {', '.join(days[:MAX_NAMED])}{more}"
