@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -179,6 +180,15 @@ def test_what_no_note_tells_has_no_answer_and_says_so(memory: weft.Memory, notes
 def test_a_name_a_task_and_a_request_for_a_judgement_get_all_that_is_known(memory: weft.Memory, question: str) -> None:
     keep(memory, MARA)
     assert len(ask(memory, question)) == len(MARA)
+
+
+def test_a_small_answer_for_a_reason_keeps_the_causes(memory: weft.Memory) -> None:
+    chain = ["The certificate ran out", "Payments failed", "Retries filled the queue", "Nobody could book"]
+    for cause, effect in itertools.pairwise(chain):
+        memory.add_causal_link(cause, effect)
+    keep(memory, [("2026-11-03", "Nobody could book the hall because the caretaker was ill, so nobody could dance.")])
+    hits = memory.recall("why could nobody book?", limit=3, asked_at=ASKED_AT).hits
+    assert {hit.node.text for hit in hits} < set(chain)
 
 
 def test_of_two_notes_about_a_person_neither_replaces_the_other(memory: weft.Memory) -> None:

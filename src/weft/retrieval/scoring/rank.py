@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from weft.retrieval.judging.answers import recorded_chain
 from weft.retrieval.judging.unsettled import is_unsettled, state_of
 from weft.retrieval.pipeline import Answer, Candidate, PartPlace, ScoreSource
 from weft.retrieval.pool import Pool, ScorePart
@@ -29,7 +30,7 @@ class Rank(Struct, frozen=True):
         # Nodes of a graph view stay, however low their score.
         seen = {node for node, sights in answer.sightings.items() if any(each.view != "semantic" for each in sights)}
         kept = [at for at in order if scores[at] > least or (scores[at] > 0.0 and pool.nodes[at].id in seen)]
-        kept = kept[: answer.ask.limit]
+        kept = _within(answer, kept)
         columns = [(part, part.values.tolist()) for part in pool.parts]
         places = [_ranks(values) for _, values in columns]
         ranked = tuple(
@@ -47,6 +48,13 @@ class Rank(Struct, frozen=True):
             for at in kept
         )
         return replace(answer, ranked=ranked)
+
+
+def _within(answer: Answer, kept: list[int]) -> list[int]:
+    """As many as are asked for, best first. A question for reasons keeps the recorded causes before all else."""
+    chain = {at for at in recorded_chain(answer) if answer.pool.nodes[at].kind == "Cause"}
+    chosen = sorted(kept, key=lambda at: at not in chain)[: answer.ask.limit]
+    return sorted(chosen, key=kept.index)
 
 
 def _marks(pool: Pool, at: int) -> tuple[str, ...]:
