@@ -22,8 +22,9 @@ BEGINS, ENDS = "<!-- judged: made by `make reference` -->\n", "<!-- end of judge
 
 INTRO = """# Benchmarks
 
-Made by `make reference` from the dated files under `benchmarks/results`; nothing here is typed by hand. Figures are of
-one small machine (two cores, no accelerator) that is never quite idle: ratios within a run say more than milliseconds.
+Made by `make reference` from the dated files under `benchmarks/results`. Only the figures marked "given" are typed by
+hand. All were measured on one small machine (two cores, no accelerator) with other programs running, so ratios within
+a run say more than milliseconds.
 
 | command | measures |
 |---|---|
@@ -53,7 +54,7 @@ STAGES = """
 ## Recall by stage, before and after
 
 2,000 notes, everyday questions asked for the first time; milliseconds of processor time, all threads. Both were
-measured one after the other on a machine that others kept busy, which makes each of them slower by about the same.
+measured one after the other while other programs used the same machine, which slows both by about the same.
 Before: exact vector search on threads that wait for each other by spinning, and models as they were exported. Flame
 graphs of today, made by py-spy: [recall](flames/recall.svg), [with the answer judge](flames/recall-judged.svg),
 [remember](flames/remember.svg).

@@ -10,7 +10,8 @@ MEASURES = ("R@1", "R@2", "R@5", "R@10", "R@20", "All@5", "Hit@5", "MRR", "nDCG@
 MAIN = "R@5"
 MAIN_OF = {"cosqa": "MRR"}  # one right answer to a question: its rank says more
 
-# As given, for the other half of each set's questions: the best plain floor, what an experiment reached, the goal.
+# Typed by hand, as given by those who provided the sets, for the other half of each set's questions: the best plain
+# floor, the score that an experiment reached, the goal.
 GIVEN: tuple[tuple[str, str, str, str, str], ...] = (
     ("twowiki", "R@5", "66.8", "98.6", "97"),
     ("musique100", "R@5", "62.2", "71-72", "80"),
@@ -24,6 +25,8 @@ GIVEN: tuple[tuple[str, str, str, str, str], ...] = (
     ("swelite_django", "R@5", "69.8", "84.9", "90"),
     ("swelite_django", "R@10", "81.1", "88.7", "94"),
 )
+# Stages that the recipe did not have when it was first measured without each of its stages.
+NEWER = ("answers", "time_frame", "relevant")
 GIVEN_TYPO = {"twowiki": ("78.7, with fuzzy names 91.8", "93")}
 
 INTRO = """
@@ -65,7 +68,10 @@ def _shown(value: float | None) -> str:
 
 def _runs(sets: Mapping[str, Result]) -> str:
     runs = dict.fromkeys(f"{each['date']}, {each['machine']}, embedder {each['embedder']}" for each in sets.values())
-    return "; ".join(runs) + ".\n\n"
+    left_out = {variant for each in sets.values() for variant in each.get("ablations", {})}
+    newer = [name for name in NEWER if left_out and f"without {name}" not in left_out]
+    older = f" The recipe did not have the stages {', '.join(newer)} yet." if newer else ""
+    return "; ".join(runs) + f".{older}\n\n"
 
 
 def _goals(sets: Mapping[str, Result]) -> str:
@@ -76,8 +82,9 @@ def _goals(sets: Mapping[str, Result]) -> str:
             rows.append((name, measure, floor, experiment, goal, f"**{found:.1f}**"))
     columns = ("set", "measure", "plain floor (given)", "experiment (given)", "goal (given)", "weft")
     return table(
-        "Given figures are those of the half of the questions that is kept back; weft's are of the half it was"
-        " developed with.",
+        "Floors, experiments and goals come from those who provided the sets, and are typed into"
+        " `docs/quality_tables.py`. They are of the half of the questions that was kept back; weft's figures are of the"
+        " half it was developed with.",
         columns,
         rows,
     )
@@ -102,30 +109,38 @@ def _by_type(sets: Mapping[str, Result]) -> str:
 
 
 def _ablations(sets: Mapping[str, Result]) -> str:
-    """Points won or lost against the default, and milliseconds."""
+    """Points won or lost against the default on the same sample; milliseconds too, unless embeddings were cached."""
     measured = {name: each for name, each in sets.items() if "ablations" in each}
+    if not measured:
+        return ""
     variants = dict.fromkeys(variant for each in measured.values() for variant in each["ablations"])
     rows = [(variant, *(_difference(name, each, variant) for name, each in measured.items())) for variant in variants]
-    columns = ("recipe", *(f"{name} {main_measure(name)}" for name in measured))
+    columns = [f"{name} {main_measure(name)}, n {each['ablations']['default']['n']}" for name, each in measured.items()]
+    days = ", ".join(dict.fromkeys(each["date"] for each in measured.values()))
     heading = (
-        "### What each stage is worth\n\nPoints against the default recipe, and the change of the median question in"
-        " milliseconds. A dash: without that stage nothing is answered."
+        f"### What each stage is worth\n\nMeasured on {days}, on a sample of each set's questions (n): points"
+        " against the default recipe on the same sample and, unless embeddings came from a cache, the change of the"
+        " median question in milliseconds. A dash: without that stage nothing is answered."
     )
-    return table(heading, columns, rows)
+    return table(heading, ("recipe", *columns), rows)
 
 
 def _difference(name: str, result: Result, variant: str) -> str:
-    scores = result["ablations"].get(variant)
+    scores, default = result["ablations"].get(variant), result["ablations"]["default"]
     if scores is None:
         return "–"
-    points = scores[main_measure(name)] - result["overall"][main_measure(name)]
-    return f"{points:+.1f} ({scores['query_p50_ms'] - result['costs']['query_p50_ms']:+.0f} ms)"
+    points = f"{scores[main_measure(name)] - default[main_measure(name)]:+.1f}"
+    if result["cached"]:
+        return points
+    return f"{points} ({scores['query_p50_ms'] - default['query_p50_ms']:+.0f} ms)"
 
 
 def _robustness(sets: Mapping[str, Result]) -> str:
     rows = []
     for name, each in sets.items():
         for change, pair in each.get("robustness", {}).items():
+            if pair["changed"]["n"] == 0:
+                continue
             measure = main_measure(name)
             experiment, goal = GIVEN_TYPO.get(name, ("", "")) if "typo" in change else ("", "")
             plain, changed = pair["plain"][measure], pair["changed"][measure]
@@ -146,12 +161,16 @@ def _abstention(sets: Mapping[str, Result]) -> str:
 
 
 def _costs(sets: Mapping[str, Result]) -> str:
-    rows = []
-    for name, each in sets.items():
-        costs = each["costs"]
-        times = [costs[each] for each in ("query_p50_ms", "query_p95_ms", "ingest_rows_per_second")]
-        if each["cached"]:  # with embeddings from a cache, times say nothing
-            times = [None] * len(times)
-        rows.append((name, *map(_shown, times), costs["store_bytes_per_text_byte"]))
-    columns = ("set", "question p50 ms", "p95 ms", "ingest rows/s", "store bytes per byte of text")
-    return table("### Costs", columns, rows)
+    """Times only of runs that embedded every text: with embeddings from a cache they say nothing."""
+    timed = {"question p50 ms": "query_p50_ms", "p95 ms": "query_p95_ms", "ingest rows/s": "ingest_rows_per_second"}
+    if all(each["cached"] for each in sets.values()):
+        timed = {}
+    rows = [
+        (
+            name,
+            *("" if each["cached"] else _shown(each["costs"][key]) for key in timed.values()),
+            each["costs"]["store_bytes_per_text_byte"],
+        )
+        for name, each in sets.items()
+    ]
+    return table("### Costs", ("set", *timed, "store bytes per byte of text"), rows)

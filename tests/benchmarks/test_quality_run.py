@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -144,6 +145,23 @@ def test_tables_hold_what_the_results_say(data: Path, monkeypatch: pytest.Monkey
     assert "| lme | R@5 | 68.5 | 80.4 | 86 | **12.3** |" in page
     assert "| lme | newest first | 46 | 86 | 92 | **25.0** |" in page
     assert "| lme | when | 1 | 100.0 |" in page
+    assert re.search(r"^\| default \| \+0\.0 \(\+0 ms\) \|$", page, re.MULTILINE), "against itself, on the same sample"
     assert "| without text |" in page
+    assert "| lme | one typo in a name | 2 |" in page
     assert "| lme | unanswerable | 1 | 100.0 |" in page
     assert tables().quality({"latency": {}}) == ""
+
+
+def test_rows_over_no_questions_and_times_that_say_nothing_are_left_out(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(run.main, monkeypatch, "--data", str(data))
+    (saved,) = results(data)
+    assert "question p50 ms" in tables().quality({"quality-town": saved})
+    saved["cached"] = True
+    saved["robustness"]["one typo in a name"]["changed"]["n"] = 0
+    page = tables().quality({"quality-town": saved})
+    assert "| town | one typo in a name |" not in page
+    assert "| town | all lower case | 2 |" in page
+    assert "question p50 ms" not in page
+    assert "| default | +0.0 |" in page
