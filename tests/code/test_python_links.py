@@ -271,9 +271,17 @@ def test_a_deep_expression_and_a_deep_nest_are_read(tmp_path: Path) -> None:
             "names.py": "\n".join(f"n{at + 1} = n{at}" for at in range(400)) + "\nn400()\n",
         },
     )
-    assert ("", "deep.py::f") in calls(tree.links("deep.py"))
-    for path in tree.paths:
-        tree.links(path)
+    links = {path: tree.links(path) for path in tree.paths}
+    assert {path: calls(each) for path, each in links.items()} == {
+        "deep.py": {("", "deep.py::f")},
+        "nest.py": {("f0", "nest.py::f0")},
+        "unpack.py": set(),
+        "bases.py": {("", "bases.py::C400")},
+        "names.py": set(),
+    }
+    assert [chain for chain, _ in links["unpack.py"].unresolved] == ["a", "x"]
+    assert [chain for chain, _ in links["bases.py"].unresolved] == ["C400().m"]
+    assert [chain for chain, _ in links["names.py"].unresolved] == ["n400"]
 
 
 def test_a_large_file_takes_seconds(tmp_path: Path) -> None:

@@ -225,3 +225,17 @@ def test_sensitive_episodes_stay_out_of_ordinary_recalls_and_of_what_is_learnt(p
         assert "vault code" not in str(shown).replace("query='vault code'", "")
     written = b"".join(path.read_bytes() for path in (place.scratch / "store").rglob("*") if path.is_file())
     assert b"vault code" not in written
+
+
+def test_what_is_joined_to_a_sensitive_episode_is_sensitive(place: Place) -> None:
+    ana, ben = (place.open(agent=name, role="agent", sensitive=on) for name, on in (("ana", "on"), ("ben", "off")))
+    ana.call("episode_add", type="OBSERVATION", content="seen at the gate", entities=["Odile Fenn"], sensitive=True)
+    assert ana.show("Odile Fenn").node is not None
+    with pytest.raises(NotFound):
+        ben.show("Odile Fenn")
+    target = ana.remember("the vault is behind the oven", sensitive=True).id
+    ana.call("agent_claim", target=target, intent="move the vault")
+    ana.call("agent_release", target=target, note="the vault is in the cellar now")
+    assert "cellar" in str(ana.call("episode_recall", query="vault cellar"))
+    for shown in (ben.call("episode_recall", query="where is it now?"), ben.call("log_show", limit=100)):
+        assert "cellar" not in str(shown)

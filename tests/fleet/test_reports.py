@@ -202,7 +202,7 @@ def test_statistics_count_by_view_what_the_asker_may_see(place: Place) -> None:
     operator = place.open()
     agent = place.open(agent="visitor", role="agent", scopes="public", audience="public")
     operator.add_entity("Odile Fenn", kind="Person")
-    operator.add_fact("Odile Fenn", "lives_in", "Harwick")
+    operator.add_fact("Odile Fenn", "lives_in", "Harwick", valid_from="2020")
     operator.remember("Odile Fenn lives in Brightmoor.")
     operator.call("alert_raise", message="Fog.")
 
@@ -212,6 +212,6 @@ def test_statistics_count_by_view_what_the_asker_may_see(place: Place) -> None:
     assert told.kinds["Fact"] == 1
     assert told.views["entity"] >= 1
     assert told.active_alerts == 1
-    assert told.open_proposals == len(operator.call("proposal_list").proposals)
+    assert told.open_proposals == 1, "what was remembered contradicts the fact"
     assert agent.call("get_statistics").nodes == 0
     assert agent.call("get_statistics").active_alerts == 0

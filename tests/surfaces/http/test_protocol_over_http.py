@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import TextResourceContents
 
 from tests.surfaces.http.conftest import Answered, House, Server
 
@@ -86,16 +87,23 @@ def test_an_unknown_tool_is_the_protocols_error(house: House, server: Server, er
 
 @pytest.mark.parametrize("era", ERAS)
 def test_accounts_are_apart(house: House, server: Server, era: str) -> None:
+    told = f"Our password hint is marzipan {era}."
+    answers: list[str] = []
+
     async def tell(made: Client) -> None:
-        await made.call_tool("remember", {"text": f"Our password hint is marzipan {era}."})
+        assert not (await made.call_tool("remember", {"text": told})).is_error
 
     async def ask(made: Client) -> None:
         found = await made.call_tool("recall", {"query": "password hint marzipan"})
         assert not found.is_error
-        assert f"marzipan {era}." not in str(found.content)
+        answers.append(str(found.content))
 
     with_client(server, house.token("ann", account="bakers"), era, tell)
-    with_client(server, house.token("ben", account="grocers"), era, ask)
+    for name, account in (("ann", "bakers"), ("ben", "grocers")):
+        with_client(server, house.token(name, account=account), era, ask)
+    writer, other = answers
+    assert told in writer
+    assert told not in other
 
 
 def test_the_agent_of_a_token_is_who_wrote(house: House, server: Server) -> None:
@@ -146,10 +154,10 @@ def test_what_is_no_message_is_refused(house: House, server: Server, token: str,
 
 @pytest.mark.parametrize("era", ERAS)
 def test_progress_of_long_work_is_told(house: House, server: Server, era: str) -> None:
-    heard: list[float] = []
+    heard: list[tuple[float, float | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(progress)
+        heard.append((progress, total))
 
     async def story(made: Client) -> None:
         items = [{"text": f"Fact number {n} of many."} for n in range(60)]
@@ -157,16 +165,19 @@ def test_progress_of_long_work_is_told(house: House, server: Server, era: str) -
         assert not done.is_error, done.content
 
     with_client(server, house.token("keeper", toolsets=("all",)), era, story)
-    assert heard
+    assert {total for _, total in heard} == {60}
+    assert all(0 < progress <= 60 for progress, _ in heard)
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_resources_can_be_read(house: House, server: Server, era: str) -> None:
     async def story(made: Client) -> None:
-        listed = (await made.list_resources()).resources
-        assert listed
-        read = await made.read_resource(str(listed[0].uri))
-        assert read.contents
+        listed = {str(each.uri) for each in (await made.list_resources()).resources}
+        assert "weft://recent" in listed
+        await made.call_tool("remember", {"text": f"Ferries leave at nine, {era}."})
+        (content,) = (await made.read_resource("weft://recent")).contents
+        assert isinstance(content, TextResourceContents)
+        assert f"> Ferries leave at nine, {era}." in content.text
 
     with_client(server, house.token("reader"), era, story)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from weft.append.append import Fence
 from weft.code.ask.lookup import find_files, path_from_root
@@ -34,7 +33,7 @@ class Involved(Struct, frozen=True, kw_only=True):
 
 def involved(ctx: CallContext, guard: Guard, names: Iterable[str], files: Iterable[str], pos: int) -> Involved:
     """Resolves what an episode names. Entities that do not exist are created; a path that is not indexed is noted."""
-    making = WriteBuilder(ctx, replace(guard, sensitive=guard.sensitive), BatchState())
+    making = WriteBuilder(ctx, guard, BatchState())
     ids: list[str] = []
     unknown: list[str] = []
     for name in dict.fromkeys(names):

@@ -150,13 +150,12 @@ def released_episode(ctx: CallContext, claim: Claim, *, outcome: EpisodeOutcome 
     """The episode that tells how the work on a claim went."""
     held = to_iso(claim.since)[:19]
     said = note or f"Released {claim.label}, held since {held}Z: {claim.intent}"
-    guard = replace(claim.node.guard, sensitive=claim.node.guard.sensitive)
     here = ctx.store.nodes(ctx.viewer, NOW, [each for each in (claim.target, claim.task) if each])
     known = {node.id for node in here}
     telling = Telling(
         type="OBSERVATION",
         content=said,
-        guard=guard,
+        guard=claim.node.guard,  # that of its target: of what is sensitive, the release is too
         name=f"{ctx.writer.actor.agent} released {claim.label}",
         props={"released": claim.target, "intent": claim.intent, "held_since": to_iso(claim.since)},
         involves=(claim.target,) if claim.target in known else (),

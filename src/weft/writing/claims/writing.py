@@ -158,7 +158,7 @@ def refused(ctx: CallContext, claim: Claim, *, intent: str) -> Draft:
             "holder": claim.holder.agent,
             "intent": intent,
         },
-        **asdict(replace(claim.node.guard)),
+        **asdict(claim.node.guard),
     )
     return Draft(
         kind="graph.asserted",

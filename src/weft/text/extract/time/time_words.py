@@ -119,7 +119,7 @@ class TimeReader:
     def lead(self, at: int) -> str:
         """The word that governs this one: the word before it, ignoring "the"; "in" inside a list of periods.
 
-        None inside a title, whose small words are capitalised: A Tale Of Winter.
+        "" inside a title, whose small words are capitalised: A Tale Of Winter.
         """
         at -= 1
         if self.word(at) == "the":
