@@ -37,7 +37,7 @@ lint: $(VENV)/made-dev ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/made-dev ## rewrite in the house form
+format: $(VENV)/made-dev ## rewrite with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

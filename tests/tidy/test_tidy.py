@@ -15,6 +15,7 @@ import pytest
 
 import weft
 from weft.core import errors
+from weft.retrieval.recipes import DEFAULT
 from weft.runtime.settings.declared import SETTINGS
 from weft.surfaces.cli.commands import every_operation
 
@@ -207,6 +208,13 @@ def test_the_signatures_of_memory_are_those_of_the_operations() -> None:
 
 def read_index_file() -> str:
     return (SOURCE / "runtime" / "operation_index.json").read_text(encoding="utf-8")
+
+
+def test_the_guide_lists_the_stages_of_the_recipe_in_order() -> None:
+    guide = (REPOSITORY / "docs" / "recall.md").read_text(encoding="utf-8")
+    rows = guide.split("| stage | what it does |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    named = [name for row in rows for name in row.split("|")[1].strip().split(", ")]
+    assert named == [stage.name for stage in DEFAULT]
 
 
 def test_commands_that_are_no_operations_are_documented() -> None:
