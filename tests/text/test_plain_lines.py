@@ -149,6 +149,26 @@ def test_documentation_in_restructuredtext_loses_its_markup() -> None:
     assert "\n".join(plain_lines(FLASK, "rst")) == PLAIN_FLASK
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (".. note:: The *lid* is heavy.\n", ["Note: The lid is heavy."]),
+        (".. deprecated:: 2.0\n", ["Deprecated since version 2.0"]),
+        (".. rubric:: Footnotes\n", ["Footnotes"]),
+        (".. index:: kiln\n", []),
+        (".. |cone| replace:: Orton cone\n", []),
+        (
+            ".. list-table:: Cones\n   :header-rows: 1\n\n   * - Cone\n     - Temp\n"
+            "   * - 06\n     - 999\n       degrees\n   * -\n     - none\n",
+            ["Cones", "Cone | Temp", "06 | 999 degrees", " | none"],
+        ),
+        (".. list-table::\n\n   no list\n", ["no list"]),
+    ],
+)
+def test_directives_show_their_words(written: str, shown: list[str]) -> None:
+    assert plain_lines(written, "rst") == shown
+
+
 def test_markdown_loses_its_markup() -> None:
     assert "\n".join(plain_lines(MARKDOWN, "markdown")) == PLAIN_MARKDOWN
 

@@ -71,6 +71,14 @@ def test_names_of_a_section_stand_with_its_title() -> None:
     assert [passage.text for passage in passages(text, "rst")] == ["words", "more"]
 
 
+def test_a_note_of_one_line_is_in_a_passage_also_before_a_title() -> None:
+    text = "Kiln\n====\n\nwords\n\n.. note:: The lid is heavy.\n\nPart\n----\n\nmore\n\n.. tip:: Wait.\n"
+    assert sections(text, "rst") == [("Kiln", 1, 1, 6), ("Part", 2, 8, 13)]
+    said = "\n".join(passage.text for passage in passages(text, "rst"))
+    assert ".. note:: The lid is heavy." in said
+    assert ".. tip:: Wait." in said
+
+
 def test_a_table_without_its_end_does_not_swallow_the_document() -> None:
     assert titles("Title\n=====\n\n=== ===\na   b\n\nPart\n----\n\nx\n", "rst") == ["Title", "Part"]
 

@@ -25,7 +25,8 @@ _OPTION: Final = re.compile(r"\s+:[\w-]+:(?:\s|$)")
 _BACKTICKS: Final = re.compile(r"`+")
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,20}")
 _CODE: Final = ("code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode", "math")
-_INVISIBLE: Final = ("index", "currentmodule", "module", "highlight", "include", "contents", "tabularcolumns")
+_ROW: Final = re.compile(r"([*+-] +)[*+-](?: +|$)")
+_CELL: Final = re.compile(r"( +)[*+-](?: +|$)")
 _ADMONITIONS: Final = (
     "attention",
     "caution",
@@ -149,7 +150,7 @@ def _items(lines: Sequence[str], *, is_rst: bool, depth: int) -> Iterator[str]:
 def _directive(lines: Sequence[str], depth: int) -> Iterator[str]:
     found = _DIRECTIVE.match(lines[0])
     name, argument = (found[1].lower(), plain_rst(found[2].strip())) if found else ("", "")
-    if name in _INVISIBLE:
+    if name in rst.SILENT_DIRECTIVES:
         return
     body = list(lines[1:])
     while body and _OPTION.match(body[0]):
@@ -163,7 +164,28 @@ def _directive(lines: Sequence[str], depth: int) -> Iterator[str]:
         argument = f"{_VERSIONS[name]} {argument}"
     if argument:
         yield argument
-    yield from _plain(_dedented(body), is_rst=True, depth=depth + 1)
+    inner = _dedented(body)
+    rows = _table_rows(inner) if name == "list-table" else ()
+    yield from (plain_rst(" | ".join(cells)) for cells in rows)
+    if not rows:
+        yield from _plain(inner, is_rst=True, depth=depth + 1)
+
+
+def _table_rows(lines: Sequence[str]) -> list[list[str]]:
+    """The cells of a table written as a list of lists; none if the lines are not one."""
+    rows: list[list[str]] = []
+    margin = 0
+    for line in lines:
+        if row := _ROW.match(line):
+            margin = len(row[1])
+            rows.append([line[row.end() :]])
+        elif line.strip() and not rows:
+            return []
+        elif (cell := _CELL.match(line)) and len(cell[1]) == margin:
+            rows[-1].append(line[cell.end() :])
+        elif line.strip():
+            rows[-1][-1] = f"{rows[-1][-1]} {line.strip()}".strip()
+    return rows
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:

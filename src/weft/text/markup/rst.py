@@ -30,6 +30,14 @@ _SIMPLE_TABLE = re.compile(r"=+(?: +=+)+ *$")
 _SIMPLE_BORDER = re.compile(r"=+[ =]*$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|]+\| +)?([\w.:+-]+?) ?::(?: |$)")
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode"})
+_SUBSTITUTION = re.compile(r"\.\. +\|")
+# Directives whose argument is not displayed.
+SILENT_DIRECTIVES = frozenset(
+    {
+        "contents", "currentmodule", "default-role", "highlight", "image", "include", "index", "meta", "module", "role",
+        "tabularcolumns",
+    }
+)  # fmt: skip
 _LITERAL_NEXT = re.compile(r"(?<!\\)(?:\\\\)*::$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ROMAN_STEPS = (
@@ -187,7 +195,7 @@ class _Scan:
             end = self.at + 1  # an empty comment does not include the block after a blank line
         if directive and directive[1].lower() in _CODE_DIRECTIVES:
             kind: Kind = "code"
-        elif directive and any(self.lines[self.at + 1 : end]):
+        elif directive and (any(self.lines[self.at + 1 : end]) or _displays(line, directive)):
             kind = "directive"
         else:
             kind = "label"
@@ -258,6 +266,12 @@ class _Scan:
                 stop += 1
             self.at = at
             self._take("code", stop)
+
+
+def _displays(line: str, directive: re.Match[str]) -> bool:
+    """Whether a directive of one line displays words, such as a note."""
+    name = directive[1].rpartition(":")[2].lower()
+    return directive.end() < len(line) and name not in SILENT_DIRECTIVES and not _SUBSTITUTION.match(line)
 
 
 def _width(text: str) -> int:
