@@ -41,6 +41,26 @@ def test_what_is_taken_back_holds_at_no_time_and_stays_in_the_log(memory: weft.M
     assert [each.how for each in cited.since] == ["withdrawn"]
 
 
+def test_the_reason_for_taking_back_is_shown(memory: weft.Memory) -> None:
+    joke = memory.remember("The office cat is called Miso.", corrects=memory.remember("The office cat is Moso.").id)
+    done = memory.remember("There is no cat, it was a joke.", takes_back=joke.id)
+    for citation in (joke.citation, done.citation):
+        (since,) = memory.cite(citation).since
+        assert (since.how, since.reason, since.citation) == (
+            "withdrawn",
+            "There is no cat, it was a joke.",
+            done.citation,
+        )
+    assert memory.call("show", id=joke.id).reason == "There is no cat, it was a joke."
+
+
+def test_what_was_withdrawn_without_a_reason_has_none(memory: weft.Memory) -> None:
+    kept = memory.remember("The office cat is Miso.", corrects=memory.remember("The office cat is Moso.").id)
+    memory.call("memory_invalidate", id=kept.id, at="0001-01-01")
+    (since,) = memory.cite(kept.citation).since
+    assert (since.how, since.reason) == ("withdrawn", "")
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [

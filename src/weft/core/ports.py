@@ -343,7 +343,10 @@ class Store(VectorStore, Protocol):
         ...
 
     def cited(self, viewer: Viewer, citations: Sequence[str]) -> Mapping[str, int]:
-        """The positions of the events that these citations name; unknown citations are omitted. Operators only."""
+        """The positions of the events that these citations name, with or without the start of their hash.
+
+        Unknown citations are omitted. Operators only.
+        """
         ...
 
     def events_at(self, viewer: Viewer, positions: Sequence[int]) -> tuple[Event, ...]:

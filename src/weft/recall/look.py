@@ -16,7 +16,7 @@ from weft.recall.answer_limits import bounded
 from weft.recall.chosen_fields import Fields, narrowed
 from weft.recall.receipts import KIND as RECEIPT
 from weft.recall.show_values import NodeShown, flagged, show_nodes
-from weft.recall.what_became import reason_of
+from weft.recall.what_became import reason_of, taken_back
 from weft.retrieval.citations.document_parts import beside
 from weft.retrieval.citations.resolve import resolve
 from weft.runtime.call_context import CallContext
@@ -109,8 +109,8 @@ class MadeBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NodeDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A node, its relations, all its versions, and the tasks that made it, in order.
 
-    `reason` is why the present version was written. `earlier` are the former values of its facts, or of the fact that
-    it is. Of a chunk of a document, `previous` and `next` are the ids of the neighbouring chunks.
+    `reason` is why the present version was written, or why the node was withdrawn. `earlier` are the former values of
+    its facts, or of the fact that it is. Of a chunk of a document, `previous` and `next` are the ids of its neighbours.
     """
 
     node: NodeShown | None
@@ -147,11 +147,17 @@ def show(ctx: CallContext, given: Show) -> NodeDetails:
         history=versions,
         earlier=show_nodes(ctx, _earlier(ctx, [*current, *(step.node for step in steps)], node_id, when)),
         made_by=_made_by(ctx, node_id),
-        reason=reason_of(ctx, current[0]) if current and len(versions) > 1 else "",
+        reason=_reason(ctx, current, history),
         previous=before,
         next=after,
         notes=(*notes, *remark([(node_id, [flag for each in versions for flag in each.flags])])),
     )
+
+
+def _reason(ctx: CallContext, current: Sequence[NodeVersion], history: Sequence[NodeVersion]) -> str:
+    if not current and all(each.retired_at is not None for each in history):
+        return taken_back(ctx, history).reason
+    return reason_of(ctx, current[0]) if current and len(history) > 1 else ""
 
 
 def _earlier(ctx: CallContext, nodes: Sequence[NodeVersion], own: str, when: When) -> tuple[NodeVersion, ...]:

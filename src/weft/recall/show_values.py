@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from weft.core.clock import to_iso
 from weft.core.errors import StoreError
-from weft.core.kinds import ERASED, views_of
+from weft.core.kinds import ERASED, VIEWS, views_of
 from weft.core.types import MAX_IDS_PER_READ, NOW, Event, NodeVersion, Tx, Viewer
 from weft.graph.folds import moves_of
 from weft.graph.moves import PutNode
@@ -128,14 +128,20 @@ def show_cited(
 
 
 def beginnings(ctx: CallContext, ids: Sequence[str]) -> dict[str, str]:
-    """The beginnings of the texts of current nodes, by id; nodes without words are left out."""
+    """The titles and beginnings of the texts of current nodes, by id; nodes without words are left out."""
     nodes = [
         node
         for start in range(0, len(ids), MAX_IDS_PER_READ)
         for node in ctx.store.nodes(ctx.viewer, NOW, ids[start : start + MAX_IDS_PER_READ])
     ]
-    said = {node.id: (node.text or node.summary or node.name)[:BEGINNING_CHARACTERS] for node in nodes}
+    said = {node.id: _beginning(node)[:BEGINNING_CHARACTERS] for node in nodes}
     return {node_id: words for node_id, words in said.items() if words}
+
+
+def _beginning(node: NodeVersion) -> str:
+    words = node.text or node.summary
+    titled = node.name and node.kind not in VIEWS["code"] and node.name not in words
+    return f"{node.name}: {words}" if titled and words else words or node.name
 
 
 def flagged(nodes: Iterable[NodeShown]) -> tuple[str, ...]:

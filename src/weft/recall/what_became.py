@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weft.core.clock import to_iso
 from weft.core.kinds import DERIVED_FROM
@@ -37,7 +38,7 @@ def _of(ctx: CallContext, event: Event, node: NodeVersion) -> Since | None:
     versions = ctx.store.history(ctx.viewer, node.id, limit=MAX_LIMIT)
     live = [each for each in versions if each.retired_at is None]
     if not live and versions:
-        return _taken_back(max(versions, key=lambda each: each.retired_at or 0))
+        return taken_back(ctx, versions)
     later = [each for each in live if each.event > event.pos and _says(each) != _says(node)]
     if later:
         return _corrected(ctx, later[-1])
@@ -51,9 +52,16 @@ def _says(node: NodeVersion) -> tuple[str, str, str]:
     return node.name, node.text, node.summary
 
 
-def _taken_back(node: NodeVersion) -> Since:
-    """The change of a node that was ended before it began: it was never true."""
-    return Since(how="withdrawn", at=to_iso(node.retired_at or node.recorded_at))
+def taken_back(ctx: CallContext, versions: Sequence[NodeVersion]) -> Since:
+    """The change of a node that was ended before it began: it was never true.
+
+    If a reason was given, the last version was written in the same commit, to carry it.
+    """
+    last = max(versions, key=lambda each: (each.retired_at or 0, each.event))
+    at = to_iso(last.retired_at or last.recorded_at)
+    if last.tx != last.retired_tx:
+        return Since(how="withdrawn", at=at)
+    return replace(_corrected(ctx, last), how="withdrawn", at=at, text="")
 
 
 def reason_of(ctx: CallContext, node: NodeVersion) -> str:

@@ -19,12 +19,14 @@ _GIT_NAME = re.compile(r"[A-Za-z][\w./-]{0,200}(?:[~^]\d{0,4}){0,4}")
 
 def read_when(ctx: CallContext, *, as_of: str | None, known_at: str | None) -> When:
     """Valid time from `as_of`, record time from `known_at`. A git commit or a transaction id means its time."""
-    return When(valid_at=_read(ctx, as_of, "as_of"), known_at=_read(ctx, known_at, "known_at"))
+    return When(
+        valid_at=None if as_of is None else read_moment(ctx, as_of, "as_of"),
+        known_at=None if known_at is None else read_moment(ctx, known_at, "known_at"),
+    )
 
 
-def _read(ctx: CallContext, written: str | None, field: str) -> int | None:
-    if written is None:
-        return None
+def read_moment(ctx: CallContext, written: str, field: str) -> int:
+    """A moment from a time, a transaction id, or anything that git knows as a commit. `as_of` is a valid time."""
     if looks_like_tx(written):
         return tx_time(ctx, written)
     if looks_like_sha(written) or names_commit(ctx, written):

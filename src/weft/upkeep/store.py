@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from weft.access.audit import audit_store, check_audit
 from weft.append.approval import is_operator
-from weft.core.clock import parse_instant, to_iso
+from weft.core.clock import to_iso
 from weft.core.errors import Corrupt, NotFound, StoreError, WeftError
 from weft.core.queries import TextQuery
 from weft.core.types import KindStat, StoreStats, Viewer, When
@@ -23,7 +23,7 @@ from weft.recall.show_values import TxShown, beginnings, show_tx
 from weft.runtime.audit_log import AUDIT
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import POINT_IN_TIME, Label, Limit
-from weft.runtime.moments import commit_time, looks_like_sha, looks_like_tx
+from weft.runtime.moments import looks_like_tx, read_moment
 from weft.runtime.operation import Operation
 from weft.upkeep.pending import check_outbox
 from weft.writing.build.missing_vectors import VectorCounts, check_vectors, vector_counts
@@ -145,7 +145,7 @@ def _since(ctx: CallContext, written: str | None) -> tuple[int, str]:
         if tx is None:
             raise NotFound(f"there is no transaction {written!r}", hint="`weft diff` lists transactions")
         return tx.closed_pos or tx.opened_pos, f"{written} ({to_iso(tx.at)})"
-    at = commit_time(ctx, written) if looks_like_sha(written) else parse_instant(written, field="since")
+    at = read_moment(ctx, written, "since")
     return ctx.store.position_at(ctx.viewer, at), to_iso(at)
 
 

@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 from weft.core.clock import to_iso
 from weft.core.errors import Invalid, NotFound
 from weft.core.kinds import MULTIPLIERS, RECORD_KINDS
-from weft.core.types import NodeVersion, When
+from weft.core.types import NOW, NodeVersion
+from weft.retrieval.citations.resolve import resolve
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import RequestId
 from weft.runtime.operation import Operation
@@ -58,7 +59,7 @@ def memory_feedback(ctx: CallContext, given: MemoryFeedback) -> WriteResult:
 
 
 def _found(ctx: CallContext, given: MemoryFeedback) -> NodeVersion:
-    found = ctx.store.nodes(ctx.viewer, When(), [given.id])
+    found = ctx.store.nodes(ctx.viewer, NOW, [resolve(ctx, given.id, NOW)])
     if not found:
         raise NotFound(
             f"there is no memory {given.id[:80]!r} that holds now and that you may see",

@@ -78,7 +78,7 @@ def _with_dependents(ctx: CallContext, node: NodeVersion, draft: Draft, *, retra
     stale = stale_truths_from(ctx, node)
     gone = retract_extracted(ctx, node.id, retract) if retract else ()
     notes = ((EXTRACTED_RETRACTED,) if gone else ()) + stale.notes
-    return NodeChange(drafts=(*gone, draft, *stale.drafts), notes=notes, slots=stale.slots)
+    return NodeChange(drafts=(draft, *gone, *stale.drafts), notes=notes, slots=stale.slots)
 
 
 def _check_fact(node: NodeVersion, given: EditMemory) -> None:
@@ -171,9 +171,13 @@ def memory_invalidate(ctx: CallContext, given: Invalidate) -> WriteResult:
         if end is not None and end <= when:
             return f"it ended on {to_iso(end)[:10]} already"
         payload = graph.Ended(nodes=(node.id,), at=None if at is None else to_iso(at), reason=given.reason)
-        stays = stays_ended(ctx, node) if when <= version_pieces(ctx, node)[0].interval.valid_from else ()
+        never = when <= version_pieces(ctx, node)[0].interval.valid_from
+        stays = stays_ended(ctx, node) if never else ()
         change = _with_dependents(ctx, node, Draft(kind="graph.ended", payload=payload), retract="its source ended")
-        return NodeChange(drafts=change.drafts, notes=change.notes + stays, slots=change.slots)
+        drafts = change.drafts
+        if never and given.reason:  # a last version carries the reason: only operators see events that end nodes
+            drafts = (version_draft(ctx, node, new_versions(ctx, node), reason=given.reason), *drafts)
+        return NodeChange(drafts=drafts, notes=change.notes + stays, slots=change.slots)
 
     return change_node(ctx, given.id, decide, request_id=given.request_id)
 

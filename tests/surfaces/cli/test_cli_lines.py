@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -72,6 +73,16 @@ def test_a_citation_of_what_was_corrected_says_by_what_and_why(cli: Cli) -> None
     assert "still says what was cited" in cli("cite", now).stdout
 
 
+def test_a_citation_of_what_was_taken_back_says_why(cli: Cli) -> None:
+    first = json.loads(cli("remember", "The ferry sails at nine.", "--json").stdout)
+    done = json.loads(cli("remember", "It was a joke.", "--takes-back", first["citation"], "--json").stdout)
+    for citation in (first["citation"], done["citation"]):
+        told = cli("cite", citation).stdout
+        assert "said this, which was withdrawn since." in told
+        assert "because It was a joke." in told
+    assert "because It was a joke." in cli("show", first["id"]).stdout
+
+
 def test_what_happened_last_is_the_most_recent_whenever_it_was_written_down(cli: Cli) -> None:
     for day in ("2026-03-05", "2026-03-09", "2026-03-07"):
         cli("remember", f"The log of {day}.", "--occurred-at", day)
@@ -94,6 +105,22 @@ def test_a_difference_is_of_this_project(cli: Cli, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("WEFT_PROJECT", "other")
     assert "nothing changed" in cli("diff").stdout
     assert "The ferry sails" in cli("diff", "--everywhere").stdout
+
+
+def test_a_difference_is_taken_since_what_git_calls_a_commit(cli: Cli) -> None:
+    for arguments in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "first"), ("tag", "v1")):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=cli.root, check=True)
+    cli("remember", "The ferry sails at nine.")
+    for name in ("HEAD", "v1"):
+        assert "The ferry sails at nine." in cli("diff", name).stdout
+    assert "neither a moment in time nor a commit" in cli("diff", "v2").output
+
+
+def test_a_difference_names_what_has_a_title(cli: Cli) -> None:
+    cli("save-decision", "Glaze the mugs in tenmoku", "celadon crawled on stoneware")
+    (told,) = [line for line in cli("diff").stdout.splitlines() if "[Decision]" in line]
+    assert "Glaze the mugs in tenmoku" in told
+    assert "celadon crawled on stoneware" in told
 
 
 def test_errors_and_notes_name_options_as_they_are_typed(cli: Cli) -> None:

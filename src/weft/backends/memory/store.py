@@ -325,7 +325,8 @@ class MemoryStore(MemoryVectorSpaces):
         wanted = frozenset(citations)
         with self._lock:
             log = self._account(viewer).log
-            return {event.citation: event.pos for event in log if event.citation in wanted}
+            names = ((name, event.pos) for event in log for name in (event.citation, event.citation.partition("#")[0]))
+            return {name: pos for name, pos in names if name in wanted}
 
     def events_at(self, viewer: Viewer, positions: Sequence[int]) -> tuple[Event, ...]:
         viewer.must_be_operator("read the whole log")

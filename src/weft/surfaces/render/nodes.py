@@ -149,13 +149,15 @@ def _verdict(p: TextPage, answer: Cited) -> str:
 
 def became(p: TextPage, since: Since) -> None:
     """That what was cited was corrected, and by what, was withdrawn, or is over."""
-    if since.how != "corrected":
-        p.block(f"It held until {moment(since.at)}." if since.how == "over" else f"Withdrawn {moment(since.at)}.")
+    if since.how == "over":
+        p.block(f"It held until {moment(since.at)}.")
         return
     by = f"by {one_line(since.agent)}" if since.agent else ""
     why = f"{p.reason(since.reason)}" if since.reason not in ("", "corrected") else ""
-    p.block(facts("Corrected " + " ".join(filter(None, (moment(since.at), by))), why, p.dim(flat(since.citation))))
-    p.quote(since.text)
+    how = " ".join(filter(None, (since.how.capitalize(), moment(since.at), by)))
+    p.block(facts(how, why, p.dim(flat(since.citation))))
+    if since.text:
+        p.quote(since.text)
 
 
 def erased(at: str | None, by: str | None) -> str:

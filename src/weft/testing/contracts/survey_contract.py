@@ -88,6 +88,8 @@ class SurveyContract(StoreCase):
         wrong = f"{first.citation[:-8]}{'0' * 8}"
         asked = (first.citation, wrong, "file://a.md:1", "weft://nobody/events/1#00000000", "")
         assert scribe.store.cited(OPERATOR, asked) == {first.citation: 1}
+        short = first.citation.partition("#")[0]
+        assert scribe.store.cited(OPERATOR, (short, "weft://nobody/events/1")) == {short: 1}
 
     def test_an_empty_account_has_nothing(self, scribe: Scribe) -> None:
         store = scribe.store

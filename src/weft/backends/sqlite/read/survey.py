@@ -19,7 +19,7 @@ from weft.core.types import Event, Viewer
 if TYPE_CHECKING:
     from weft.backends.sqlite.scrub.sweep import SweepAccess
 
-_CITATION: Final = re.compile(r"weft://([^/]+)/events/([0-9]{1,16})#([0-9a-f]{8})")
+_CITATION: Final = re.compile(r"weft://([^/]+)/events/([0-9]{1,16})(?:#([0-9a-f]{8}))?")
 _WORDS: Final = """SELECT n.id, n.kind, t.name, t.summary, t.body, ifnull(v.props, ''), v.event, t.hash, r.sensitive,
     v.retired_at IS NULL AND n.deleted_at IS NULL
   FROM node_version v JOIN node n ON n.key = v.node JOIN text t ON t.id = v.text JOIN ward r ON r.id = v.ward"""
@@ -30,7 +30,7 @@ _COMMITS: Final = """SELECT first_pos FROM commits WHERE first_pos <= ?
   AND first_pos >= (SELECT max(first_pos) FROM commits WHERE first_pos <= ?) ORDER BY first_pos"""
 _CITED: Final = """SELECT j.value ->> 0, e.pos FROM json_each(?) j CROSS JOIN session s ON s.name = j.value ->> 1
   CROSS JOIN event e ON e.session = s.key AND e.seq = j.value ->> 2
-  WHERE lower(substr(hex(e.hash), 1, 8)) = j.value ->> 3"""
+  WHERE j.value ->> 3 IS NULL OR lower(substr(hex(e.hash), 1, 8)) = j.value ->> 3"""
 # FTS5 keeps the tombstones of a segment in pages numbered from here on, until the segment is merged.
 TOMBSTONES: Final = 1 << 53
 _LEFT: Final = (
