@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.core.clock import parse_instant, to_iso
 from weft.core.errors import Invalid
@@ -17,6 +18,7 @@ from weft.runtime.fields import GovernanceToken, Moment, NodeName, ProducedBy, R
 from weft.runtime.operation import Operation
 from weft.writing.build.compiled_truth import stale_truths_from
 from weft.writing.build.extracted_facts import EXTRACTED_RETRACTED, retract_extracted
+from weft.writing.build.named_again import named_again
 from weft.writing.build.versions import (
     MAX_VERSIONS,
     NodeChange,
@@ -67,10 +69,20 @@ def memory_edit(ctx: CallContext, given: EditMemory) -> WriteResult:
         changes = _edits(node, given)
         if not changes:
             return UNCHANGED
-        draft = version_draft(ctx, node, new_versions(ctx, node, **changes), reason=given.reason)
-        return _with_dependents(ctx, node, draft, retract="edited" if "text" in changes else "")
+        return _changed(ctx, node, changes, reason=given.reason, retract="edited")
 
     return change_node(ctx, given.id, decide, request_id=given.request_id)
+
+
+def _changed(ctx: CallContext, node: NodeVersion, changes: dict[str, Any], *, reason: str, retract: str) -> NodeChange:
+    """A new version; new words are joined to what they name, and what was extracted from the old ones is removed."""
+    assertions = new_versions(ctx, node, **changes)
+    if "text" not in changes:
+        return _with_dependents(ctx, node, version_draft(ctx, node, assertions, reason=reason), retract="")
+    named = named_again(ctx, node, changes["text"], reason=retract)
+    draft = version_draft(ctx, node, (*named.nodes, *assertions), reason=reason, edges=named.edges)
+    change = _with_dependents(ctx, node, draft, retract=retract)
+    return replace(change, drafts=(*change.drafts, *named.ended))
 
 
 def _with_dependents(ctx: CallContext, node: NodeVersion, draft: Draft, *, retract: str) -> NodeChange:
@@ -129,8 +141,7 @@ def correct(ctx: CallContext, given: Correct) -> WriteResult:
         changes = _corrected(node, given.text)
         if not changes:
             return UNCHANGED
-        draft = version_draft(ctx, node, new_versions(ctx, node, **changes), reason=given.reason or "corrected")
-        return _with_dependents(ctx, node, draft, retract="corrected")
+        return _changed(ctx, node, changes, reason=given.reason or "corrected", retract="corrected")
 
     return change_node(ctx, given.id, decide, request_id=given.request_id)
 

@@ -153,11 +153,16 @@ def _is_open_ended(ctx: CallContext, own: Sequence[NodeVersion]) -> bool:
 
 
 def version_draft(
-    ctx: CallContext, node: NodeVersion, assertions: tuple[graph.NodeAssertion, ...], *, reason: str = ""
+    ctx: CallContext,
+    node: NodeVersion,
+    assertions: tuple[graph.NodeAssertion, ...],
+    *,
+    reason: str = "",
+    edges: tuple[graph.EdgeAssertion, ...] = (),
 ) -> Draft:
     """The event of a new version; its cause is the event of the version before."""
     cited = ctx.store.citations(ctx.viewer, [node.event]).get(node.event)
-    payload = graph.Asserted(nodes=assertions, reason=reason)
+    payload = graph.Asserted(nodes=assertions, edges=edges, reason=reason)
     return Draft(kind="graph.asserted", payload=payload, caused_by=() if cited is None else (cited,))
 
 
