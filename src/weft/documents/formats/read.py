@@ -39,8 +39,8 @@ def read_text(raw: bytes, form: DocumentForm) -> str:
         return _extractor(form.name)(raw)
     except ModuleNotFoundError as error:
         raise Invalid(
-            f"cannot be read: {error.name} is not installed",
-            hint='run `pip install "weft-memory[documents]"`, then read the file again',
+            f"cannot be read: {error.name} is not installed; `pip install '.[documents]'` in weft's checkout adds it",
+            hint="then read the file again",
         ) from error
 
 
