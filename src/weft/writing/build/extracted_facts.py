@@ -36,6 +36,7 @@ SURE_KINDS: Final = frozenset({"Person", "Organization"})
 COMMON_ENDINGS: Final = ("s", "ing", "ed")
 _OF_ONE: Final = re.compile(r" (?:is|was|has|does|\w+s)\b")  # the verb of one thing, or of no plural: "Jonas lives"
 FIRST_PERSON: Final = frozenset({"i", "me", "we", "us"})
+POSSESSIVES: Final = frozenset({"my", "our"})
 PRONOUNS: Final = frozenset({"he", "she", "it", "they", "this", "that", "you", "his", "her", "their", "its"})
 # How the fact reads, where the property's own words would not do.
 WORDS: Final = {
@@ -294,7 +295,9 @@ class _Resolution:
     def _statement(self, fact: FoundFact, entity: str) -> FactStatement:
         predicate = predicate_of(fact.predicate)
         words = WORDS.get(predicate, predicate.replace("_", " "))
-        if name_key(fact.subject) in FIRST_PERSON:
+        if owner := self._owner(fact, words):  # "our phone provider is Orange", "Ana's manager is Pedro"
+            words = f"{words} is"
+        elif name_key(fact.subject) in FIRST_PERSON:
             first, _, rest = words.partition(" ")
             words = f"{FIRST_FORMS.get(first, first.removesuffix('s'))} {rest}".strip()
         return FactStatement(
@@ -302,12 +305,22 @@ class _Resolution:
             subject=fact.subject,
             predicate=predicate,
             words=words,
+            owner=owner,
             value=fact.object,
             single=fact.single or is_single(predicate, extra=self.ctx.settings.single_valued),
             guard=self.memory.guard,
             begin=self.memory.at,
             end=self.memory.until,
         )
+
+    def _owner(self, fact: FoundFact, words: str) -> str:
+        """Whose property it is, if the text names the property as somebody's: my, our, or a name with 's."""
+        start, stop = fact.subject_span
+        whose, rest = self.memory.text[start:stop], self.memory.text[stop:]
+        owned = re.match(rf"(?P<s>['’]s)? (?:(?:new|current|main) )?{re.escape(words)}\b", rest, re.IGNORECASE)
+        if owned is None or (owned["s"] is None and whose.lower() not in POSSESSIVES):
+            return ""
+        return whose.lower() if name_key(fact.subject) in FIRST_PERSON else f"{fact.subject}'s"
 
     def _within(self, span: Span) -> Iterable[str]:
         """The entities named in a part of the text."""

@@ -40,6 +40,7 @@ class FactStatement(Struct, frozen=True, kw_only=True):
     guard: Guard
     begin: int | None = None
     end: int | None = None
+    owner: str = ""  # the subject as the text reads it, where that is not its name: "our", "Ana's"
     place: str = ""  # the pseudonym of a sensitive predicate in the slot
 
     @property
@@ -53,7 +54,7 @@ class FactStatement(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        return f"{self.subject} {self.words} {self.value}"
+        return f"{self.owner or self.subject} {self.words} {self.value}"
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
