@@ -191,6 +191,33 @@ def test_a_small_answer_for_a_reason_keeps_the_causes(memory: weft.Memory) -> No
     assert {hit.node.text for hit in hits} < set(chain)
 
 
+def test_titles_of_decisions_preferences_and_patterns_are_read(memory: weft.Memory) -> None:
+    memory.save_decision("Deploy on Tuesdays", "the tide tables are imported on Mondays")
+    memory.save_preference("Bruno", "short pull requests")
+    memory.save_pattern("Rotate tokens", "call revoke first, then create")
+    kinds = {
+        "when do we deploy?": "Decision",
+        "what does Bruno prefer?": "Preference",
+        "how do we rotate tokens?": "Pattern",
+    }
+    for question, kind in kinds.items():
+        assert [hit.node.kind for hit in memory.recall(question).hits][:1] == [kind], question
+
+
+def test_a_fact_happens_when_it_begins(memory: weft.Memory) -> None:
+    memory.add_fact("Ana", predicate="lives_in", object="Rome", valid_from="2023")
+    keep(memory, [("2026-11-16", "Painted the fence."), ("2026-11-17", "Mended the gate.")])
+    assert ask(memory, "what happened on Monday?") == ["Painted the fence"]
+    assert ask(memory, "what happened in 2023?") == ["Ana lives in Rome"]
+
+
+def test_the_writer_is_not_the_person_asked_about(memory: weft.Memory) -> None:
+    keep(memory, [("2025-01-10", "I live in Bristol, above the studio.")])
+    memory.add_fact("Ana", predicate="lives_in", object="Rome", valid_from="2023")
+    assert ask(memory, "where does Ana live?") == ["Ana lives in Rome"]
+    assert ask(memory, "where do I live?") == ["I live in Bristol, above the studio"]
+
+
 def test_of_two_notes_about_a_person_neither_replaces_the_other(memory: weft.Memory) -> None:
     keep(
         memory,

@@ -19,7 +19,7 @@ Moment = Annotated[
     str,
     Meta(
         max_length=40,
-        description="a time: 2026-05, 2026-05-08T09:30:00Z, yesterday, last Friday, in two weeks",
+        description="a time: 2026-05-08, 2026-05-08T09:30:00Z, yesterday",
         extra={POINT_IN_TIME: True},
     ),
 ]

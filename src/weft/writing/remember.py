@@ -15,7 +15,7 @@ from weft.core.types import NodeVersion
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.runtime.call_context import CallContext
-from weft.runtime.fields import KindName, Moment, NodeName
+from weft.runtime.fields import KindName, Moment
 from weft.runtime.moments import check_interval
 from weft.runtime.operation import Operation
 from weft.writing.build.commit import REPEATED, Committed, WriteDecision, commit, decide_and_commit
@@ -35,6 +35,7 @@ from weft.writing.revise import Correct, Invalidate, correct, memory_invalidate
 from weft.writing.write_contract import Props, WriteOptions, WriteResult, focus_of, guard_of, props_of
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_000_000, description="the text to keep, verbatim")]
+OtherMemory = Annotated[str, Meta(min_length=1, max_length=1024, description="a memory, by its citation or id")]
 OWN_KINDS = UNSEARCHED_KINDS | {"Project", "Focus"}
 NOT_BESIDE = ("name", "kind", "speaker", "valid_from", "valid_to", "occurred_at", "props", "expected_head")
 MAX_REASON = 2_000
@@ -54,8 +55,8 @@ class Remember(WriteOptions, frozen=True, kw_only=True):
     valid_from: Annotated[Moment | None, Meta(description="when it became true; occurred_at or now if unset")] = None
     valid_to: Annotated[Moment | None, Meta(description="when it stops being true")] = None
     occurred_at: Annotated[Moment | None, Meta(description="when it happened")] = None
-    corrects: Annotated[NodeName | None, Meta(description="a wrong memory: the text replaces its words")] = None
-    takes_back: Annotated[NodeName | None, Meta(description="a memory that was never true: the text says why")] = None
+    corrects: OtherMemory | None = None
+    takes_back: OtherMemory | None = None
     props: Annotated[Props, Meta(max_length=64, description="properties to filter by")] = field(default_factory=dict)
     expected_head: (
         Annotated[int, Meta(ge=0, description="write only if the session's last event has this number")] | None
@@ -66,10 +67,9 @@ def remember(ctx: CallContext, given: Remember) -> WriteResult:
     """Keeps a text verbatim, with who said it and when. `weft recall` finds it at once, with a citation.
 
     Something changed ("I moved to Oslo")? Remember it: recall prefers the newer. An older memory was wrong? Name it in
-    `corrects`. It never was true? Name it in `takes_back`. History and log keep the earlier words.
+    `corrects`: the text replaces its words. It never was true? Name it in `takes_back`: the text says why.
 
-    Entities, facts, preferences and causes in the text are extracted. A fact that contradicts a current one ends
-    nothing: it becomes a proposal (`weft proposal-list`).
+    Entities, facts, preferences and causes are extracted. A contradiction becomes a proposal (`weft proposal-list`).
     """
     _check(given)
     if given.corrects is not None or given.takes_back is not None:

@@ -25,9 +25,7 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
     scope: ScopeAsked = None
     agents: Annotated[Tags, Meta(description="agents that it is meant for")] = ()
-    sensitive: Annotated[
-        bool, Meta(description="store it encrypted with WEFT_SENSITIVE_KEY and keep it out of ordinary reads")
-    ] = False
+    sensitive: Annotated[bool, Meta(description="store it encrypted, out of ordinary reads")] = False
     level: Annotated[Literal["project", "global"], Meta(description="project: for this project; global: for all")] = (
         "project"
     )

@@ -138,3 +138,12 @@ def test_a_group_that_needs_a_command_says_which(cli: Cli) -> None:
     told = json.loads(done.stdout)
     assert told["error"] == "missing command: write, read-latest, list"
     assert told["hint"].startswith("the usage is `weft report ")
+
+
+def test_a_name_is_of_this_project_before_others(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "The boat waits.", "--name", "Ana")
+    monkeypatch.setenv("WEFT_PROJECT", "other")
+    cli("remember", "She paints the boat.", "--name", "Ana")
+    assert "She paints the boat." in cli("show", "Ana").stdout
+    monkeypatch.setenv("WEFT_PROJECT", "third")
+    assert "names 2 nodes" in cli("show", "Ana").output

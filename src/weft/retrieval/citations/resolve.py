@@ -25,7 +25,9 @@ def resolve(ctx: CallContext, written: str, when: When) -> str:
     document = f"{ctx.settings.project}/{written}"
     if ctx.store.history(ctx.viewer, document, limit=1):
         return document
-    found = ctx.store.find(ctx.viewer, when, Find(names=(written,)), limit=MAX_LIMIT).nodes
+    here = Find(names=(written,), projects=(ctx.settings.project, None))
+    found = ctx.store.find(ctx.viewer, when, here, limit=MAX_LIMIT).nodes
+    found = found or ctx.store.find(ctx.viewer, when, Find(names=(written,)), limit=MAX_LIMIT).nodes
     found = without_descriptions(tuple(node for node in found if node.kind != MENTION) or found)
     ids = tuple(dict.fromkeys(node.id for node in found))
     if len(ids) > 1:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from weft.core.errors import WeftError
 from weft.core.kinds import DERIVED_FROM, VIEWS
+from weft.core.types import NodeVersion
 from weft.retrieval.judging.entity_texts import DESCRIBED_KINDS, MAX_ENTITIES, entity_texts
 from weft.retrieval.pipeline import Answer, Judged
 from weft.retrieval.pool import DATED_KINDS
@@ -33,13 +34,15 @@ if TYPE_CHECKING:
 
     from weft.core.ports import AnswerJudge
 
-JUDGED_KINDS: Final = DATED_KINDS | {"Cause"}
+JUDGED_KINDS: Final = DATED_KINDS | {"Cause", "Context"}
+TITLED_KINDS: Final = frozenset({"Memory", "Decision", "Pattern", "Preference", "Context", "Learning"})
 SURE: Final = 0.5
 TELLING: Final = 0.44  # the least probability of another note than the best that tells what is asked
 OF_BEST: Final = 0.6  # and the least share of the best one's
 READ_TWICE: Final = 0.3  # the least probability of a note that others are read beside
 SECOND_READING: Final = 0.8  # of the log odds, against .2 of the first: measured
 OF_ANOTHER: Final = 0.5  # a text without any of the names in the question may tell the same of another
+OF_WRITER: Final = 0.3  # a text about its writer, where a named person is asked about, or the other way round
 MAY_TELL: Final = 0.05  # the least probability of a note that is read twice
 BESIDE_CHARACTERS: Final = 200
 ABOUT_IT: Final = 0.5  # probability of a note about the thing, where all is asked that is known of it
@@ -53,6 +56,8 @@ _THING: Final = re.compile(
 _JUDGEMENT: Final = re.compile(
     r"(?:can|could|should|might|would|shall|(?:what|which|how|where|when|who) should)\b", re.IGNORECASE
 )
+_WRITER: Final = re.compile(r"\bI(?:'m|'ve|'d|'ll)?\b")
+_ASKS_OF_WRITER: Final = re.compile(r"\b(?:am|was|do|did|have|had|will|should|can) I\b", re.IGNORECASE)
 NOT_TOLD: Final = "no memory answers this question: min_score 0 shows the closest"
 
 
@@ -83,13 +88,13 @@ class Answers(Struct, frozen=True):
         notes = {at for at, node in enumerate(pool.nodes) if node.kind in JUDGED_KINDS and node.text}
         try:
             texts, unknown = _texts_to_read(ctx, answer, notes, self.among)
-            bare = asks_to_be_told(answer) and answer.ask.min_score is None
-            gone = unknown - asked_by_id(pool) if bare else set()  # a name of which nothing is known answers nothing
+            gone = _bare(answer, unknown) - asked_by_id(pool)
             if not texts:
                 rest = without_rows(answer, gone) if gone else answer
                 return replace(rest, refused=NOT_TOLD) if gone and not rest.pool.nodes else rest
             rows = list(texts)
             best = _read(ctx.judge, answer, list(texts.values()))
+            best *= np.array([OF_WRITER if _of_another(answer, pool.nodes[at]) else 1.0 for at in rows])[:, None]
         except WeftError as problem:
             return answer.noted(f"the answer judge failed, so its step was skipped: {problem.message}")
         if thing := _THING.match(answer.query.strip()):  # "who is Karin Hofmann?": all that is known of her
@@ -125,12 +130,43 @@ def _texts_to_read(
     order = best_rows(pool.scores(), len(pool.nodes))
     entities = [at for at in order if pool.nodes[at].kind in DESCRIBED_KINDS][:MAX_ENTITIES]
     known = entity_texts(ctx, answer, [pool.nodes[at] for at in entities])
-    texts = {at: pool.nodes[at].text for at in [at for at in order if at in notes][:among]}
+    texts = {at: _with_title(pool.nodes[at]) for at in [at for at in order if at in notes][:among]}
     texts |= {at: known[pool.nodes[at].id] for at in entities if pool.nodes[at].id in known}
     if texts:
         turns = [at for at in order if pool.shapes[at] == "turn" and at not in texts][:MAX_TURNS]
         texts |= {at: pool.nodes[at].text for at in turns}
     return texts, {at for at in entities if at not in texts}
+
+
+def _bare(answer: Answer, unknown: set[int]) -> set[int]:
+    """Of the entities of which nothing is known those that answer nothing: all, or of key words those not named."""
+    if answer.ask.min_score is not None:
+        return set()
+    if asks_to_be_told(answer):
+        return unknown
+    asked = set(stems(answer.query))
+    return {at for at in unknown if asked.isdisjoint(stems(answer.pool.nodes[at].name))}
+
+
+def _of_another(answer: Answer, node: NodeVersion) -> bool:
+    """Whether the question is about a named person and the text about its writer, or the other way round."""
+    untimed = without_times(answer.query, answer.windows)
+    asked = [name for name in names_in(untimed) if is_asked_about(untimed, name)]
+    if asked:
+        return bool(_WRITER.search(node.text)) and not any(name in node.text for name in asked)
+    subject, _, _ = node.text.partition(" ")
+    return (
+        node.kind == "Fact"
+        and bool(_ASKS_OF_WRITER.search(untimed))
+        and not (_WRITER.match(node.text) or set(stems(subject)) <= set(stems(untimed)))
+    )
+
+
+def _with_title(node: NodeVersion) -> str:
+    """The words of a note after its title: of a decision the title is what was decided, the text the reasons."""
+    if not node.name or node.kind not in TITLED_KINDS or node.name.lower() in node.text.lower():
+        return node.text
+    return f"{node.name} {node.text}" if node.kind == "Preference" else f"{node.name}: {node.text}"
 
 
 def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[float32]:

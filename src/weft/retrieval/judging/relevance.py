@@ -37,7 +37,7 @@ class Relevant(Struct, frozen=True):
     note: float = 0.45
     passage: float = 0.3
     beside: float = 0.7  # of a note about a namesake
-    judged: float = 0.6  # of the best probability that a note tells it or belongs to it, by the answer judge
+    judged: float = 0.7  # of the best probability that a note tells it or belongs to it, by the answer judge
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
         import numpy as np
@@ -59,13 +59,15 @@ class Relevant(Struct, frozen=True):
         full = [name for name in names_in(answer.query) if " " in name]
         bearers = {at for at, node in enumerate(pool.nodes) if any(name in node.text for name in full)}
         kept_together = recorded_chain(answer)
-        gone = set()
+        gone, first = set(), int(scores.argmax())
+        newest = answer.frame.frame in ("now", "last")  # put first by time, of those that tell it
+        timed = {first for part in pool.parts if newest and part.name == "time_frame" and part.values[first] > 0.0}
         for at, node in enumerate(pool.nodes):
             if pool.shapes[at] == "turn" and best >= SURE and asks:
                 found = answer.judged.get(node.id)  # told by a note, or by a turn beside notes
                 if found is None or max(found.tells, found.belongs) < self.judged * best:
                     gone.add(at)
-            if pool.shapes[at] != "plain" or at in kept_together:
+            if pool.shapes[at] != "plain" or at in kept_together or at in timed:
                 continue
             another = bool(bearers) and at not in bearers
             namesake = another and any(_namesake(name, node.text) for name in full)

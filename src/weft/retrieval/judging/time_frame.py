@@ -226,9 +226,16 @@ def _falls(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
     )
 
 
+def _happens(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
+    """Whether a row falls into a window. A fact happens when it begins: before and after that it only holds."""
+    if answer.pool.nodes[at].kind != "Fact":
+        return _falls(answer, at, windows)
+    return any(window.begin_us <= _begin(answer, at) < window.end_us for window in windows)
+
+
 def _list(answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
     """What falls into the window, of a question with a subject what is about that; all of it where nothing is."""
-    inside = sorted((at for at in rows if _falls(answer, at, frame.windows)), key=lambda at: _begin(answer, at))
+    inside = sorted((at for at in rows if _happens(answer, at, frame.windows)), key=lambda at: _begin(answer, at))
     if not inside:
         return _nothing(answer, rows, frame, ())
     inside = [at for at in inside if _is_about(answer, at, frame.subject)] or inside

@@ -51,10 +51,11 @@ class Rank(Struct, frozen=True):
 
 
 def _within(answer: Answer, kept: list[int]) -> list[int]:
-    """As many as are asked for, best first. A question for reasons keeps the recorded causes before all else."""
+    """As many as are asked for, best first. Where recorded causes alone fill the answer, nothing else does."""
     chain = {at for at in recorded_chain(answer) if answer.pool.nodes[at].kind == "Cause"}
-    chosen = sorted(kept, key=lambda at: at not in chain)[: answer.ask.limit]
-    return sorted(chosen, key=kept.index)
+    if len(chain) < answer.ask.limit:
+        return kept[: answer.ask.limit]
+    return sorted(sorted(kept, key=lambda at: at not in chain)[: answer.ask.limit], key=kept.index)
 
 
 def _marks(pool: Pool, at: int) -> tuple[str, ...]:

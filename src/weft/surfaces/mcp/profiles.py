@@ -11,7 +11,7 @@ from weft.runtime.priorities import Profile
 from weft.surfaces.mcp.answer import UNSAID
 
 ARGUMENT: Final = "profile"
-SCHEMA: Final = {"enum": list(PROFILE_TOKENS), "description": "how long the answer may be"}
+SCHEMA: Final = {"enum": list(PROFILE_TOKENS), "description": "length of the answer"}
 OF_BOTH: Final = "balanced"  # is a way to rank, too, where an operation has a profile of its own
 SAID: Final = "Each tool takes `profile`: answers of 300 tokens (compact), 1,200 (balanced) or whole (debug)."
 

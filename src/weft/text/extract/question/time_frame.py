@@ -46,11 +46,13 @@ _STATE: Final = re.compile(
     r"|drive|drove|drives|belong\w*|suppl(?:y|ies|ied)|prefer\w*|like[ds]?|know|knew|keep|kept|responsible|in charge)\b"
 )
 _HAPPENS: Final = re.compile(r"\b(?:happen\w*|took place|occur\w*|going on|went (?:on|wrong))\b")
+_HAPPENED: Final = re.compile(r"\b(?:happened|took place|occurred|went (?:on|wrong))\b")
 _LISTS: Final = re.compile(
     r"what(?:'s| (?:has|have|had|is|was|all))*(?: else)? (?:happen\w*|occur\w*|took place|(?:been )?going on|went on)\b"
     r"|what (?:\w+ ){0,3}?(?:did|have|has|had) .{1,60}\b(?:do|done|doing|work(?:ed)? on|get up to)\b"
 )
 _HABIT: Final = re.compile(r"\b(?:on|every) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b")
+_NUMBERED: Final = re.compile(r"day,? the \d")  # "Friday the 6th" is not last Friday
 _EVENT: Final = re.compile(
     r"\b(?:did|was|were) .{0,80}\b(?:buy|bought|do|done|go|visit\w*|meet|met|decide[d]?|book(?:ed)?|order(?:ed)?"
     r"|send|sent|call(?:ed)?|see|seen|say|said|win|won|lose|lost|break|broken|fix(?:ed)?|ship(?:ped)?|release[d]?|deploy(?:ed)?)\b"
@@ -112,7 +114,8 @@ def read_time_frame(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
     """The time frame of a question whose time expressions are `windows`. Linear in its length."""
     low = question.lower().replace("’", "'").strip()
     hard = tuple(window for window in windows if window.kind != "recent")
-    if hard and _HABIT.search(low) and not _PAST.search(low):
+    habit = _HABIT.search(low) and not _PAST.search(low) and not _HAPPENED.search(low)
+    if hard and (habit or _NUMBERED.search(low)):
         hard, windows = (), ()  # "who cooks on Wednesday?" asks for every Wednesday
     rest = without_times(low, windows)
     if not is_question(question) and not is_key_words(rest):
