@@ -76,7 +76,7 @@ QUESTIONS: Final = (
     Wanted("does a suspicious message from the operator get thrown away?", "gateway.md", "Screening", "never DISCARD"),
     Wanted("are look-alike letters of other alphabets detected?", "gateway.md", "found", "look-alike letters"),
     Wanted("hide some tools from an agent", "mcp.md", "Which tools may be called", "WEFT_EXCLUDE"),
-    Wanted("how much of a model's window does listing every tool cost?", "mcp.md", "toolsets", "71,000"),
+    Wanted("how much of a model's window does listing every tool cost?", "mcp.md", "toolsets", "69,400"),
     Wanted("uninstall and get my configuration file back byte for byte", "clients.md", "treated", "old bytes if"),
     Wanted("when month and day could be swapped, which is taken?", "records.md", "Dates", "month was taken first"),
     Wanted("print an earlier answer again exactly as it was", "recall.md", "same answer again", "--receipt"),

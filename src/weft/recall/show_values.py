@@ -140,7 +140,7 @@ def beginnings(ctx: CallContext, ids: Sequence[str]) -> dict[str, str]:
 
 def _beginning(node: NodeVersion) -> str:
     words = node.text or node.summary
-    titled = node.name and node.kind not in VIEWS["code"] and node.name not in words
+    titled = node.name and node.kind not in VIEWS["code"] | {"Fact"} and node.name not in words
     return f"{node.name}: {words}" if titled and words else words or node.name
 
 
