@@ -228,7 +228,7 @@ def read_own_code(scratch: str) -> None:
         print(f"  within 300 tokens, for the task: {task}\n")
         pack = memory.context_pack(task, budget=300)
         print(textwrap.indent(pack.text, "  "))
-        slot = "weft/projection/timeline.py::take"
+        slot = "weft/graph/timeline.py::take"
         hit = memory.run(operation("impact_analyze"), {"symbols": [slot], "depth": 2})
         print(f"\n  what a change to {slot} may break: {hit.summary}")
 

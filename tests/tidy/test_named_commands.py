@@ -34,3 +34,16 @@ def test_what_is_not_there_would_be_found() -> None:
 def test_every_command_that_is_named_exists() -> None:
     unknown = {str(file.relative_to(ROOT)): unknown_commands(file.read_text(encoding="utf-8")) for file in FILES}
     assert {name: commands for name, commands in unknown.items() if commands} == {}
+
+
+def test_every_symbol_that_an_example_names_exists() -> None:
+    named = [
+        match
+        for file in (ROOT / "examples").glob("*.py")
+        for match in re.findall(r'"(weft/[\w/]+\.py)::(\w+)"', file.read_text(encoding="utf-8"))
+    ]
+    assert named
+    for path, name in named:
+        source = ROOT / "src" / path
+        assert source.is_file(), path
+        assert re.search(rf"^(?:def|class) {name}\b", source.read_text(encoding="utf-8"), re.MULTILINE), (path, name)
