@@ -221,7 +221,10 @@ def test_the_writer_is_not_the_person_asked_about(memory: weft.Memory) -> None:
 def test_of_two_notes_about_a_person_neither_replaces_the_other(memory: weft.Memory) -> None:
     keep(
         memory,
-        [("2026-11-01", "Sold the trailer, Emil has outgrown it."), ("2026-11-09", "Dentist for Emil at 16:30.")],
+        [
+            ("2026-11-01", "Sold the trailer to the neighbours for 90, Emil has outgrown it."),
+            ("2026-11-09", "Dentist for Emil on the 24th at 16:30, Dr Benali."),
+        ],
     )
     hits = memory.recall("who is Emil?", asked_at=ASKED_AT).hits
     assert len(hits) == 2
