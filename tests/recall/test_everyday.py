@@ -209,6 +209,7 @@ def test_a_fact_happens_when_it_begins(memory: weft.Memory) -> None:
     keep(memory, [("2026-11-16", "Painted the fence."), ("2026-11-17", "Mended the gate.")])
     assert ask(memory, "what happened on Monday?") == ["Painted the fence"]
     assert ask(memory, "what happened in 2023?") == ["Ana lives in Rome"]
+    assert ask(memory, "what happened on Tuesday the 3rd?") == [], "which is not last Tuesday"
 
 
 def test_the_writer_is_not_the_person_asked_about(memory: weft.Memory) -> None:

@@ -94,7 +94,7 @@ class Answers(Struct, frozen=True):
                 return replace(rest, refused=NOT_TOLD) if gone and not rest.pool.nodes else rest
             rows = list(texts)
             best = _read(ctx.judge, answer, list(texts.values()))
-            best *= np.array([OF_WRITER if _of_another(answer, pool.nodes[at]) else 1.0 for at in rows])[:, None]
+            best[_of_another(answer, [pool.nodes[at] for at in rows])] *= OF_WRITER
         except WeftError as problem:
             return answer.noted(f"the answer judge failed, so its step was skipped: {problem.message}")
         if thing := _THING.match(answer.query.strip()):  # "who is Karin Hofmann?": all that is known of her
@@ -148,18 +148,19 @@ def _bare(answer: Answer, unknown: set[int]) -> set[int]:
     return {at for at in unknown if asked.isdisjoint(stems(answer.pool.nodes[at].name))}
 
 
-def _of_another(answer: Answer, node: NodeVersion) -> bool:
-    """Whether the question is about a named person and the text about its writer, or the other way round."""
+def _of_another(answer: Answer, nodes: Sequence[NodeVersion]) -> list[bool]:
+    """For each text whether it is about its writer and the question about a named person, or the other way round."""
     untimed = without_times(answer.query, answer.windows)
     asked = [name for name in names_in(untimed) if is_asked_about(untimed, name)]
     if asked:
-        return bool(_WRITER.search(node.text)) and not any(name in node.text for name in asked)
-    subject, _, _ = node.text.partition(" ")
-    return (
-        node.kind == "Fact"
-        and bool(_ASKS_OF_WRITER.search(untimed))
-        and not (_WRITER.match(node.text) or set(stems(subject)) <= set(stems(untimed)))
-    )
+        return [bool(_WRITER.search(node.text)) and not any(name in node.text for name in asked) for node in nodes]
+    if not _ASKS_OF_WRITER.search(untimed):
+        return [False] * len(nodes)
+    words = set(stems(untimed))
+    return [
+        node.kind == "Fact" and not _WRITER.match(node.text) and not set(stems(node.text.partition(" ")[0])) <= words
+        for node in nodes
+    ]
 
 
 def _with_title(node: NodeVersion) -> str:
