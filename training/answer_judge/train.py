@@ -1,7 +1,7 @@
 """Trains the answer judge and measures it on histories kept apart.
 
     python train.py --train DIR [DIR …] --test DIR [DIR …] --body model.onnx --tokenizer tokenizer.json
-                    [--teachers FILE …] [--save FILE] [--out DIR]
+                    [--teachers FILE …] [--samples FILE] [--save FILE] [--out DIR]
 
 A teacher is a larger body trained alone and kept with --save; a student is trained on the labels and on what its
 teachers say of the same pairs, and written with --out as the int8 ONNX file that weft ships. One GPU, minutes.
@@ -15,6 +15,7 @@ import math
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,12 @@ import torch
 import torch.nn.functional as F
 from data import SUPPORTS, TELLS, UNKNOWN, UNRELATED, Case, beside, cases, names, varied, with_note
 from model import Judge, encoder
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 MAX_TOKENS = 128
+BATCHES = 2  # of a step, each with pairs of like length
+
+torch.backends.cuda.enable_cudnn_sdp(False)  # its gradients were NaN in bfloat16 with padded batches (torch 2.11)
 NOTHING = 0.5  # weight of the loss in which "no note tells" competes with the notes of a question
 
 
@@ -34,8 +38,18 @@ class Pairs:
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(MAX_TOKENS)
 
-    def batch(self, pairs: Sequence[tuple[str, str]]) -> list[torch.Tensor]:
+    def batches(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[torch.Tensor]]]:
+        """Pairs of like length together, with their places: half of one wide batch would be padding."""
         read = self.tokenizer.encode_batch(list(pairs))
+        order = sorted(range(len(read)), key=lambda at: len(read[at].ids))
+        size = math.ceil(len(order) / BATCHES)
+        parts = [order[begin : begin + size] for begin in range(0, len(order), size)]
+        return [(part, self.tensors([read[at] for at in part])) for part in parts]
+
+    def batch(self, pairs: Sequence[tuple[str, str]]) -> list[torch.Tensor]:
+        return self.tensors(self.tokenizer.encode_batch(list(pairs)))
+
+    def tensors(self, read: Sequence[Encoding]) -> list[torch.Tensor]:
         width = max(len(each.ids) for each in read)
         ids = np.zeros((len(read), width), np.int64)
         mask, kinds = np.zeros_like(ids), np.zeros_like(ids)
@@ -44,6 +58,12 @@ class Pairs:
             mask[at, : len(each.ids)] = 1
             kinds[at, : len(each.ids)] = each.type_ids
         return [torch.tensor(each, device="cuda") for each in (ids, mask, kinds)]
+
+
+def in_place(places: Sequence[Sequence[int]], parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Rows of several batches in the order of the pairs."""
+    order = torch.tensor([at for part in places for at in part], device="cuda")
+    return torch.cat(list(parts))[torch.argsort(order)].float()
 
 
 def loss_of(logits: torch.Tensor, labels: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
@@ -65,15 +85,55 @@ def loss_of(logits: torch.Tensor, labels: torch.Tensor, sizes: Sequence[int]) ->
     return point + 0.5 * also + NOTHING * torch.stack(listed).mean()
 
 
-def train(
-    judge: Judge, pairs: Pairs, found: Sequence[Case], teachers: Sequence[Judge], wanted: argparse.Namespace
-) -> None:
+@dataclass
+class Sample:
+    """A question with notes, their labels, and what the teachers say of each."""
+
+    rows: list[tuple[str, str]]
+    labels: list[int]
+    told: np.ndarray | None = None
+
+
+def samples(judge: Judge, pairs: Pairs, found: Sequence[Case], wanted: argparse.Namespace) -> list[list[Sample]]:
+    """Each question in several variants: a part beside a note that tells it, all with notes of other histories."""
     chance = random.Random(wanted.seed)
-    torch.manual_seed(wanted.seed)
     everything = [note for case in found for note in case.notes]
     others = names(found)
-    near = mined(found, everything, judge, pairs, wanted.mined) if teachers and wanted.mined else {}
-    steps = wanted.epochs * math.ceil(len(found) / wanted.at_once)
+    near = mined(found, everything, judge, pairs, wanted.mined) if wanted.teachers and wanted.mined else {}
+    made = []
+    for case in found:
+        variants = []
+        for _ in range(wanted.variants):
+            each = varied(case, chance, others)
+            each = (chance.random() < wanted.second and with_note(each, chance)) or each
+            foreign = [chance.choice(everything) for _ in range(wanted.foreign)]
+            like = near[case.history, case.asked] if near else []
+            rows = [(each.question, note) for note in (*each.notes, *foreign, *like)]
+            labels = [*each.labels, *([UNRELATED] * len(foreign)), *([UNKNOWN] * len(like))]
+            variants.append(Sample(rows, labels))
+        made.append(variants)
+    return made
+
+
+def taught(teachers: Sequence[Judge], pairs: Pairs, made: Sequence[Sequence[Sample]]) -> None:
+    """Writes into each sample what the teachers say, on average: read once, whatever number of students learn it."""
+    everything = [sample for variants in made for sample in variants]
+    rows = sorted({row for sample in everything for row in sample.rows}, key=lambda row: len(row[0]) + len(row[1]))
+    told = []
+    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
+        for begin in range(0, len(rows), 1024):
+            batch = pairs.batch(rows[begin : begin + 1024])
+            verdicts = [torch.sigmoid(teacher(*batch).float()) for teacher in teachers]
+            told.append(torch.stack(verdicts).mean(0).cpu().numpy())
+    places = dict(zip(rows, np.concatenate(told), strict=True))
+    for sample in everything:
+        sample.told = np.stack([places[row] for row in sample.rows])
+
+
+def train(judge: Judge, pairs: Pairs, made: Sequence[Sequence[Sample]], wanted: argparse.Namespace) -> None:
+    chance = random.Random(wanted.seed)
+    torch.manual_seed(wanted.seed)
+    steps = max(1, wanted.epochs * math.ceil(len(made) / wanted.at_once))
     body = [each for name, each in judge.named_parameters() if each.requires_grad and not name.startswith("head")]
     optimiser = torch.optim.AdamW(
         [{"params": body, "lr": wanted.rate}, {"params": judge.head.parameters(), "lr": 1e-3}], weight_decay=0.01
@@ -83,34 +143,25 @@ def train(
     )
     judge.train()
     for epoch in range(wanted.epochs):
-        order, total = list(found), 0.0
+        order, total = [variants[epoch % len(variants)] for variants in made], 0.0
         chance.shuffle(order)
         for begin in range(0, len(order), wanted.at_once):
-            some = [varied(case, chance, others) for case in order[begin : begin + wanted.at_once]]
-            rows, labels, sizes = [], [], []
-            for each in some:
-                foreign = [chance.choice(everything) for _ in range(wanted.foreign)]
-                like = near[each.history, each.asked] if near else []
-                case = (chance.random() < wanted.second and with_note(each, chance)) or each
-                rows += [(case.question, note) for note in (*case.notes, *foreign, *like)]
-                labels += [*case.labels, *([UNRELATED] * len(foreign)), *([UNKNOWN] * len(like))]
-                sizes.append(len(case.notes) + len(foreign) + len(like))
-            batch = pairs.batch(rows)
+            some = order[begin : begin + wanted.at_once]
+            labels = torch.tensor([label for sample in some for label in sample.labels], device="cuda")
+            places, batches = zip(*pairs.batches([row for sample in some for row in sample.rows]), strict=True)
             with torch.autocast("cuda", torch.bfloat16):
-                logits = judge(*batch).float()
-                with torch.no_grad():
-                    told = [teacher(*batch).float() for teacher in teachers]
-            loss = loss_of(logits, torch.tensor(labels, device="cuda"), sizes)
-            if told:
-                soft = torch.sigmoid(torch.stack(told)).mean(0)
+                logits = in_place(places, [judge(*batch) for batch in batches])
+            loss = loss_of(logits, labels, [len(sample.rows) for sample in some])
+            if some[0].told is not None:
+                soft = torch.tensor(np.concatenate([sample.told for sample in some]), device="cuda")
                 loss = wanted.labels * loss + wanted.soft * F.binary_cross_entropy_with_logits(logits, soft)
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
             optimiser.step()
             plan.step()
-            total += float(loss)
-        print(f"epoch {epoch + 1}: loss {total * wanted.at_once / len(order):.4f}", file=sys.stderr, flush=True)
+            total += loss.detach()
+        print(f"epoch {epoch + 1}: loss {float(total) * wanted.at_once / len(order):.4f}", file=sys.stderr, flush=True)
     judge.eval()
 
 
@@ -206,7 +257,7 @@ def loaded(file: str) -> Judge:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--train", nargs="*", type=Path, default=[])
-    parser.add_argument("--test", nargs="+", type=Path, required=True)
+    parser.add_argument("--test", nargs="*", type=Path, default=[])
     parser.add_argument("--body", type=Path, required=True)
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--layers", nargs="*", type=int)
@@ -215,7 +266,10 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--foreign", type=int, default=4)
     parser.add_argument("--mined", type=int, default=6, help="like notes of other histories, for a student")
+    parser.add_argument("--variants", type=int, default=4, help="of each question, taken in turn")
+    parser.add_argument("--samples", type=Path, help="file of samples that several students share")
     parser.add_argument("--second", type=float, default=0.35, help="share of questions beside a note that tells them")
+    parser.add_argument("--readings", nargs="*", choices=READINGS, default=list(READINGS))
     parser.add_argument("--name", default="judge", help="of the run, in its output")
     parser.add_argument("--labels", type=float, default=0.4)
     parser.add_argument("--soft", type=float, default=2.0)
@@ -228,13 +282,21 @@ def main() -> None:
     if wanted.train:
         found = [case for directory in wanted.train for case in cases(directory)]
         judge = Judge(encoder(wanted.body, tuple(wanted.layers) if wanted.layers else None)).cuda()
-        train(judge, pairs, found, teachers, wanted)
+        if wanted.samples is not None and wanted.samples.exists():
+            made = torch.load(wanted.samples, weights_only=False)
+        else:
+            made = samples(judge, pairs, found, wanted)
+            if teachers:
+                taught(teachers, pairs, made)
+            if wanted.samples is not None:
+                torch.save(made, wanted.samples)
+        train(judge, pairs, made, wanted)
         judges = [judge]
     else:
         judges = teachers
     for directory in wanted.test:
         test = cases(directory)
-        for reading in READINGS:
+        for reading in wanted.readings:
             figures = json.dumps(measure(test, judged(judges, pairs, test, reading)))
             print(wanted.name, directory.name, reading, figures, flush=True)
     if wanted.save is not None:
