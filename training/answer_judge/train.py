@@ -27,9 +27,10 @@ from tokenizers import Encoding, Tokenizer
 
 MAX_TOKENS = 128
 BATCHES = 2  # of a step, each with pairs of like length
-
-torch.backends.cuda.enable_cudnn_sdp(False)  # its gradients were NaN in bfloat16 with padded batches (torch 2.11)
 NOTHING = 0.5  # weight of the loss in which "no note tells" competes with the notes of a question
+
+# The gradients of cuDNN's attention were NaN in bfloat16 with padded batches (torch 2.11).
+torch.backends.cuda.enable_cudnn_sdp(enabled=False)
 
 
 class Pairs:
