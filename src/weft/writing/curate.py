@@ -28,7 +28,7 @@ from weft.writing.build.compiled_truth import (
     truth_sources,
     without_truth,
 )
-from weft.writing.build.extracted_facts import retract_extracted
+from weft.writing.build.extracted_facts import extracted_from, retracted
 from weft.writing.build.references import assertion_of, reference_not_found, resolve_reference
 from weft.writing.build.versions import (
     MAX_VERSIONS,
@@ -87,7 +87,8 @@ def tag(ctx: CallContext, given: Tag) -> WriteResult:
         drafts = _retagged(ctx, node, agents, props)
         if agents == node.guard.agents:
             return NodeChange(drafts=drafts)
-        gone = retract_extracted(ctx, node.id, "its source is for others now")
+        begin = version_pieces(ctx, node)[0].interval.valid_from
+        gone = retracted(extracted_from(ctx, node.id, begin), "its source is for others now")
         stale: StaleTruths = stale_truths_from(ctx, node)
         return NodeChange(drafts=(*gone, *drafts, *stale.drafts), notes=stale.notes, slots=stale.slots)
 

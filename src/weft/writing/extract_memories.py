@@ -101,6 +101,7 @@ def _memory(node: NodeVersion) -> SourceText:
     speaker = node.props.get("speaker")
     return SourceText(
         id=node.id,
+        stem=node.id,
         text=node.text,
         guard=node.guard,
         at=node.interval.valid_from,

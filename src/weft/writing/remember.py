@@ -7,11 +7,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, replace
 
-from weft.append.append import Fence
 from weft.core.clock import parse_instant, to_iso
 from weft.core.errors import Away, Busy, Conflict, Invalid, StoreError
 from weft.core.kinds import DERIVED_FROM, HAPPENS_AT, UNSEARCHED_KINDS
-from weft.core.types import NodeVersion
 from weft.log.draft import Draft
 from weft.log.kinds import memory
 from weft.runtime.call_context import CallContext
@@ -19,9 +17,9 @@ from weft.runtime.fields import KindName, Moment
 from weft.runtime.moments import check_interval
 from weft.runtime.operation import Operation
 from weft.writing.build.commit import REPEATED, Committed, WriteDecision, commit, decide_and_commit
-from weft.writing.build.extracted_facts import ExtractionResult, SourceText, extract_one
+from weft.writing.build.extracted_facts import STATING_KINDS, ExtractionResult, SourceText, extract_one
 from weft.writing.build.planned_write import BatchState, OwnCommit, PlannedWrite
-from weft.writing.checks.current_value import FactStatement, compare_with_current, fact_payload, statement_fence
+from weft.writing.checks.current_value import FactStatement, statements_fence
 from weft.writing.checks.novelty import (
     REINFORCING_IF_KNOWN,
     NoveltyCheck,
@@ -30,7 +28,7 @@ from weft.writing.checks.novelty import (
     jaccard,
     reinforcement,
 )
-from weft.writing.proposals import NewProposal, open_proposal, proposal_draft
+from weft.writing.claims_of_text import ClaimSource, claims_written
 from weft.writing.revise import Correct, Invalidate, correct, memory_invalidate
 from weft.writing.write_contract import Props, WriteOptions, WriteResult, focus_of, guard_of, props_of
 
@@ -40,7 +38,6 @@ OWN_KINDS = UNSEARCHED_KINDS | {"Project", "Focus"}
 NOT_BESIDE = ("name", "kind", "speaker", "valid_from", "valid_to", "occurred_at", "props", "expected_head")
 MAX_REASON = 2_000
 NEVER = "0001-01-01"  # ended before it began: it never held
-READ_KINDS = frozenset({"Memory", "Decision", "Event", "Episode", "Learning", "Preference", "Context"})
 
 
 class Remember(WriteOptions, frozen=True, kw_only=True):
@@ -181,6 +178,7 @@ def _planned(ctx: CallContext, given: Remember) -> PlannedMemory:
     until = None if given.valid_to is None else parse_instant(given.valid_to, field="valid_to")
     said = SourceText(
         id=node_id,
+        stem=node_id,
         text=given.text,
         guard=guard,
         at=at,
@@ -190,7 +188,7 @@ def _planned(ctx: CallContext, given: Remember) -> PlannedMemory:
         props=props_of(given),
     )
     # A write that depends on the session's position stores the text only.
-    reads = given.kind in READ_KINDS and given.expected_head is None and not guard.sensitive
+    reads = given.kind in STATING_KINDS and given.expected_head is None and not guard.sensitive
     out, gated = _looked_at(ctx, said, given.kind, reads=reads)
     payload = memory.Remembered(
         id=node_id,
@@ -241,29 +239,12 @@ def _looked_at(
 
 def _decided(ctx: CallContext, planned: PlannedMemory, pos: int) -> WriteDecision[tuple[str, ...]]:
     """The memory, and each fact in a free slot, or as a proposal if it contradicts a current value."""
-    drafts, notes = list(planned.drafts), []
-    fences = [statement_fence(said, pos) for said in planned.claims]
-    for number, said in enumerate(planned.claims):
-        found = compare_with_current(ctx, said)
-        claim_id = f"{planned.id}:claim:{number}"
-        if found.verdict == "new":
-            payload = fact_payload(said, claim_id, None)
-            payload = replace(
-                payload, props=planned.props | payload.props | {DERIVED_FROM: planned.id}, focus=planned.focus
-            )
-            drafts.append(Draft(kind="memory.remembered", payload=payload, occurred_at=planned.occurred_at))
-        elif found.verdict == "other" and found.fact is not None and open_proposal(ctx, said, found.fact) is None:
-            drafts.append(proposal_draft(ctx, NewProposal(id=claim_id, said=said, old=found.fact, source=planned.id)))
-            notes.append(f"{said.text!r} contradicts {found.fact.text!r}: `weft proposal-review {claim_id}` decides")
-    kinds = tuple(dict.fromkeys(kind for fence in fences for kind in fence.kinds))
-    slots = tuple(dict.fromkeys(slot for fence in fences for slot in fence.slots))
-    tests = [fence.concerns for fence in fences if fence.concerns is not None]
-
-    def concerns(node: NodeVersion) -> bool:
-        return node.slot in slots or any(test(node) for test in tests)
-
-    fence = Fence(pos=pos, kinds=kinds, slots=slots, concerns=concerns if tests else None)
-    return WriteDecision(answer=tuple(notes), drafts=drafts, fence=fence)
+    source = ClaimSource(
+        id=planned.id, stem=planned.id, props=planned.props, focus=planned.focus, occurred_at=planned.occurred_at
+    )
+    made = claims_written(ctx, planned.claims, source)
+    fence = statements_fence(planned.claims, pos)
+    return WriteDecision(answer=made.notes, drafts=(*planned.drafts, *made.drafts), fence=fence)
 
 
 def _answer(planned: PlannedMemory, done: Committed, told: tuple[str, ...]) -> WriteResult:

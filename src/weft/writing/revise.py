@@ -17,8 +17,7 @@ from weft.runtime.call_context import CallContext
 from weft.runtime.fields import GovernanceToken, Moment, NodeName, ProducedBy, Reason, RequestId
 from weft.runtime.operation import Operation
 from weft.writing.build.compiled_truth import stale_truths_from
-from weft.writing.build.extracted_facts import EXTRACTED_RETRACTED, retract_extracted
-from weft.writing.build.named_again import named_again
+from weft.writing.build.extracted_facts import EXTRACTED_RETRACTED, extracted_from, retracted
 from weft.writing.build.versions import (
     MAX_VERSIONS,
     NodeChange,
@@ -30,6 +29,7 @@ from weft.writing.build.versions import (
     version_pieces,
 )
 from weft.writing.checks.current_value import FACT
+from weft.writing.read_again import read_again
 from weft.writing.write_contract import Props, WriteResult
 
 OWN_PROPS = frozenset({"subject", "predicate", "object", "slot"})  # the fields of a fact
@@ -75,22 +75,20 @@ def memory_edit(ctx: CallContext, given: EditMemory) -> WriteResult:
 
 
 def _changed(ctx: CallContext, node: NodeVersion, changes: dict[str, Any], *, reason: str, retract: str) -> NodeChange:
-    """A new version; new words are joined to what they name, and what was extracted from the old ones is removed."""
+    """A new version; new words are read like those of a new memory, and what only the old ones state is removed."""
     assertions = new_versions(ctx, node, **changes)
     if "text" not in changes:
-        return _with_dependents(ctx, node, version_draft(ctx, node, assertions, reason=reason), retract="")
-    named = named_again(ctx, node, changes["text"], reason=retract)
-    draft = version_draft(ctx, node, (*named.nodes, *assertions), reason=reason, edges=named.edges)
-    change = _with_dependents(ctx, node, draft, retract=retract)
-    return replace(change, drafts=(*change.drafts, *named.ended))
+        return _with_dependents(ctx, node, version_draft(ctx, node, assertions, reason=reason))
+    read = read_again(ctx, node, changes["text"], reason=retract)
+    draft = version_draft(ctx, node, (*read.nodes, *assertions), reason=reason, edges=read.edges)
+    change = _with_dependents(ctx, node, draft, *read.after)
+    return replace(change, notes=(*read.notes, *change.notes), claims=read.claims)
 
 
-def _with_dependents(ctx: CallContext, node: NodeVersion, draft: Draft, *, retract: str) -> NodeChange:
-    """A change, with the compiled truths it makes stale; with a reason to `retract`, also what was extracted."""
+def _with_dependents(ctx: CallContext, node: NodeVersion, *drafts: Draft) -> NodeChange:
+    """A change, with the compiled truths that it makes stale."""
     stale = stale_truths_from(ctx, node)
-    gone = retract_extracted(ctx, node.id, retract) if retract else ()
-    notes = ((EXTRACTED_RETRACTED,) if gone else ()) + stale.notes
-    return NodeChange(drafts=(draft, *gone, *stale.drafts), notes=notes, slots=stale.slots)
+    return NodeChange(drafts=(*drafts, *stale.drafts), notes=stale.notes, slots=stale.slots)
 
 
 def _check_fact(node: NodeVersion, given: EditMemory) -> None:
@@ -184,11 +182,14 @@ def memory_invalidate(ctx: CallContext, given: Invalidate) -> WriteResult:
         payload = graph.Ended(nodes=(node.id,), at=None if at is None else to_iso(at), reason=given.reason)
         never = when <= version_pieces(ctx, node)[0].interval.valid_from
         stays = stays_ended(ctx, node) if never else ()
-        change = _with_dependents(ctx, node, Draft(kind="graph.ended", payload=payload), retract="its source ended")
+        out = extracted_from(ctx, node.id, version_pieces(ctx, node)[0].interval.asserted_from)
+        gone = retracted(out, "its source ended")
+        change = _with_dependents(ctx, node, Draft(kind="graph.ended", payload=payload), *gone)
         drafts = change.drafts
         if never and given.reason:  # a last version carries the reason: only operators see events that end nodes
             drafts = (version_draft(ctx, node, new_versions(ctx, node), reason=given.reason), *drafts)
-        return NodeChange(drafts=drafts, notes=change.notes + stays, slots=change.slots)
+        notes = ((EXTRACTED_RETRACTED,) if gone else ()) + change.notes + stays
+        return NodeChange(drafts=drafts, notes=notes, slots=change.slots)
 
     return change_node(ctx, given.id, decide, request_id=given.request_id)
 

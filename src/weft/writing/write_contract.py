@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -15,6 +15,7 @@ from weft.writing.checks.dedup import SimilarEntry
 from weft.writing.checks.rights import write_guard
 from weft.writing.checks.scope import default_focus, write_scope
 
+OPTION_PROPS: Final = ("keywords", "expires_at", "importance", "purpose")  # what is extracted has them too
 Props = dict[str, str | int | float | bool | None]
 Keyword = Annotated[str, Meta(min_length=1, max_length=64)]
 Keywords = Annotated[tuple[Keyword, ...], Meta(max_length=32, description="topics it belongs to")]

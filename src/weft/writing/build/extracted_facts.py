@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 
 from weft.core.clock import MIN_INSTANT_US, to_iso
 from weft.core.kinds import DERIVED_FROM, MENTION, VIEWS, is_thing
-from weft.core.types import NOW, Find, Guard, NodeVersion
+from weft.core.types import NOW, Find, Guard, NodeVersion, When
 from weft.log.draft import Draft
 from weft.log.kinds import graph
 from weft.log.kinds.graph import EdgeAssertion, NodeAssertion
@@ -32,6 +32,9 @@ MAX_KNOWN: Final = 1_000  # entities that names of one batch may match
 MAX_OF_EACH: Final = 8  # facts, preferences and causes of one memory
 SURE: Final = 0.75  # confidence below which a fact is not extracted
 LINKED_KINDS: Final = VIEWS["entity"] | VIEWS["code"]
+STATING_KINDS: Final = frozenset(  # of memories that are read for facts
+    {"Memory", "Decision", "Event", "Episode", "Learning", "Preference", "Context"}
+)
 SURE_KINDS: Final = frozenset({"Person", "Organization"})
 COMMON_ENDINGS: Final = ("s", "ing", "ed")
 _OF_ONE: Final = re.compile(r" (?:is|was|has|does|\w+s)\b")  # the verb of one thing, or of no plural: "Jonas lives"
@@ -61,9 +64,13 @@ FIRST_FORMS: Final = {"is": "am", "has": "have", "responsible": "am responsible"
 
 
 class SourceText(Struct, frozen=True, kw_only=True):
-    """A memory about to be written: its id and text, its guard, when it was said and by whom."""
+    """A memory about to be written: its id and text, its guard, when it was said and by whom.
+
+    `stem` is what the ids of extracted nodes begin with: the memory's own id, or that and more.
+    """
 
     id: str
+    stem: str
     text: str
     guard: Guard
     at: int
@@ -241,7 +248,7 @@ class _Resolution:
         words = " ".join(self.memory.text[span[0] : span[1]].split()).strip(" ,;.")
         if not name_key(words):
             return None
-        node_id = f"{self.memory.id}:cause:{span[0]}"
+        node_id = f"{self.memory.stem}:cause:{span[0]}"
         self._derived(node_id, "Cause", words)
         self._join(node_id, "REFERS_TO", self.memory.id)
         for thing in self._within(span):
@@ -252,7 +259,7 @@ class _Resolution:
         """Adds preferences."""
         for each in self.found.preferences[:MAX_OF_EACH]:
             verb = each.polarity if each.holder != "I" else each.polarity.removesuffix("s")
-            node_id = f"{self.memory.id}:preference:{each.span[0]}"
+            node_id = f"{self.memory.stem}:preference:{each.span[0]}"
             polarity = 1 if each.polarity == "likes" else -1
             props = {"holder": each.holder, "polarity": polarity, "strength": each.strength}
             self._derived(node_id, "Preference", f"{each.holder} {verb} {each.object}", props)
@@ -343,13 +350,23 @@ MAX_DERIVED: Final = 1_000
 EXTRACTED_RETRACTED: Final = "what was extracted from it was removed"
 
 
-def retract_extracted(ctx: CallContext, node_id: str, reason: str) -> tuple[Draft, ...]:
-    """Events that delete what was extracted from a memory, as if it had never held; none if nothing was.
+def extracted_from(ctx: CallContext, node_id: str, begin: int) -> tuple[NodeVersion, ...]:
+    """What was extracted from a memory, as it holds now or held when the memory began.
 
     Ids of extracted nodes begin with the memory's own.
     """
-    found = ctx.store.find(ctx.viewer, NOW, Find(id_prefix=f"{node_id}:"), limit=MAX_DERIVED).nodes
-    ids = tuple(node.id for node in found if node.kind != "Feedback")
+    find = Find(id_prefix=f"{node_id}:")
+    rows = {
+        row.id: row
+        for when in (When(valid_at=begin), NOW)
+        for row in ctx.store.find(ctx.viewer, when, find, limit=MAX_DERIVED).nodes
+    }
+    return tuple(row for row in rows.values() if row.kind != "Feedback")
+
+
+def retracted(nodes: Iterable[NodeVersion], reason: str) -> tuple[Draft, ...]:
+    """Events that delete what was extracted from a memory, as if it had never held; none if nothing was."""
+    ids = tuple(node.id for node in nodes)
     if not ids:
         return ()
     ended = graph.Ended(nodes=ids, at=to_iso(MIN_INSTANT_US), reason=reason)

@@ -25,6 +25,7 @@ from weft.retrieval.citations.resolve import resolve
 from weft.runtime.call_context import CallContext
 from weft.writing.build.commit import Committed, WriteDecision, decide_and_commit
 from weft.writing.build.references import assertion_of
+from weft.writing.checks.current_value import FactStatement, statements_fence
 from weft.writing.write_contract import WriteResult
 
 # Read from files and transcripts: they repeat their source and change with it.
@@ -34,11 +35,12 @@ Result = TypeVar("Result", bound=WriteResult)
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """The events that change a node, notes on them, and the slots they depend on besides the node's own."""
+    """The events that change a node, notes on them, and the slots and statements they depend on besides the node."""
 
     drafts: tuple[Draft, ...]
     notes: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
+    claims: tuple[FactStatement, ...] = ()
 
 
 def change_node(
@@ -58,7 +60,7 @@ def change_node(
         return WriteDecision(
             answer=WriteResult(status="saved", id=node.id, notes=change.notes),
             drafts=change.drafts,
-            fence=replace(fence, slots=(*fence.slots, *change.slots)),
+            fence=statements_fence(change.claims, pos, slots=(*fence.slots, *change.slots)),
         )
 
     with hidden_as_missing(written):

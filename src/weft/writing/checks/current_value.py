@@ -7,6 +7,7 @@ both say the same. Values asserted for a limited time, or beginning later, take 
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -71,6 +72,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
     taken: bool = True
 
 
+def statements_fence(statements: Sequence[FactStatement], pos: int, *, slots: tuple[str, ...] = ()) -> Fence:
+    """What comparisons of several statements depend on, and these slots."""
+    fences = [statement_fence(said, pos) for said in statements]
+    kinds = tuple(dict.fromkeys(kind for fence in fences for kind in fence.kinds))
+    every = tuple(dict.fromkeys((*slots, *(slot for fence in fences for slot in fence.slots))))
+    tests = [fence.concerns for fence in fences if fence.concerns is not None]
+
+    def concerns(node: NodeVersion) -> bool:
+        return node.slot in every or any(test(node) for test in tests)
+
+    return Fence(pos=pos, kinds=kinds, slots=every, concerns=concerns if tests else None)
+
+
 def statement_fence(said: FactStatement, pos: int) -> Fence:
     """What a comparison depends on: the values of the slot or, for many-valued properties, the facts of that name."""
     if said.slot is not None:
@@ -78,9 +92,12 @@ def statement_fence(said: FactStatement, pos: int) -> Fence:
     return Fence(pos=pos, kinds=(FACT,), concerns=lambda node: node.name == said.name)
 
 
-def compare_with_current(ctx: CallContext, said: FactStatement) -> Comparison:
-    """Compares a statement with the values in its slot that the caller may see. Read-only."""
-    return _of_one(ctx, said) if said.slot is not None else _of_many(ctx, said)
+def compare_with_current(ctx: CallContext, said: FactStatement, *, gone: Container[str] = ()) -> Comparison:
+    """Compares a statement with the values in its slot that the caller may see. Read-only.
+
+    `gone` are facts that the same write removes.
+    """
+    return _of_one(ctx, said, gone) if said.slot is not None else _of_many(ctx, said, gone)
 
 
 def begin_of(ctx: CallContext, said: FactStatement) -> int:
@@ -93,9 +110,9 @@ def begin_of(ctx: CallContext, said: FactStatement) -> int:
 # ---- one value at a time
 
 
-def _of_one(ctx: CallContext, said: FactStatement) -> Comparison:
+def _of_one(ctx: CallContext, said: FactStatement, gone: Container[str]) -> Comparison:
     begin = begin_of(ctx, said)
-    met, gap = _met(ctx, said, begin)
+    met, gap = _met(ctx, said, begin, gone)
     yielding = [row for row in met if _yields(row, said, begin)]
     how = {row.row: relation(said.predicate, str(row.props.get("object", "")), said.value) for row in met}
     others = tuple(row for row in yielding if how[row.row] == "other")
@@ -110,12 +127,13 @@ def _of_one(ctx: CallContext, said: FactStatement) -> Comparison:
     return Comparison(verdict="same", fact=alike) if alike else Comparison(verdict="new", taken=False)
 
 
-def _met(ctx: CallContext, said: FactStatement, begin: int) -> tuple[list[NodeVersion], bool]:
+def _met(ctx: CallContext, said: FactStatement, begin: int, gone: Container[str]) -> tuple[list[NodeVersion], bool]:
     """The values that hold at some time of the statement, in order, and whether some time has none."""
     assert said.slot is not None
     slot = shared_slot(said.slot, said.guard)
     found = ctx.store.current_in_slot(ctx.viewer, slot, after=begin, limit=MAX_MET)
-    met = [row for row in found if said.end is None or row.interval.valid_from < said.end]
+    stays = [row for row in found if row.id not in gone]
+    met = [row for row in stays if said.end is None or row.interval.valid_from < said.end]
     at: int | None = begin
     for row in met:
         if at is not None and row.interval.valid_from > at:
@@ -143,12 +161,12 @@ def _once(rows: tuple[NodeVersion, ...]) -> tuple[NodeVersion, ...]:
 # ---- many values
 
 
-def _of_many(ctx: CallContext, said: FactStatement) -> Comparison:
+def _of_many(ctx: CallContext, said: FactStatement, gone: Container[str]) -> Comparison:
     """The same value again is `same`, unless it may be a repeated event; other values never conflict."""
     begin = begin_of(ctx, said)
     find = Find(names=(said.name,), kinds=(FACT,), projects=(said.guard.project,))
     for row in ctx.store.find(ctx.viewer, When(valid_at=begin), find, limit=MAX_LIMIT).nodes:
-        if row.guard != said.guard or row.props.get("subject") != said.entity:
+        if row.id in gone or row.guard != said.guard or row.props.get("subject") != said.entity:
             continue
         if row.props.get("predicate") != said.predicate or row.props.get("slot") is not None:
             continue
