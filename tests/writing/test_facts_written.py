@@ -10,6 +10,7 @@ import pytest
 import weft
 from tests.places import Place
 from tests.writing.told_facts import NOW, holding
+from weft.core.errors import Invalid
 from weft.core.types import When
 from weft.testing.clock import ManualClock
 
@@ -159,3 +160,24 @@ def test_of_writers_at_once_each_ends_the_one_before(place: Place) -> None:
     node = memories[0].show(last).node
     assert node is not None
     assert node.props["object"] == standing
+
+
+@pytest.mark.parametrize(
+    ("operation", "given"),
+    [
+        ("remember", {"text": "The coupon holds."}),
+        ("add_fact", {"entity": "Mira", "predicate": "role", "object": "lead"}),
+        ("save_decision", {"title": "Use SQLite", "decision": "We use SQLite."}),
+        ("add_event", {"description": "The gate opens.", "occurred_at": "2031"}),
+    ],
+)
+def test_what_would_have_expired_already_is_refused(memory: weft.Memory, operation: str, given: dict[str, str]) -> None:
+    with pytest.raises(Invalid, match="expires_at is in the past: '2020'") as refused:
+        memory.call(operation, **given, expires_at="2020")
+    assert "valid_from" in refused.value.hint
+    assert memory.call("recent").nodes == ()
+    assert memory.call(operation, **given, expires_at="2030").status == "saved"
+
+
+def test_what_happened_long_ago_may_have_expired_since(memory: weft.Memory) -> None:
+    assert memory.remember("The coupon holds.", occurred_at="2019", expires_at="2020").status == "saved"

@@ -57,7 +57,7 @@ def alert_raise(ctx: CallContext, given: AlertRaise) -> WriteResult:
         alike = (node for node in _alerts(ctx, (guard.project,)) if node.text == message and node.guard == guard)
         return next((node for node in alike if _is_active(node, ctx.clock.now_us())), None)
 
-    props: dict[str, Any] = props_of(given) | {"severity": given.severity}
+    props: dict[str, Any] = props_of(ctx, given) | {"severity": given.severity}
     piece = TextOnce(
         id=ctx.new_id(given.request_id),
         kind=ALERT,

@@ -89,7 +89,7 @@ def work_create(ctx: CallContext, given: WorkCreate) -> WriteResult:
         name=given.title.strip(),
         text=given.description,
         props={
-            **props_of(given),
+            **props_of(ctx, given),
             "task_kind": given.kind,
             "status": "open",
             **({"inputs": given.inputs} if given.inputs else {}),

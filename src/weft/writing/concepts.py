@@ -58,7 +58,7 @@ def plan_concept(ctx: CallContext, given: AddConcept, so_far: BatchState) -> Pla
         kind="Concept",
         name=before.name if before else given.name,
         text=given.description or (before.text if before else ""),
-        props={**(before.props if before else {}), **props_of(given)},
+        props={**(before.props if before else {}), **props_of(ctx, given)},
         focus=focus_of(ctx, given),
         **asdict(making.guard),
         valid_from=before.valid_from if before else None,

@@ -107,7 +107,7 @@ def save_decision(ctx: CallContext, given: SaveDecision) -> WriteResult:
     piece = _Piece(
         entry=_entry(ctx, given, "Decision", given.rationale),
         text=_paragraphs(rationale, listed("Alternatives", given.alternatives)) or given.title,
-        props=_props(given, {"status": "accepted", "alternatives": list(given.alternatives) or None}),
+        props=_props(ctx, given, {"status": "accepted", "alternatives": list(given.alternatives) or None}),
         entities=given.entities,
         begins=check_interval(given.valid_from, None)[0],
         supersedes=given.supersedes,
@@ -125,7 +125,7 @@ def save_pattern(ctx: CallContext, given: SavePattern) -> WriteResult:
     piece = _Piece(
         entry=_entry(ctx, given, "Pattern", given.description),
         text=_paragraphs(given.description, listed("Examples", given.examples)),
-        props=_props(given, {"examples": list(given.examples) or None}),
+        props=_props(ctx, given, {"examples": list(given.examples) or None}),
         entities=given.entities,
     )
     return _write_new(ctx, given, piece)
@@ -134,7 +134,7 @@ def save_pattern(ctx: CallContext, given: SavePattern) -> WriteResult:
 def save_context(ctx: CallContext, given: SaveContext) -> WriteResult:
     """Keeps background knowledge about the work under a title. Keywords let agents follow it as a topic."""
     entry = _entry(ctx, given, "Context", given.body)
-    piece = _Piece(entry=entry, text=given.body, props=_props(given, {}), entities=given.entities)
+    piece = _Piece(entry=entry, text=given.body, props=_props(ctx, given, {}), entities=given.entities)
     return _write_always(ctx, given, piece)
 
 
@@ -149,7 +149,7 @@ def save_preference(ctx: CallContext, given: SavePreference) -> WriteResult:
         focus=focus_of(ctx, given),
     )
     props = {"polarity": given.polarity, "strength": given.strength}
-    piece = _Piece(entry=entry, text=given.preference, props=_props(given, props), entities=(given.subject,))
+    piece = _Piece(entry=entry, text=given.preference, props=_props(ctx, given, props), entities=(given.subject,))
     return _write_always(ctx, given, piece)
 
 
@@ -159,8 +159,8 @@ def _entry(ctx: CallContext, given: SaveDecision | SavePattern | SaveContext, ki
     return NewEntry(kind=kind, title=given.title, words=words, guard=guard_of(ctx, given), focus=focus_of(ctx, given))
 
 
-def _props(given: WriteOptions, own: dict[str, Any]) -> dict[str, Any]:
-    return props_of(given) | {name: value for name, value in own.items() if value is not None}
+def _props(ctx: CallContext, given: WriteOptions, own: dict[str, Any]) -> dict[str, Any]:
+    return props_of(ctx, given) | {name: value for name, value in own.items() if value is not None}
 
 
 def _paragraphs(*parts: str) -> str:

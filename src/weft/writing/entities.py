@@ -82,7 +82,7 @@ def plan_entity(ctx: CallContext, given: AddEntity, so_far: BatchState) -> Plann
     aliases = _with_aliases(making, main, given.aliases)
     apart = bool(given.description) and not ctx.may_write_global
     told = (
-        {} if apart and before is not None else props_of(given)
+        {} if apart and before is not None else props_of(ctx, given)
     )  # these then belong to the description, not to the entity
     main = replace(
         main,
@@ -192,7 +192,7 @@ def plan_link(ctx: CallContext, given: LinkEntities, so_far: BatchState) -> Plan
             f"{given.source[:80]!r} and {given.target[:80]!r} are the same entity", hint="give two different entities"
         )
     edge = {
-        "props": props_of(given),
+        "props": props_of(ctx, given),
         "weight": given.weight,
         "valid_from": None if begin is None else to_iso(begin),
         "valid_to": None if end is None else to_iso(end),
@@ -346,7 +346,7 @@ def describe(making: WriteBuilder, given: WriteOptions, thing: NodeAssertion, wo
         kind="Memory",
         name=thing.name,
         text=words,
-        props={**props_of(given), DESCRIBES: thing.id},
+        props={**props_of(ctx, given), DESCRIBES: thing.id},
         focus=focus_of(ctx, given),
         **asdict(guard),
     )

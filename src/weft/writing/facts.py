@@ -91,7 +91,7 @@ def add_fact(ctx: CallContext, given: AddFact) -> WriteResult:
     if before := earlier_result(ctx, given.request_id, lambda payload: _wrote(ctx, payload, said)):
         return before
     confidence = GUESSED if given.confidence is None and is_hedged(given.object) else given.confidence
-    props = props_of(given) | ({} if confidence is None else {"confidence": confidence})
+    props = props_of(ctx, given) | ({} if confidence is None else {"confidence": confidence})
     unsure = confidence is not None and confidence < SURE
     telling = FactDraft(
         said=said,

@@ -87,7 +87,7 @@ def plan_write(ctx: CallContext, given: MemoryWrite, so_far: BatchState) -> Plan
     main = replace(
         main,
         text=given.text or main.text,
-        props={**main.props, **given.props, **props_of(given)},
+        props={**main.props, **given.props, **props_of(ctx, given)},
         focus=focus_of(ctx, given),
         valid_from=main.valid_from if begin is None else to_iso(begin),
         valid_to=None if end is None else to_iso(end),

@@ -185,7 +185,7 @@ def _planned(ctx: CallContext, given: Remember) -> PlannedMemory:
         until=until,
         speaker=given.speaker,
         focus=focus_of(ctx, given),
-        props=props_of(given),
+        props=props_of(ctx, given),
     )
     # A write that depends on the session's position stores the text only.
     reads = given.kind in STATING_KINDS and given.expected_head is None and not guard.sensitive
@@ -195,7 +195,7 @@ def _planned(ctx: CallContext, given: Remember) -> PlannedMemory:
         text=given.text,
         node_kind=given.kind,
         name=given.name,
-        props={**given.props, **props_of(given), **ahead},
+        props={**given.props, **said.props, **ahead},
         focus=said.focus,
         **asdict(guard),
         valid_from=None if began is None else to_iso(began),

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct
 
 from weft.core.clock import parse_instant, to_iso
+from weft.core.errors import Invalid
 from weft.core.types import Guard
 from weft.runtime.call_context import CallContext
 from weft.runtime.fields import GovernanceToken, Label, Moment, ProducedBy, RequestId, ScopeAsked, Tags
@@ -57,15 +58,27 @@ def focus_of(ctx: CallContext, given: WriteOptions) -> str | None:
     return given.focus or default_focus(ctx, given.project or ctx.settings.project)
 
 
-def props_of(given: WriteOptions) -> dict[str, Any]:
-    """The options as properties of the node; unset ones are omitted."""
+def props_of(ctx: CallContext, given: WriteOptions) -> dict[str, Any]:
+    """The options as properties of the node; unset ones are omitted. Raises Invalid if it expires before it begins."""
     told = {
         "keywords": list(given.keywords) or None,
-        "expires_at": None if given.expires_at is None else to_iso(parse_instant(given.expires_at, field="expires_at")),
+        "expires_at": None if given.expires_at is None else to_iso(_end_of(ctx, given, given.expires_at)),
         "importance": given.importance,
         "purpose": given.purpose,
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def _end_of(ctx: CallContext, given: WriteOptions, written: str) -> int:
+    """When it expires. What is said to have begun or happened earlier may have expired by now."""
+    end = parse_instant(written, field="expires_at")
+    began = [parse_instant(at) for name in ("valid_from", "occurred_at") if (at := getattr(given, name, None))]
+    if end <= min((ctx.clock.now_us(), *began)):
+        raise Invalid(
+            f"expires_at is in the past: {written[:60]!r}",
+            hint="give a later time; what was true or happened once has a valid_from, valid_to or occurred_at",
+        )
+    return end
 
 
 class WriteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):

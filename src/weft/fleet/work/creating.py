@@ -58,7 +58,7 @@ def feature_create(ctx: CallContext, given: FeatureCreate) -> WriteResult:
         kind=FEATURE,
         name=given.title.strip(),
         text=given.description,
-        props={**props_of(given), "status": "open"},
+        props={**props_of(ctx, given), "status": "open"},
         focus=focus_of(ctx, given),
         **asdict(guard),
     )
@@ -120,7 +120,7 @@ def _task(ctx: CallContext, given: TaskCreate, node_id: str, guard: Guard, **pro
         name=given.title.strip(),
         text=given.description,
         props={
-            **props_of(given),
+            **props_of(ctx, given),
             "task_kind": CODING,
             "status": "open",
             **({"priority": given.priority} if given.priority else {}),
@@ -209,7 +209,7 @@ def plan_save(ctx: CallContext, given: PlanSave) -> PlanSaved:
         kind=PLAN,
         name=given.title.strip(),
         text=given.description,
-        props=props_of(given),
+        props=props_of(ctx, given),
         focus=focus_of(ctx, given),
         **asdict(guard),
     )

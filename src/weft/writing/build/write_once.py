@@ -69,7 +69,7 @@ def once_a_minute(ctx: CallContext, given: WriteOptions, written: TimedText) -> 
         text=written.text,
         guard=guard,
         at=written.at,
-        props=props_of(given) | written.props,
+        props=props_of(ctx, given) | written.props,
         focus=focus_of(ctx, given),
     )
 
