@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlinks"})  # they do not say what it is about
 RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
-NEARLY_BEST: Final = 0.85  # of the best probability: rows of which time alone decides, where only one of them answers
+NEARLY_BEST: Final = 0.7  # of the best probability: rows of which time alone decides, where only one of them answers
 STEP: Final = 1e-4
 READ_CHARACTERS: Final = 2_000
 _WHEN: Final = re.compile(r"(?:when|what day|(?:on )?(?:what|which) da(?:y|te)) (?:did|was|were)\b", re.IGNORECASE)
