@@ -3,7 +3,7 @@
     python train.py --train DIR [DIR …] --test DIR [DIR …] --body model.onnx --tokenizer tokenizer.json
                     [--teachers FILE …] [--samples FILE] [--save FILE] [--out DIR]
 
-A teacher is a larger body trained alone and kept with --save; a student is trained on the labels and on what its
+A teacher is a body trained alone and kept with --save; a student is trained on the labels and on what its
 teachers say of the same pairs, and written with --out as the int8 ONNX file that weft ships. One GPU, minutes.
 """
 
