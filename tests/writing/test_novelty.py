@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import weft
 from tests.places import Place
 from weft.core.clock import parse_instant
 from weft.core.types import Guard, When
+from weft.log.draft import Draft
+from weft.log.kinds import graph
 from weft.testing.clock import ManualClock
 from weft.writing.build.commit import WriteDecision, decide_and_commit
 from weft.writing.checks.current_value import compare_with_current, fact_candidate
@@ -54,6 +57,17 @@ def test_the_share_of_words_decides(memory: weft.Memory, text: str, tag: str) ->
     assert found.tag == tag, found
     assert found.nearest == kept.id
     assert 0.0 < found.jaccard <= 1.0
+
+
+def test_a_copy_is_found_among_hundreds_of_texts_of_the_same_words(memory: weft.Memory) -> None:
+    chance = Random(3)
+    words = [f"{one}{other}" for one in ("ferry", "pier", "deck", "sail", "rope") for other in ("man", "side", "work")]
+    texts = [" ".join(chance.sample(words + [f"{word}s2" for word in words], 8)) for _ in range(1_000)]
+    nodes = [graph.NodeAssertion(id=f"n{n}", kind="Memory", text=each, project="ferry") for n, each in enumerate(texts)]
+    memory.ctx.append([Draft(kind="graph.asserted", payload=graph.Asserted(nodes=tuple(nodes)))])
+    for number in range(0, 1_000, 100):
+        assert tag_of(memory, f"{texts[number]}!") == ("redundant", f"n{number}")
+        assert tag_of(memory, f"the {texts[number]} of today") == ("reinforcing", f"n{number}")
 
 
 def test_where_all_that_it_names_is_known_less_is_enough(memory: weft.Memory) -> None:

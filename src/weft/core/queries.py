@@ -32,7 +32,8 @@ class TextQuery(Struct, frozen=True, kw_only=True):
 
     `begins` restricts results to versions that began to hold in that interval; document frequencies still count all.
     For a quick search, `rarest` bounds the terms used and `most` the texts they match together, rarest first; with
-    `in_names` a text must contain a term in its name.
+    `in_names` a text must contain a term in its name. With `together` the search is for live texts that share many of
+    the terms: the rarest are looked up, and those that too many texts hold only together with one another.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -45,6 +46,7 @@ class TextQuery(Struct, frozen=True, kw_only=True):
     most: int | None = None
     rarest: int | None = None
     in_names: bool = False
+    together: bool = False
 
 
 class TermStat(Struct, frozen=True, kw_only=True):

@@ -16,13 +16,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import combinations, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
 
 from weft.core.commits import LexedText
-from weft.core.queries import TermStat
+from weft.core.queries import TermStat, TextQuery
 from weft.text.encryption import is_sealed
 from weft.text.names import aliases
 
@@ -38,6 +38,9 @@ SHORT_CHARACTERS = 120
 FEWER = 6  # ratio of a text's stems to a field's above which the field's are searched among them
 MAX_QUERY_TERMS = 32
 MAX_MATCHES = 3_000  # texts that a question's terms may match together
+ENOUGH_KEYS = 3  # rare words by themselves that find nearly all texts that share many words
+COMBINED = 4  # words that are combined where there are fewer
+RELATED = 6.0  # a word is likelier beside another of the same subject
 
 # Characters that separate runs, as spaces.
 _RUN_SIGNS = bytes(at if chr(at).isalnum() or chr(at) in "_'" else 32 for at in range(128)) + bytes(128)
@@ -306,6 +309,71 @@ def choose_terms(
             used.append(stat)
             matches += stat.document_frequency
     return tuple(used), tuple(dropped)
+
+
+Key = tuple[TermStat, ...]  # terms that a text must hold all of
+
+
+class ChosenTerms(NamedTuple):
+    """The terms that score a text, those left out, and what is looked up: a text must match one of the keys."""
+
+    used: tuple[TermStat, ...]
+    dropped: tuple[str, ...]
+    keys: tuple[Key, ...]
+
+
+class TermCounts(NamedTuple):
+    """A number of texts, and how many of them hold each term."""
+
+    texts: int
+    by_term: Mapping[str, int]
+
+
+def choose_keys(
+    query: TextQuery, frequencies: Mapping[str, int], population: int, read: TermCounts | None = None
+) -> ChosenTerms:
+    """What to look up for a query, and what to score by.
+
+    `read` are the texts that a lookup reads, if those are more than the visible ones.
+    """
+    if not query.together:
+        used, dropped = choose_terms(query.terms, frequencies, population, most=query.most, rarest=query.rarest)
+        return ChosenTerms(used, dropped, tuple((stat,) for stat in used))
+    used, dropped = choose_terms(query.terms, frequencies, population, most=population * MAX_QUERY_TERMS)
+    texts, held = TermCounts(population, frequencies) if read is None else read
+    live = [(max(held.get(stat.term, 0), 1), stat) for stat in used if stat.document_frequency]
+    live.sort(key=lambda each: each[0])
+    rarest, most = query.rarest or MAX_QUERY_TERMS, query.most or MAX_MATCHES
+    return ChosenTerms(used, dropped, _keys_together(live[:rarest], max(texts, 1), most))
+
+
+def _keys_together(live: Sequence[tuple[int, TermStat]], texts: int, most: int) -> tuple[Key, ...]:
+    """Keys that find the texts that share many of the terms, which are in so many of the texts, rarest first.
+
+    The rarest by themselves, as long as they match few; of the next, which match too many, two or three together, as
+    far as those are few, and three if they never are.
+    """
+    keys: list[Key] = []
+    matches = 0.0
+    for count, stat in live:
+        if matches + count > most:
+            break
+        keys.append((stat,))
+        matches += count
+    common = live[len(keys) :][:COMBINED]
+    if len(keys) >= ENOUGH_KEYS or (keys and len(common) == 1):
+        return tuple(keys)
+    combined: list[Key] = []
+    for group in [*combinations(common, 2), *combinations(common, 3)]:
+        key = tuple(stat for _, stat in group)
+        expected = texts * math.prod(min(1.0, RELATED * count / texts) for count, _ in group) / RELATED
+        if matches + expected <= most and not any(set(each) <= set(key) for each in combined):
+            combined.append(key)
+            matches += expected
+    if common and not combined:
+        stats = [stat for _, stat in common]
+        combined = [*combinations(stats, 3)] or [tuple(stats)]
+    return (*keys, *combined)
 
 
 TermValues = tuple[tuple[str, float], ...]

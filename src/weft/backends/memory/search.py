@@ -47,13 +47,14 @@ def search_text(sight: GuardedAccount, moment: ReadTime, query: TextQuery, limit
     texts = [graph.texts[row.content_hash] for row in live]
     held = [set(lexical.term_hashes(text.vector)) for text in texts]
     frequencies = {term: sum(lexical.term_hash(term) in one for one in held) for term, _ in query.terms}
-    used, dropped = lexical.choose_terms(query.terms, frequencies, len(live), most=query.most, rarest=query.rarest)
+    used, dropped, keys = lexical.choose_keys(query, frequencies, len(live))
     mean_length = sum(text.length for text in texts) / len(texts) if texts else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
     rows = _asked_for(sight, moment, query)
     if query.in_names:
-        wanted = {stat.term for stat in used}
-        rows = [row for row in rows if not wanted.isdisjoint(graph.texts[row.content_hash].stems[0].split())]
+        rows = [row for row in rows if _holds_any(graph.texts[row.content_hash].stems[:1], keys)]
+    elif query.together:
+        rows = [row for row in rows if _holds_any(graph.texts[row.content_hash].stems, keys)]
     lexed = [graph.texts[row.content_hash] for row in rows]
     weighed = bm25.weigh([(text.vector, text.length) for text in lexed])
     every_text = range(len(rows))
@@ -72,6 +73,12 @@ def search_text(sight: GuardedAccount, moment: ReadTime, query: TextQuery, limit
         mean_length=mean_length,
         truncated=False,
     )
+
+
+def _holds_any(fields: Sequence[str], keys: Sequence[lexical.Key]) -> bool:
+    """Whether the stems of these fields contain all terms of a key."""
+    held = {stem for field in fields for stem in field.split()}
+    return any(held.issuperset([stat.term for stat in key]) for key in keys)
 
 
 def _asked_for(sight: GuardedAccount, moment: ReadTime, query: TextQuery | VectorQuery) -> list[NodeVersion]:

@@ -169,6 +169,21 @@ class WordsContract(StoreCase):
         assert quick(most=10) == (["a", "b", "late"], ("thread",))
         assert ids(scribe.search("thread", in_names=True)) == []
 
+    def test_a_look_for_alike_texts_takes_common_words_together(self, scribe: Scribe) -> None:
+        common = [node(f"n{n}", f"heddle word{n}") for n in range(60)] + [
+            node(f"s{n}", f"shed mark{n}") for n in range(60)
+        ]
+        scribe.write(*common, node("both", "shed and heddle"), node("rare", "selvedge"))
+        scribe.one(node("late", "heddles beside sheds"))
+
+        def alike(words: str, **options: Any) -> list[str]:
+            return sorted(ids(scribe.search(words, together=True, **options)))
+
+        assert alike("heddle shed", most=20) == ["both", "late"]
+        assert alike("heddle shed selvedge", most=20) == ["both", "late", "rare"]
+        assert len(alike("heddle shed", most=1_000, limit=500)) == 122
+        assert alike("unheard of") == []
+
     def test_no_word_is_missed_however_many_were_written(self, scribe: Scribe) -> None:
         for start in range(0, MANY, 100):
             scribe.write(*(node(f"n{n}", f"entry word{n} tens{n // 10}") for n in range(start, start + 100)))

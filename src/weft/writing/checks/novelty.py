@@ -22,9 +22,10 @@ from weft.runtime.call_context import CallContext
 from weft.text.lexical import query_terms, tokens
 from weft.writing.build.references import covers
 
-NEAREST: Final = 5
+NEAREST: Final = 5  # by words that are compared at a time
+FEW: Final = 3  # compared, below which the next ones are
 RAREST: Final = 6  # words of a text by which similar ones are looked up
-LOOKED_AT: Final = 300  # texts with one of them
+LOOKED_AT: Final = 100  # texts with one of them, or with several of those that are in many texts
 REDUNDANT: Final = 0.9
 REINFORCING: Final = 0.6
 REINFORCING_IF_KNOWN: Final = 0.4  # if all entities that it names are known
@@ -87,12 +88,14 @@ def _nearest(
     project = ctx.settings.project if guard is None else guard.project
     kinds = tuple(dict.fromkeys((kind, *MEMORY_KINDS)))
     # A text that shares most words shares some of the rarest ones, which are looked up.
-    query = TextQuery(terms=terms, projects=(project,), kinds=kinds, rarest=RAREST, most=LOOKED_AT)
+    query = TextQuery(terms=terms, projects=(project,), kinds=kinds, rarest=RAREST, most=LOOKED_AT, together=True)
     when = ctx.store.pin(ctx.viewer, When())
-    found = ctx.store.search_text(ctx.viewer, when, query, limit=2 * NEAREST)
-    nodes = ctx.store.nodes(ctx.viewer, when, [hit.node.id for hit in found.hits])
-    nodes = tuple(node for node in nodes if DERIVED_FROM not in node.props)
-    shown = [node for node in nodes if guard is None or covers(node.guard, guard)]
+    hits = ctx.store.search_text(ctx.viewer, when, query, limit=2 * NEAREST).hits
+    shown: list[NodeVersion] = []
+    for some in (hits[:NEAREST], hits[NEAREST:]):
+        nodes = ctx.store.nodes(ctx.viewer, when, [hit.node.id for hit in some]) if len(shown) < FEW else ()
+        nodes = tuple(node for node in nodes if DERIVED_FROM not in node.props)
+        shown += [node for node in nodes if guard is None or covers(node.guard, guard)]
     shares = [(jaccard(words, gated_words(node.text)), node) for node in shown]
     share, nearest = max(shares, key=lambda each: each[0], default=(0.0, None))
     return nearest, share

@@ -6,7 +6,8 @@ an answer never misses an earlier write.
 
 Scores use only what the viewer may see: document frequencies and lengths are sums over its visibility groups. FTS5's
 own (account-wide) ranking only selects candidates if a single term matches more than MAX_MATCHES visible versions;
-`TextMatches.truncated` then says so.
+`TextMatches.truncated` then says so. Of texts alike (`TextQuery.together`), what is looked up is chosen by what reading
+it costs in the whole account: a small project beside a large one would else read through the large one.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ import apsw
 import orjson
 
 from weft.backends.sqlite import guards, rows
-from weft.backends.sqlite.guards import PinnedTime, Sql, marks
+from weft.backends.sqlite.guards import PinnedTime, Sql
 from weft.backends.sqlite.query import every, one
 from weft.core.commits import LexedText
 from weft.core.errors import Corrupt
-from weft.core.queries import PhraseMatch, TermStat, TextHit, TextMatches, TextQuery
+from weft.core.queries import PhraseMatch, TextHit, TextMatches, TextQuery
 from weft.core.types import Viewer
 from weft.text import lexical
 
@@ -133,8 +134,9 @@ def _index_form(stems: str) -> str:
     return " ".join(stem if stem.isascii() else "x" + stem.encode().hex() for stem in stems.split())
 
 
-def _match(terms: Sequence[TermStat]) -> str:
-    return " OR ".join(_phrase(stat.term) for stat in terms)
+def _match(keys: Sequence[lexical.Key]) -> str:
+    """Any of the keys, of each all terms."""
+    return " OR ".join(f"({' AND '.join(_phrase(stat.term) for stat in key)})" for key in keys)
 
 
 def _phrase(stems: str) -> str:
@@ -146,6 +148,8 @@ class _Statistics(NamedTuple):
     population: int
     words: int
     frequencies: dict[str, int]
+    # Hidden texts too, as a lookup reads them.
+    everywhere: lexical.TermCounts
 
 
 def _statistics(db: apsw.Connection, viewer: Viewer, query: TextQuery) -> _Statistics:
@@ -153,28 +157,29 @@ def _statistics(db: apsw.Connection, viewer: Viewer, query: TextQuery) -> _Stati
     inside = guards.visibility_groups(viewer, query.projects)
     visible = {ward for (ward,) in db.execute(inside.text, inside.params)}
     by_hash = {lexical.term_hash(term): term for term, _ in query.terms}
-    wards, hashes = orjson.dumps(sorted(visible)).decode(), tuple(by_hash)
-    population, words = one(
-        db,
-        """SELECT ifnull(sum(texts), 0), ifnull(sum(words), 0) FROM ward_total
-            WHERE ward IN (SELECT value FROM json_each(?))""",
-        (wards,),
-    )
-    settled = db.execute(
-        f"""SELECT term, sum(n) FROM term_df WHERE term IN ({marks(hashes)})
-            AND ward IN (SELECT value FROM json_each(?)) GROUP BY term""",
-        (*hashes, wards),
-    )
-    frequencies = {by_hash[term]: n for term, n in settled}
+    population = words = total = 0
+    for ward, texts, length in db.execute("SELECT ward, texts, words FROM ward_total"):
+        total += texts
+        if ward in visible:
+            population += texts
+            words += length
+    frequencies: dict[str, int] = {}
+    held: dict[str, int] = {}
+    counts = "SELECT term, ward, n FROM term_df WHERE term IN (SELECT value FROM json_each(?))"
+    for key, ward, n in db.execute(counts, (orjson.dumps(list(by_hash)).decode(),)):
+        term = by_hash[key]
+        held[term] = held.get(term, 0) + n
+        if ward in visible:
+            frequencies[term] = frequencies.get(term, 0) + n
     journal = "SELECT j.ward, j.delta, t.vector, t.length FROM text_journal j JOIN text t ON t.id = j.text"
     for ward, delta, vector, length in every(db, journal):
         if ward not in visible:
             continue
         population += delta
         words += delta * length
-        for key in by_hash.keys() & lexical.term_hashes(vector):
+        for key in by_hash.keys() & _held(vector):
             frequencies[by_hash[key]] = frequencies.get(by_hash[key], 0) + delta
-    return _Statistics(population, words, frequencies)
+    return _Statistics(population, words, frequencies, lexical.TermCounts(total, held))
 
 
 def search(db: apsw.Connection, viewer: Viewer, moment: PinnedTime, query: TextQuery, *, limit: int) -> TextMatches:
@@ -187,9 +192,7 @@ def search(db: apsw.Connection, viewer: Viewer, moment: PinnedTime, query: TextQ
 
 def _search(db: apsw.Connection, viewer: Viewer, moment: PinnedTime, query: TextQuery, limit: int) -> TextMatches:
     known = _statistics(db, viewer, query)
-    used, dropped = lexical.choose_terms(
-        query.terms, known.frequencies, known.population, most=query.most, rarest=query.rarest
-    )
+    used, dropped, keys = lexical.choose_keys(query, known.frequencies, known.population, known.everywhere)
     mean_length = known.words / known.population if known.population else 0.0
     bm25 = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b)
     visible = (
@@ -201,8 +204,8 @@ def _search(db: apsw.Connection, viewer: Viewer, moment: PinnedTime, query: Text
         & guards.focuses_are(query.focuses)
     )
     most = query.most or lexical.MAX_MATCHES
-    settled = _settled_candidates(db, used, visible, most, in_names=query.in_names)
-    found = [*settled, *_tail_candidates(db, used, visible, in_names=query.in_names)]
+    settled = _settled_candidates(db, keys, visible, most, in_names=query.in_names)
+    found = [*settled, *_tail_candidates(db, keys, visible, in_names=query.in_names)]
     weighed = bm25.weigh([(vector, length) for _, vector, length in found])
     best = _best(weighed.scores, [row for row, _, _ in found])[:limit]
     scores = weighed.scores[best].tolist()
@@ -231,38 +234,47 @@ def _best(scores: NDArray[np.float64], found: Sequence[int]) -> list[int]:
 
 
 def _settled_candidates(
-    db: apsw.Connection, terms: Sequence[TermStat], visible: Sql, most: int, *, in_names: bool
+    db: apsw.Connection, keys: Sequence[lexical.Key], visible: Sql, most: int, *, in_names: bool
 ) -> list[tuple[int, bytes, int]]:
     """Every match, or the best by FTS5's own ranking if one term has more than the limit."""
-    if not terms:
+    if not keys:
         return []
     best = ""
-    if terms[0].document_frequency > most:
+    if len(keys[0]) == 1 and keys[0][0].document_frequency > most:
         best = f"ORDER BY {_BM25}"
     query = f"""SELECT v.row, t.vector, t.length FROM (
           SELECT v.row AS row, v.text AS text FROM text_index
           JOIN node_version v ON v.text = text_index.rowid JOIN node n ON n.key = v.node
           WHERE text_index MATCH ? AND {visible.text} {best} LIMIT {most}) v
         JOIN text t ON t.id = v.text"""
-    match = f"name : ({_match(terms)})" if in_names else _match(terms)
+    match = f"name : ({_match(keys)})" if in_names else _match(keys)
     return every(db, query, (match, *visible.params))
 
 
 def _tail_candidates(
-    db: apsw.Connection, terms: Sequence[TermStat], visible: Sql, *, in_names: bool
+    db: apsw.Connection, keys: Sequence[lexical.Key], visible: Sql, *, in_names: bool
 ) -> list[tuple[int, bytes, int]]:
     """Texts not yet in FTS5: at most one journal's worth, checked one by one."""
-    wanted = {lexical.term_hash(stat.term) for stat in terms}
+    wanted = [frozenset(lexical.term_hash(stat.term) for stat in key) for key in keys]
     tail = every(db, "SELECT id, vector, name FROM text WHERE id > (SELECT indexed_text FROM text_state)")
-    matching = [text for text, vector, _ in tail if not wanted.isdisjoint(lexical.term_hashes(vector))]
+    matching = [text for text, vector, _ in tail if _holds_any(_held(vector), wanted)]
     if in_names:
-        named = {
-            text for text, _, name in tail if not wanted.isdisjoint(map(lexical.term_hash, _stemmed(name).split()))
-        }
+        stems = ((text, map(lexical.term_hash, _stemmed(name).split())) for text, _, name in tail)
+        named = {text for text, hashes in stems if _holds_any(frozenset(hashes), wanted)}
         matching = [text for text in matching if text in named]
     query = f"""SELECT v.row, t.vector, t.length FROM text t JOIN node_version v ON v.text = t.id
         JOIN node n ON n.key = v.node WHERE t.id IN (SELECT value FROM json_each(?)) AND {visible.text}"""
     return every(db, query, (orjson.dumps(matching).decode(), *visible.params))
+
+
+def _holds_any(held: frozenset[int], keys: Sequence[frozenset[int]]) -> bool:
+    return any(key <= held for key in keys)
+
+
+@lru_cache(maxsize=4 * SETTLE_AT)
+def _held(vector: bytes) -> frozenset[int]:
+    """The stem hashes of a packed text. Cached: every query checks the unsettled texts."""
+    return frozenset(lexical.term_hashes(vector))
 
 
 @lru_cache(maxsize=4 * SETTLE_AT)
