@@ -123,6 +123,25 @@ def test_what_is_written_after_publishing_is_in_the_next_answer(filled: Path) ->
     assert "new" not in dict(walked(store, OPERATOR)[0])
 
 
+def test_relations_are_published_alone_and_again_when_many_more_came(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_at(filled)
+    made = store.publish_relations(OPERATOR)
+    assert made is not None
+    assert made.startswith("relations-")
+    assert [path.name for path in generations(filled)] == [made.partition(":")[0]]
+    assert store.publish_relations(OPERATOR) is None, "nothing new"
+    scribe = Scribe(store, ManualClock())
+    scribe.write(node("few", "text"), *(edge(f"n{n}", "READS", "few") for n in range(5)))
+    assert store.publish_relations(OPERATOR) is None, "few are read beside what is published"
+    scribe.write(node("hub", "text"), *(edge(f"n{n}", "READS", "hub") for n in range(COUNT)))
+    assert (again := store.publish_relations(OPERATOR)) is not None
+    assert [path.name for path in generations(filled)] == [again.partition(":")[0]]
+    monkeypatch.setattr(adjacency, "build", None)  # whoever comes later maps what is published
+    assert "hub" in dict(walked(store_at(filled), OPERATOR)[0])
+
+
 def flip(file: Path) -> None:
     raw = bytearray(file.read_bytes())
     raw[:64] = bytes(255 - byte for byte in raw[:64])

@@ -13,6 +13,7 @@ import pytest
 from tests.code.workbench import Workbench, read_only, served, token_of
 from tests.stand_ins import embedding_server
 from tests.waiting import wait_for
+from weft.backends.sqlite.search import adjacency
 
 
 @pytest.fixture
@@ -45,6 +46,30 @@ def test_a_command_is_done_when_it_answers(bench: Workbench) -> None:
     assert first["asked_at"] <= first["started_at"] <= first["finished_at"]
     told = json.loads(bench.weft("graph", "rebuild", "--mode", "incremental", "--json"))
     assert (told["status"], told["job"]["counts"]) == ("done", {"unchanged": 1})
+
+
+def test_what_is_indexed_is_published_for_the_walks_of_later_processes(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adjacency, "PUBLISH_AT", 20)
+    fill(bench, 3)
+    bench.call("graph_rebuild")
+    monkeypatch.setattr(adjacency, "build", None)  # which would read every relation
+    packed = bench.call("context_pack", task="what calls f1_3?")
+    assert any("f1_3" in each.id for each in packed.core_symbols)
+
+
+def test_an_index_whose_relations_cannot_be_published_is_done_and_says_so(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adjacency, "PUBLISH_AT", 20)
+    fill(bench, 3)
+    with bench.open() as memory:
+        memory.call("remember", text="The pier has an index folder.")
+        next(bench.store.rglob("*.db")).with_suffix(".index").write_text("a file where a folder should be")
+        told = memory.call("graph_rebuild")
+    assert told.status == "done"
+    assert any("`weft reindex`" in note for note in told.notes)
 
 
 def test_only_what_is_named_is_read(bench: Workbench) -> None:

@@ -71,6 +71,7 @@ class DecryptingStore:
         self.events_at = store.events_at
         self.reindex = store.reindex
         self.reindex_due = store.reindex_due
+        self.publish_relations = store.publish_relations
         self.sweep = store.sweep
         self.sweep_due = store.sweep_due
         self.rebuild = store.rebuild

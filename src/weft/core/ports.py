@@ -264,6 +264,14 @@ class Store(VectorStore, Protocol):
         """Whether `reindex` would make vector search faster: many vectors are in no published index. Operators only."""
         ...
 
+    def publish_relations(self, viewer: Viewer) -> str | None:
+        """Publishes what walks read of the graph, if it is large and has grown much since the last time.
+
+        A process that walks for the first time then maps it, and need not read every edge. Returns what was published;
+        None if nothing was due, or another process publishes now. Operators only.
+        """
+        ...
+
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         """Removes every derived copy of texts that no version refers to, so that none is left in the store's files.
 

@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, repeat
+from itertools import combinations, filterfalse, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
@@ -84,7 +84,7 @@ def fold_case(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+    return "".join(filterfalse(unicodedata.combining, decomposed)).casefold()
 
 
 def name_key(name: str) -> str:

@@ -86,6 +86,10 @@ class MemoryStore(MemoryVectorSpaces):
         viewer.must_be_operator("ask for the indexes")
         return False
 
+    def publish_relations(self, viewer: Viewer) -> str | None:
+        viewer.must_be_operator("publish the relations")
+        return None
+
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         viewer.must_be_operator("remove what was erased from the files")
         with self._lock:

@@ -335,6 +335,11 @@ class SqliteStore(SqliteVectorSpaces):
         sweeping.sweep_indexes(self._access(viewer), partial(self._indexes, viewer.account))
         return made
 
+    def publish_relations(self, viewer: Viewer) -> str | None:
+        viewer.must_be_operator("publish the relations")
+        with self._reading(viewer) as db:
+            return None if db is None else self._indexes(viewer.account).publish_relations(db)
+
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         viewer.must_be_operator("remove what was erased from the files")
         from weft.backends.sqlite.scrub import sweep as sweeping

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from weft.code.ask.workspaces import source_dir_of, told_root, workspace_of
-from weft.code.index.embedding import embed_later, embed_until
+from weft.code.index.embedding import embed_later, embed_until, process_context
 from weft.code.index.index_turn import index_in_turn
 from weft.code.watch.watch import counts_of, ensure_watched
 from weft.core.errors import Busy, Forbidden, Invalid, NotFound, StoreError
@@ -153,8 +153,24 @@ def _run(ctx: CallContext, book: JobBook, job: Job) -> tuple[Job, CodeIndexed]:
 
             progress("finding communities", 0, 0)
             notes = (*notes, *find_communities(replace(own, call_stats=None)).notes)
+        notes = (*notes, *_published(own))
         running.done(counts_of(done), notes)
     return running.job, done
+
+
+def _published(ctx: CallContext) -> Iterator[str]:
+    """Publishes the relations if many are new: else the first question of every process would read all of them.
+
+    What is indexed stays indexed if that fails: a note says so.
+    """
+    own = process_context(ctx)
+    if own is None:
+        return
+    ctx.progress("publishing relations", 0, 0)
+    try:
+        own.store.publish_relations(own.operator("publish the relations"))
+    except StoreError as problem:
+        yield f"the first question of a new process reads all relations, `weft reindex` helps: {problem.message}"
 
 
 def _waiting(ctx: CallContext, done: CodeIndexed) -> Iterator[str]:

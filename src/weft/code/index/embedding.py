@@ -77,7 +77,7 @@ def _saved(ctx: CallContext, texts: Sequence[LexedText]) -> str:
 def embed_later(ctx: CallContext) -> None:
     """Embeds texts without a vector when this process is idle, on its background thread."""
     shop = ctx.background
-    if _own(ctx) is not None:
+    if process_context(ctx) is not None:
         key = ("vectors", ctx.settings.store, ctx.writer.account)
         shop.when_quiet(key, partial(embed_until, ctx, lambda: not shop.is_quiet))
 
@@ -88,7 +88,7 @@ def embed_until(ctx: CallContext, enough: Callable[[], bool]) -> bool:
     Returns whether more are left. Runs in the process's own context if that is the operator's, since this is
     maintenance. Failures are logged and not retried; `weft reindex` does the same and reports more.
     """
-    own = _own(ctx)
+    own = process_context(ctx)
     if own is None:
         return False
     try:
@@ -107,7 +107,7 @@ def embed_until(ctx: CallContext, enough: Callable[[], bool]) -> bool:
     return False
 
 
-def _own(ctx: CallContext) -> CallContext | None:
+def process_context(ctx: CallContext) -> CallContext | None:
     """The process's own context, if it is the operator's and of the same account."""
     own: CallContext = ctx.background.own or ctx
     same = own.writer.account == ctx.writer.account

@@ -98,6 +98,7 @@ class SurveyContract(StoreCase):
         assert (store.cited(OPERATOR, ("weft://main/events/1#00000000",)), store.events_at(OPERATOR, (1,))) == ({}, ())
         assert not store.sweep_due(OPERATOR)
         assert not store.reindex_due(OPERATOR)
+        assert store.publish_relations(OPERATOR) is None
 
     @pytest.mark.parametrize(
         "read",
@@ -110,6 +111,7 @@ class SurveyContract(StoreCase):
             lambda store: store.events_at(PUBLIC, (1,)),
             lambda store: store.sweep_due(PUBLIC),
             lambda store: store.reindex_due(PUBLIC),
+            lambda store: store.publish_relations(PUBLIC),
         ],
     )
     def test_it_is_for_operators(self, scribe: Scribe, read: Callable[[Store], Any]) -> None:

@@ -8,8 +8,8 @@ visibility groups, applied at each step: a walk cannot cross what its viewer may
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PUBLISH_AT = 50_000  # edges: below, the base is built in memory
-CHUNK_ROWS = 200_000
+OVERLAID = 50  # the share of the published edges that may come in addition before they are worth publishing anew
 HIDDEN = -1  # visibility group of a node that no walk may pass: deleted, not holding, or a record
 NEVER = np.iinfo(np.int64).max
 NAME = "relations"  # of published generations
@@ -139,9 +139,9 @@ def build(db: apsw.Connection) -> Base:
     structural = np.zeros(size, bool)
     known, holds = guards.known(moment), guards.holds(moment)
     query = f"SELECT DISTINCT {_NODE_COLUMNS} {_NODES} AND {known.text} AND {holds.text}"
-    for chunk in _chunks(db, query, (*known.params, *holds.params), 3):
-        keys = chunk[:, 0].astype(np.int64)
-        node_ward[keys], structural[keys] = chunk[:, 1], chunk[:, 2]
+    nodes = _collect(db, query, (*known.params, *holds.params), 3)
+    keys = nodes[:, 0].astype(np.int64)
+    node_ward[keys], structural[keys] = nodes[:, 1], nodes[:, 2]
     settled = Sql("v.valid_from <= ? AND v.valid_to IS NULL", (now_us,)) & known
     rels = _relations(db)
     columns = _collect(db, f"{_edges(rels)} {settled.text}", settled.params, 6)
@@ -181,15 +181,9 @@ def epoch_of(db: apsw.Connection) -> int:
     return epoch
 
 
-def _chunks(db: apsw.Connection, query: str, params: tuple[Any, ...], width: int) -> Iterable[Any]:
-    cursor = iter(db.execute(query, params))
-    while chunk := list(islice(cursor, CHUNK_ROWS)):
-        yield np.array(chunk, np.float64).reshape(len(chunk), width)
-
-
 def _collect(db: apsw.Connection, query: str, params: tuple[Any, ...], width: int) -> Any:
-    parts = list(_chunks(db, query, params, width))
-    return np.concatenate(parts) if parts else np.zeros((0, width))
+    """The rows of a query as numbers. Tuples of a million would take 100 MB besides."""
+    return np.fromiter(chain.from_iterable(db.execute(query, params)), np.float64).reshape(-1, width)
 
 
 class Adjacency:
@@ -233,6 +227,15 @@ class Adjacency:
         if self._base is None:
             self._base, self._overlay = build(db), None
         return self._base, notes
+
+    def publish_due(self, db: apsw.Connection) -> bool:
+        """Whether so many edges are in no published file that a process that reads them at first waits for it."""
+        newest, _ = self._generations.newer(db, -1)
+        total = one(db, "SELECT ifnull(max(row), 0) FROM edge_version")[0]
+        if newest is None or newest.meta.get("epoch") != epoch_of(db):
+            return bool(total >= PUBLISH_AT)
+        done = newest.meta.get("rows", 0)
+        return bool(total - done >= max(PUBLISH_AT // 5, done // OVERLAID))
 
     def publish(self, db: apsw.Connection) -> str | None:
         """Writes a new generation if the graph is large and has grown. The caller holds the indexer lock."""

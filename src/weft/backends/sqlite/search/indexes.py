@@ -92,6 +92,13 @@ class Indexes:
             made.append(self._adjacency.publish(db))
         return tuple(line for line in made if line is not None)
 
+    def publish_relations(self, db: apsw.Connection) -> str | None:
+        """Publishes the relations alone if many are in no file, unless another process publishes."""
+        if not self._adjacency.publish_due(db):
+            return None
+        with indexer_lock(self._directory) as mine:
+            return self._adjacency.publish(db) if mine else None
+
     def publish_due(self, db: apsw.Connection) -> bool:
         """Whether so many vectors are in no file that searching them is slow."""
         return any(self._cache(model).publish_due(db) for (model,) in every(db, "SELECT key FROM model"))
