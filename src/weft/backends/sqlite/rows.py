@@ -61,8 +61,11 @@ def select_nodes(prefix: str = "") -> str:
       JOIN {prefix}tx x ON x.key = v.tx LEFT JOIN {prefix}tx y ON y.key = v.retired_tx"""
 
 
-def _interval(ends: Sequence[Any], *moments: int | None) -> Interval:
-    """A version's interval. Raises OverflowError for a time out of range: the row is damaged."""
+@lru_cache(maxsize=4096)
+def _interval(ends: tuple[Any, ...], *moments: int | None) -> Interval:
+    """A version's interval; those written at once share it. Raises OverflowError for a time out of range: the row is
+    damaged.
+    """
     for each in (*ends, *moments):
         if each is not None and not MIN_INSTANT_US <= each <= MAX_INSTANT_US:
             raise OverflowError(f"{each} is no valid time")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from weft.code.communities.detect import (
     text_of_community,
     weight_of,
 )
+from weft.code.index.linking import beginnings
 from weft.core.kinds import COMMUNITY
 from weft.core.slices import in_slices
 from weft.core.types import NOW, EdgeVersion, Find, Guard, NodeVersion, When
@@ -55,73 +56,84 @@ class CommunitiesFound(Struct, frozen=True, kw_only=True):
 
 def find_communities(ctx: CallContext) -> CommunitiesFound:
     """Finds the communities of this project's present index, and writes the differences, if any."""
-    project = ctx.settings.project
-    files = ctx.store.find(ctx.viewer, NOW, Find(kinds=("File",), projects=(project,)), limit=MAX_FILES).nodes
-    by_guard: defaultdict[Guard, list[NodeVersion]] = defaultdict(list)
-    for node in files:
-        if node.props.get("language") and node.props.get("path") and not node.guard.sensitive:
-            by_guard[node.guard].append(node)
-    links = _Links(ctx, {node.id for group in by_guard.values() for node in group}) if by_guard else None
+    groups = {guard: _Group(paths) for guard, paths in _paths(ctx).items()}
+    if groups:
+        _fill(ctx, list(groups.values()))
     wanted: dict[str, graph.NodeAssertion] = {}
     members: dict[str, tuple[str, Guard]] = {}
-    for guard, group in sorted(by_guard.items(), key=lambda each: (-len(each[1]), each[1][0].id)):
-        assert links is not None
-        linked = links.among({node.id: str(node.props["path"]) for node in group})
+    for guard, group in sorted(groups.items(), key=lambda each: (-len(each[1].paths), next(iter(each[1].paths)))):
+        linked = group.linked()
         found = communities_of(linked)[:MAX_COMMUNITIES]
         wanted |= {made.id: made for made in _nodes(ctx, guard, linked, found, members)}
     return _kept(ctx, wanted, members)
 
 
-class _Links:
-    """Calls, imports and containment of all files considered, by file."""
+def _paths(ctx: CallContext) -> dict[Guard, dict[str, str]]:
+    """Paths by file, by guard."""
+    find = Find(kinds=("File",), projects=(ctx.settings.project,))
+    by_guard: defaultdict[Guard, dict[str, str]] = defaultdict(dict)
+    for node in ctx.store.find(ctx.viewer, NOW, find, limit=MAX_FILES).nodes:
+        if node.props.get("language") and node.props.get("path") and not node.guard.sensitive:
+            by_guard[node.guard][node.id] = str(node.props["path"])
+    return by_guard
 
-    def __init__(self, ctx: CallContext, files: set[str]) -> None:
-        self._files = files
-        self._rows: list[tuple[str, str, bool, str, str]] = []  # file, file, a call, from, to
-        self._symbols: defaultdict[str, list[str]] = defaultdict(list)
-        for edge in links_of(ctx, ("CALLS", "IMPORTS", "CONTAINS")):
-            self._take(edge)
 
-    def _take(self, edge: EdgeVersion) -> None:
-        one, other = self._file_of(edge.src), self._file_of(edge.dst)
-        if one is None or other is None:
-            return
+class _Group:
+    """The files with one guard, and the links among them, counted as they are read."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self.paths = paths
+        self.calls: Counter[tuple[str, str]] = Counter()
+        self.imports: Counter[tuple[str, str]] = Counter()
+        self.degrees: Counter[str] = Counter()
+        self.called: Counter[str] = Counter()
+        self.symbols: defaultdict[str, list[str]] = defaultdict(list)
+
+    def take(self, edge: EdgeVersion, one: str, other: str) -> None:
+        """Counts a link from something in a file to something in another or the same."""
         if edge.rel == "CONTAINS":
-            self._symbols[one].append(edge.dst)
-        else:
-            self._rows.append((one, other, edge.rel == "CALLS", edge.src, edge.dst))
+            self.symbols[one].append(edge.dst)
+            return
+        self.degrees[edge.src] += 1
+        self.degrees[edge.dst] += 1
+        is_call = edge.rel == "CALLS"
+        if is_call and edge.dst != other:
+            self.called[edge.dst] += 1
+        if one != other:
+            (self.calls if is_call else self.imports)[one, other] += 1
 
-    def _file_of(self, node_id: str) -> str | None:
-        """The file of a symbol, or the file itself; None for external nodes."""
-        if node_id in self._files:
-            return node_id
-        at = node_id.find("::")
-        while at > 0:
-            if node_id[:at] in self._files:
-                return node_id[:at]
-            at = node_id.find("::", at + 1)
-        return None
-
-    def among(self, paths: Mapping[str, str]) -> LinkedFiles:
-        """The links among these files only."""
-        calls: Counter[tuple[str, str]] = Counter()
-        imports: Counter[tuple[str, str]] = Counter()
-        degrees: Counter[str] = Counter()
-        called: Counter[str] = Counter()
-        for one, other, is_call, src, dst in self._rows:
-            if one not in paths or other not in paths:
-                continue
-            degrees[src] += 1
-            degrees[dst] += 1
-            called[dst] += is_call and dst != other
-            if one != other:
-                (calls if is_call else imports)[one, other] += 1
-        users = Counter(other for _, other in calls.keys() | imports.keys())
+    def linked(self) -> LinkedFiles:
+        pairs = sorted(self.calls.keys() | self.imports.keys())  # sums of weights depend on their order
+        users = Counter(other for _, other in pairs)
         weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-        for one, other in calls.keys() | imports.keys():
-            weight = weight_of(calls[one, other], imports[one, other], users[other])
+        for one, other in pairs:
+            weight = weight_of(self.calls[one, other], self.imports[one, other], users[other])
             weights[min(one, other), max(one, other)] += weight
-        return LinkedFiles(paths=paths, weights=weights, degrees=degrees, called=called, symbols=self._symbols)
+        return LinkedFiles(
+            paths=self.paths, weights=weights, degrees=self.degrees, called=self.called, symbols=self.symbols
+        )
+
+
+class _FileOf(dict[str, str | None]):
+    """Node → its file of these, or itself if it is one; None for external nodes. Each is found once."""
+
+    def __init__(self, files: Collection[str]) -> None:
+        super().__init__()
+        self._files = files
+
+    def __missing__(self, node_id: str) -> str | None:
+        self[node_id] = found = next((each for each in beginnings(node_id) if each in self._files), None)
+        return found
+
+
+def _fill(ctx: CallContext, groups: Sequence[_Group]) -> None:
+    """Reads calls, imports and containment of all files of these groups; what joins two groups is left out."""
+    group_of = {file: group for group in groups for file in group.paths}
+    file_of = _FileOf(group_of)
+    for edge in links_of(ctx, ("CALLS", "IMPORTS", "CONTAINS")):
+        one, other = file_of[edge.src], file_of[edge.dst]
+        if one is not None and other is not None and group_of[one] is group_of[other]:
+            group_of[one].take(edge, one, other)
 
 
 def links_of(ctx: CallContext, rels: tuple[str, ...], when: When = NOW) -> Iterator[EdgeVersion]:

@@ -7,7 +7,6 @@ resolved again. That includes queries with a negative answer.
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from weft.append.privacy import PrivacyFilter
 from weft.code.index.facts_file import FactsFile, LinkKept
 from weft.code.parse.facts import FileFacts
 from weft.code.resolve import FileLinks, Target, resolve
+from weft.code.resolve.kept import Kept, weight_of
 from weft.core.errors import Invalid
 from weft.core.types import Guard
 from weft.documents.keep.parser_faults import faults_told
@@ -31,7 +31,6 @@ from weft.retrieval.citations.file_ids import file_id
 LINK_RELATIONS: Final = ("IMPORTS", "DEPENDS_ON", "CALLS", "EXTENDS", "IMPLEMENTS", "TESTS")
 MAX_TEXT_BYTES: Final = 1_048_576  # of a file that says how a project is built
 MAX_ID_CHARACTERS: Final = 1_000
-CACHED_FILES: Final = 4_000  # whose facts are held in memory while links are made
 RELATIONS_PER_EVENT: Final = 1_500
 # What may be asked: facts of a path, whether it is there, the sources and folders in a folder, a text, files by name.
 FACTS, EXISTS, FOLDER, FOLDERS, TEXT, NAMED = "f:", "e:", "d:", "s:", "t:", "n:"
@@ -57,7 +56,7 @@ class IndexedProject:
 
     def __init__(self, facts: FactsFile, root: Path, project: str | None) -> None:
         self._facts, self.root, self.project = facts, os.fspath(root), project
-        self._held: OrderedDict[str, FileFacts] = OrderedDict()
+        self._held: Kept[FileFacts] = Kept()
         self._asked: set[str] = set()
         self._sources = frozenset(facts.sources())
         self._renamed = facts.all_renamed()
@@ -134,9 +133,7 @@ class IndexedProject:
         if known is None and path in self._sources:
             known = self._facts.facts(path)
             if known is not None:
-                self._held[path] = known
-                if len(self._held) > CACHED_FILES:
-                    self._held.popitem(last=False)
+                self._held.put(path, known, weight_of(known))
         return known
 
     # What resolvers ask

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from weft.code.parse.facts import CLASS_SORTS, FILE, Binding, Definition, FileFacts
 from weft.code.resolve import Project
+from weft.code.resolve.kept import Kept, weight_of
 
 
 class FileTable:
@@ -39,19 +40,20 @@ Made = TypeVar("Made")
 
 
 class Tables(Generic[Table]):
-    """The tables of a project's files, created on demand."""
+    """The tables of a project's files, created on demand; those used last are kept."""
 
-    def __init__(self, make: Callable[[FileFacts], Table], *, most: int) -> None:
-        self._make, self._most = make, most
-        self._projects: WeakKeyDictionary[Project, dict[str, Table]] = WeakKeyDictionary()
+    def __init__(self, make: Callable[[FileFacts], Table]) -> None:
+        self._make = make
+        self._projects: WeakKeyDictionary[Project, Kept[Table]] = WeakKeyDictionary()
 
     def of(self, project: Project, facts: FileFacts) -> Table:
-        known = self._projects.setdefault(project, {})
+        known = self._projects.get(project)
+        if known is None:
+            known = self._projects[project] = Kept()
         table = known.get(facts.path)
         if table is None or table.facts is not facts:
-            if len(known) >= self._most:
-                known.clear()
-            table = known[facts.path] = self._make(facts)
+            table = self._make(facts)
+            known.put(facts.path, table, weight_of(facts))
         return table
 
 

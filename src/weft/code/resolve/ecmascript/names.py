@@ -81,9 +81,6 @@ _TYPES: Final = """
 TYPES: Final = frozenset(_TYPES.split())
 
 
-MAX_KEPT_FILES: Final = 4_000
-
-
 class EcmascriptTable(FileTable):
     """The definitions, bindings, imports and re-exports of a file, by name."""
 
@@ -157,7 +154,7 @@ class EcmascriptTable(FileTable):
         return self.definitions[place].parent
 
 
-_TABLES: Final = Tables(EcmascriptTable, most=MAX_KEPT_FILES)
+_TABLES: Final = Tables(EcmascriptTable)
 
 
 def names_of(project: Project, path: str) -> EcmascriptTable | None:

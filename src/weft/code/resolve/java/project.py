@@ -15,7 +15,6 @@ from weft.code.resolve.texts import is_below
 SUFFIX: Final = ".java"
 MAX_FOLDERS: Final = 20_000  # that are looked at for source roots
 MAX_ROOTS: Final = 500
-MAX_KEPT: Final = 2_000  # files whose members stay in memory
 BUILDS: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 STANDARD: Final = ("src/main/java", "src/test/java")
 
@@ -39,7 +38,7 @@ class ClassTable(FileTable):
                 self.taken[int(place_part)] = tuple(types.split(",")) if types else ()
 
 
-_TABLES: Final = Tables(ClassTable, most=MAX_KEPT)
+_TABLES: Final = Tables(ClassTable)
 
 
 class _Shared:

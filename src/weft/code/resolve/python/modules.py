@@ -17,8 +17,6 @@ from weft.code.resolve import Project
 from weft.code.resolve.tables import FileTable, Tables
 from weft.code.resolve.texts import folders_above, shared_folders
 
-MAX_FILES: Final = 20_000  # that are kept ready for one project
-
 
 class PythonFile(FileTable):
     """The facts of a file, by owner and name."""
@@ -87,7 +85,7 @@ def _meant(places: list[int], properties: frozenset[int], overloads: frozenset[i
     return [place for place in places if place not in overloads] or places[:1]
 
 
-_TABLES: Final = Tables(PythonFile, most=MAX_FILES)
+_TABLES: Final = Tables(PythonFile)
 
 
 class Files:

@@ -130,7 +130,7 @@ class FileNames(FileTable):
         return [at for at in self.keys.get(f"{type_key}::{name}", ()) if not self.is_class(at)]
 
 
-_TABLES: Final = Tables(FileNames, most=MAX_CRATE_FILES)
+_TABLES: Final = Tables(FileNames)
 
 
 def plain(key: str) -> str:
