@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.code.workbench import Workbench
-from weft.code.index import links
-from weft.code.index.facts_file import FactsFile
-from weft.code.index.links import IndexedProject, ResolvedFile
-from weft.code.resolve import tables
-from weft.code.resolve.kept import Kept
 
 FILES = 30
+MODULE = """from .m{before} import C{before} as Base
 
 
-def resolved(bench: Workbench) -> list[ResolvedFile | None]:
-    (kept,) = bench.store.rglob("*.facts")
-    facts = FactsFile(Path(kept))
-    project = IndexedProject(facts, bench.root, "pier")
-    found = [project.resolved(path) for path in facts.sources()]
-    facts.close()
-    return found
+class C{number}(Base):
+    def at{number}(self):
+        return self.at0()
+"""
+
+
+def linked(scratch: Path) -> Any:
+    bench = Workbench(scratch)
+    bench.write("lib/__init__.py", "")
+    bench.write("lib/m0.py", "class C0:\n    def at0(self):\n        return self.missing()\n")
+    for number in range(1, FILES):
+        bench.write(f"lib/m{number}.py", MODULE.format(number=number, before=number - 1))
+    counts = bench.call("graph_rebuild").job.counts
+    edges = bench.call("graph_edges", rel="CALLS", limit=100).edges
+    return counts, sorted((each.src, each.dst) for each in edges)
 
 
 def test_a_small_memory_makes_the_same_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Workbench(tmp_path)
-    for number in range(FILES):
-        before = f"from .m{number - 1} import C{number - 1} as Base" if number else "Base = object"
-        text = f"{before}\n\n\nclass C{number}(Base):\n    def at{number}(self):\n        return self.at0()\n"
-        bench.write(f"lib/m{number}.py", text)
-    bench.write("lib/__init__.py", "")
-    bench.call("graph_rebuild")
-    roomy = resolved(bench)
-    assert sum(len(each.links) for each in roomy if each) >= 3 * (FILES - 1)
-    tight = type("Tight", (Kept,), {"__init__": lambda self: Kept.__init__(self, 1)})
-    monkeypatch.setattr(links, "Kept", tight)
-    monkeypatch.setattr(tables, "Kept", tight)
-    assert resolved(bench) == roomy
-
-
-def test_what_was_used_longest_ago_leaves_first() -> None:
-    kept: Kept[str] = Kept(10)
-    for path in ("a", "b", "c"):
-        kept.put(path, path.upper(), 4)
-        kept.get("a")
-    assert [kept.get(path) for path in ("a", "b", "c")] == ["A", None, "C"]
-    kept.put("large", "alone", 99)
-    assert [kept.get(path) for path in ("a", "c", "large")] == [None, None, "alone"]
-    kept.put("large", "small now", 1)
-    kept.put("next", "beside", 9)
-    assert (kept.get("large"), kept.get("next")) == ("small now", "beside")
+    counts, calls = linked(tmp_path / "roomy")
+    assert (counts["links"], len(calls)) == (4 * (FILES - 1), FILES - 1)
+    assert {dst.rpartition("::")[2] for _, dst in calls} == {"at0"}, "through all modules between"
+    monkeypatch.setattr("weft.code.resolve.kept.MAX_WEIGHT", 1)
+    assert linked(tmp_path / "tight") == (counts, calls)

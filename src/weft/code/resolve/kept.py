@@ -16,8 +16,8 @@ Value = TypeVar("Value")
 class Kept(Generic[Value]):
     """Values by path, each with a weight; at least the last one is kept."""
 
-    def __init__(self, most: int = MAX_WEIGHT) -> None:
-        self._most, self._weight = most, 0
+    def __init__(self) -> None:
+        self._weight = 0
         self._values: OrderedDict[str, tuple[Value, int]] = OrderedDict()
 
     def get(self, path: str) -> Value | None:
@@ -32,7 +32,7 @@ class Kept(Generic[Value]):
             self._weight -= before[1]
         self._values[path] = value, weight
         self._weight += weight
-        while self._weight > self._most and len(self._values) > 1:
+        while self._weight > MAX_WEIGHT and len(self._values) > 1:
             self._weight -= self._values.popitem(last=False)[1][1]
 
 
