@@ -166,8 +166,8 @@ def test_of_writers_at_once_each_ends_the_one_before(place: Place) -> None:
     ("operation", "given"),
     [
         ("remember", {"text": "The coupon holds."}),
-        ("add_fact", {"entity": "Mira", "predicate": "role", "object": "lead"}),
-        ("save_decision", {"title": "Use SQLite", "decision": "We use SQLite."}),
+        ("add_fact", {"subject": "Mira", "predicate": "role", "object": "lead"}),
+        ("save_decision", {"title": "Use SQLite", "rationale": "It is one file."}),
         ("add_event", {"description": "The gate opens.", "occurred_at": "2031"}),
     ],
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from weft.code.index.document_mentions import link_mentions
 from weft.code.index.embedding import embed_symbols
@@ -25,7 +26,7 @@ from weft.files import git, languages
 from weft.files.document_suffixes import form_of
 from weft.files.paths import read_path
 from weft.files.skipped_files import SkippedFiles
-from weft.files.walk import MAX_FILES, FileListing, Skipped, walk
+from weft.files.walk import MAX_FILES, Skipped, walk
 from weft.ingest.ingest_records import RecordsIngested, ingest_file
 from weft.log.draft import Draft
 from weft.log.kinds import graph
@@ -43,12 +44,16 @@ FILES_AT_ONCE: Final = 256  # read, hashed and looked up together
 BYTES_AT_ONCE: Final = 8_000_000
 MAX_TOLD: Final = 100  # notes
 SECRETS_NAMED: Final = 3  # files with redacted secrets that are named
+MAX_PATHS: Final = 10_000  # in one call: what a shell makes of docs/*.md
+
+FilePath = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
 class Ingest(Struct, frozen=True, kw_only=True):
     """Input of `ingest`."""
 
-    path: Annotated[str, Meta(min_length=1, max_length=4096, description="a file or a directory inside the project")]
+    path: Annotated[FilePath, Meta(description="a file or a directory inside the project")]
+    more: Annotated[tuple[FilePath, ...], Meta(max_length=MAX_PATHS, description="more of them")] = ()
     gone: Annotated[bool, Meta(description="end the content of missing files; its history stays")] = False
     scope: ScopeKept = None
     agents: Annotated[Tags, Meta(description="agents it is for; unchanged if unset")] = ()
@@ -91,7 +96,8 @@ def ingest(ctx: CallContext, given: Ingest) -> IngestResult:
 
     Unchanged files cost nothing; changes become new versions, removed parts end. Skipped are hidden files and folders,
     links, patterns of .gitignore and of the setting `ignore`, and files of records inside a folder: name those. An
-    interrupted run continues when it is called again. Unreadable files are listed with the reason.
+    interrupted run continues when it is called again. Unreadable files are listed with the reason. With several paths
+    nothing is read unless all exist.
 
     Content of a missing file stays current, unless `gone` or `weft delete` ends it. A deleted document is restored when
     its file is read again; a deleted section or chunk stays out until `weft restore`, or until its own words change.
@@ -101,20 +107,50 @@ def ingest(ctx: CallContext, given: Ingest) -> IngestResult:
     "date", "session" and "speaker" (one turn of a conversation), "turn_offsets" (a whole one) or "path" (source code).
     """
     root = ctx.settings.root.resolve()
-    start, notes = _start(given.path, root)
+    found = dict(_start(path, root) for path in (given.path, *given.more))
     rights = rights_asked(ctx, scope=given.scope, agents=given.agents)
-    if start.is_file() and start.suffix.lower() == RECORDS_SUFFIX:
-        return _records(ingest_file(ctx, start, rights.asked), start.relative_to(root).as_posix())
-    walked = walk(start, root, wanted=_is_read, ignore=ctx.settings.ignore)
-    run = _Run(ctx, rights, (*notes, *walked.notes))
-    for each in walked.skipped:
+    records = [start for start in found if start.is_file() and start.suffix.lower() == RECORDS_SUFFIX]
+    done = [_records(ingest_file(ctx, start, rights.asked), start.relative_to(root).as_posix()) for start in records]
+    starts = [start for start in found if start not in records]
+    if starts:
+        notes = [note for start in starts for note in found[start]]
+        done.append(_ingest_files(ctx, rights, starts, notes, end_gone=given.gone))
+    return done[0] if len(done) == 1 else _together(done)
+
+
+def _ingest_files(
+    ctx: CallContext, rights: Rights, starts: Sequence[Path], notes: Sequence[str], *, end_gone: bool
+) -> IngestResult:
+    """Reads the documents and the source code at these places, each file once."""
+    root = ctx.settings.root.resolve()
+    walks = [walk(start, root, wanted=_is_read, ignore=ctx.settings.ignore) for start in starts]
+    files = tuple(dict.fromkeys(path for walked in walks for path in walked.files))
+    run = _Run(ctx, rights, (*notes, *(note for walked in walks for note in walked.notes)))
+    for each in dict.fromkeys(each for walked in walks for each in walked.skipped):
         run.skipped.add(each)
-    is_code = [languages.language_of(path) is not None for path in walked.files]
-    run.read(root, [path for path, code in zip(walked.files, is_code, strict=True) if not code])
-    gone = run.look_for_gone(root, start, walked, end=given.gone) if start.is_dir() else ()
-    run.index(root, [path for path, code in zip(walked.files, is_code, strict=True) if code], gone)
+    code = frozenset(path for path in files if languages.language_of(path) is not None)
+    run.read(root, [path for path in files if path not in code])
+    folders = [(start, walked.files) for start, walked in zip(starts, walks, strict=True) if start.is_dir()]
+    gone = run.look_for_gone(root, folders, end=end_gone)
+    run.index(root, [path for path in files if path in code], gone)
     run.link()
-    return run.told(walked)
+    return run.told(ignored=sum(walked.ignored for walked in walks))
+
+
+def _together(parts: Sequence[IngestResult]) -> IngestResult:
+    """One result of several: counts are summed."""
+    first, *others = parts
+    for part in others:
+        first = replace(
+            first,
+            **{
+                name: getattr(first, name) + getattr(part, name)
+                for name in IngestResult.__struct_fields__
+                if name != "reasons"
+            },
+            reasons=dict((Counter(first.reasons) + Counter(part.reasons)).most_common()),
+        )
+    return first
 
 
 def ingest_documents(ctx: CallContext, path: str) -> IngestResult:
@@ -127,7 +163,7 @@ def ingest_documents(ctx: CallContext, path: str) -> IngestResult:
         run.skipped.add(each)
     run.read(root, walked.files)
     run.link()
-    return run.told(walked)
+    return run.told(ignored=walked.ignored)
 
 
 def _is_document(name: str) -> bool:
@@ -200,11 +236,14 @@ class _Run:
         for what in ("sections", "chunks", "revived", "left_out", "returned"):
             self._counts[what] += getattr(kept.decision, what)
 
-    def look_for_gone(self, root: Path, start: Path, walked: FileListing, *, end: bool) -> tuple[NodeVersion, ...]:
-        """Counts documents and source files whose files are missing; or ends the documents, and returns the source
-        files.
+    def look_for_gone(
+        self, root: Path, folders: Sequence[tuple[Path, Sequence[str]]], *, end: bool
+    ) -> tuple[NodeVersion, ...]:
+        """Counts documents and source files of these folders whose files are missing; or ends the documents, and
+        returns the source files.
         """
-        nodes = find_gone(self._ctx, root, start, walked.files)
+        found = [node for folder, files in folders for node in find_gone(self._ctx, root, folder, files)]
+        nodes = {node.id: node for node in found}.values()
         if not nodes:
             return ()
         if not end:
@@ -240,7 +279,7 @@ class _Run:
         done = link_mentions(self._ctx, documents=self._changed[False], files=self._changed[True], since=self._began)
         self._vector_note = self._vector_note or done.note
 
-    def told(self, walked: FileListing) -> IngestResult:
+    def told(self, *, ignored: int) -> IngestResult:
         """The result of the run."""
         counts = self._counts
         notes = [*self._notes, *([self._vector_note] if self._vector_note else [])]
@@ -262,7 +301,7 @@ class _Run:
             revived=counts["revived"],
             gone=counts["gone"],
             ended=counts["ended"],
-            ignored=walked.ignored,
+            ignored=ignored,
             reasons=self.skipped.reasons,
             notes=tuple(notes),
         )
@@ -392,6 +431,6 @@ OPERATIONS = (
         toolset="memory",
         reach="machine",
         run=ingest,
-        arguments=("path",),
+        arguments=("path", "more"),
     ),
 )

@@ -20,6 +20,7 @@ KEY_VALUE = "KEY=VALUE"
 SENTENCES = frozenset(  # lists of which each is a sentence or more; others are lists of names
     {"alternatives", "asked", "decided", "done", "examples", "history", "in_progress", "learned", "turns"}
 )
+PATHS = frozenset({"path", "more"})  # arguments that name files
 
 
 def parameters(operation: Operation) -> list[click.Parameter]:
@@ -29,10 +30,20 @@ def parameters(operation: Operation) -> list[click.Parameter]:
     found: list[click.Parameter] = []
     for name in operation.arguments:
         required = fields[name].required
-        metavar = name.upper() if required else f"[{name.upper()}]"
-        kind = click.Path() if name == "path" else str
+        several = get_origin(_unwrap(hints[name])[0]) is tuple  # takes all the words that are left
+        metavar = f"[{name.upper()}]..." if several else name.upper() if required else f"[{name.upper()}]"
+        kind = click.Path() if name in PATHS else str
         completing = _completion_of(hints[name])
-        found.append(click.Argument([name], required=required, type=kind, metavar=metavar, shell_complete=completing))
+        found.append(
+            click.Argument(
+                [name],
+                required=required,
+                type=kind,
+                nargs=-1 if several else 1,
+                metavar=metavar,
+                shell_complete=completing,
+            )
+        )
     found.extend(_option(name, hints[name], field) for name, field in fields.items() if name not in operation.arguments)
     return found
 

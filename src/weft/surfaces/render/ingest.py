@@ -59,14 +59,15 @@ def ingested(p: TextPage, answer: IngestResult) -> None:
 
 
 def _amount(answer: IngestResult) -> str:
-    if answer.records:
-        return f"{counted(answer.records, 'record')} ({counted(answer.messages, 'turn')} of conversations)"
+    records = f"{counted(answer.records, 'record')} ({counted(answer.messages, 'turn')} of conversations)"
+    if answer.records and not answer.documents and not answer.files:
+        return records
     read = f"{counted(answer.documents, 'document')} in {counted(answer.sections, 'section')}"
     if answer.chunks:
         read += f" and {counted(answer.chunks, 'chunk')}"
     if answer.files:
         read += f", {counted(answer.files, 'source file')} with {counted(answer.symbols, 'symbol')}"
-    return read
+    return f"{read}, {records}" if answer.records else read
 
 
 def skipped_reasons(p: TextPage, answer: _Skips) -> list[str]:
