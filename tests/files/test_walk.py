@@ -218,7 +218,7 @@ def test_files_that_are_gone_are_told_and_ended_on_request(place: Place, memory:
     (root / "big.md").write_text("# Big\n" + "x" * 600_000)
     done = memory.ingest(root)
     assert done.gone == 2, "what is there and was passed over is not gone"
-    assert any("weft ingest --gone" in note for note in done.notes)
+    assert any("weft ingest . --gone" in note for note in done.notes)
     assert memory.recall("alpha words").hits, "nothing is ended unasked"
     assert memory.ingest(root / "old").gone == 0, "what stands elsewhere is another matter"
     ended = memory.ingest(root, gone=True)

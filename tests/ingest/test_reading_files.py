@@ -93,3 +93,28 @@ def test_progress_is_told(place: Place, memory: weft.Memory) -> None:
     operation = next(each for each in OPERATIONS if each.name == "ingest")
     memory.run(operation, {"path": str(place.root)}, progress=lambda *args: told.append(args))
     assert told == [("reading", 1, 3), ("reading", 2, 3), ("reading", 3, 3)]
+
+
+def test_several_paths_are_read_in_one_call_each_file_once(place: Place, memory: weft.Memory) -> None:
+    here = place.root
+    for name in ("docs/a.md", "docs/b.md", "notes/c.md"):
+        (place.root / name).parent.mkdir(exist_ok=True)
+        (place.root / name).write_text(f"# {name}\n\nWords of {name}.\n")
+    (place.root / "rows.jsonl").write_text('{"id": "one", "text": "a row"}\n')
+    (place.root / "ship.py").write_text("def sail():\n    return 1\n")
+    done = memory.ingest(
+        here / "docs", more=[here / name for name in ("notes/c.md", "docs/a.md", "rows.jsonl", "ship.py")]
+    )
+    assert (done.documents, done.records, done.files, done.unchanged) == (3, 1, 1, 0)
+    again = memory.ingest(here / "docs", more=[here / "notes" / "c.md", here / "rows.jsonl"])
+    assert (again.documents, again.records, again.unchanged) == (0, 0, 4)
+    (place.root / "docs" / "b.md").unlink()
+    (place.root / "notes" / "c.md").unlink()
+    assert memory.ingest(here / "docs", more=[here / "notes"], gone=True).ended == 2
+
+
+def test_of_several_paths_none_is_read_if_one_is_missing(place: Place, memory: weft.Memory) -> None:
+    (place.root / "a.md").write_text("# One\n\nfirst\n")
+    with pytest.raises(NotFound, match="nowhere"):
+        memory.ingest(place.root / "a.md", more=[place.root / "nowhere.md"])
+    assert memory.ingest(place.root / "a.md").documents == 1

@@ -30,7 +30,7 @@ def test_skipped_files_are_told_by_reason_with_the_first_names(
     assert len(groups) == 1
     assert groups[0].strip().startswith("skipped 120 ")
     assert any(line.strip().startswith("skipped lone.md: ") for line in lines)
-    assert any("`weft ingest --gone`" in line for line in lines)
+    assert any("`weft ingest . --gone`" in line for line in lines)
     assert len(lines) < 8
     told = in_words(done, "model")
     assert "121 skipped" in told.summary

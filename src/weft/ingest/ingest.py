@@ -249,7 +249,8 @@ class _Run:
         if not end:
             self._counts["gone"] = len(nodes)
             some = "1 file is missing, and its" if len(nodes) == 1 else f"{len(nodes):,} files are missing, and their"
-            self._note(f"{some} content is still current: `weft ingest --gone` ends it")
+            where = " ".join(start.relative_to(root).as_posix() for start, _ in folders)
+            self._note(f"{some} content is still current: `weft ingest {where} --gone` ends it")
             return ()
         documents = [node for node in nodes if node.kind == "Document"]
         self._vector_note = self._vector_note or end_gone(self._ctx, documents)

@@ -323,7 +323,7 @@ class OperationMethods:
     def project_list(self, *, limit: int = 50) -> weft.fleet.projects.ProjectsShown:
         """List projects and their focus areas."""
 
-    def ingest(self, path: str | Path, *, gone: bool = False, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., produced_by_task_id: str | None = None) -> weft.ingest.ingest.IngestResult:
+    def ingest(self, path: str | Path, more: Sequence[str] = ..., *, gone: bool = False, scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., produced_by_task_id: str | None = None) -> weft.ingest.ingest.IngestResult:
         """Read documents by section and chunk, source code by symbol, or records (.jsonl)."""
 
     def memory_ingest(self, source: str, text: str, *, title: str = '', form: Literal['markdown', 'text'] = 'markdown', scope: Literal['public', 'shared', 'admin'] | None = None, agents: Sequence[str] = ..., produced_by_task_id: str | None = None) -> weft.writing.write_contract.WriteResult:
