@@ -19,6 +19,7 @@ SLEEPS = {
     "code/dying.py": "a process that is to be killed",
     "code/test_hostile_files.py": "killed in the midst of a file; a server asked now and then",
     "code/test_indexing_processes.py": "killed at two moments",
+    "code/test_quiet_embedding.py": "nothing is to happen for a while",
     "concurrency/fleet.py": "the log's size is looked at now and then",
     "crash/audit_caller.py": "calls come one by one",
     "crash/killing.py": "killed at a random moment",

@@ -35,7 +35,8 @@ def run_call(
     """
     record = CallRecord(ctx, operation, given, surface=surface, audited=audited)
     try:
-        answer = _answer(_for_this_call(ctx, record, progress), operation, given)
+        with ctx.background.answering():
+            answer = _answer(_for_this_call(ctx, record, progress), operation, given)
     except BaseException as problem:
         record.end(None, problem)
         raise

@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -23,6 +23,7 @@ MAX_WATCHED: Final = 16  # watched workspaces per process
 MAX_WAITING: Final = 64  # queued jobs
 LOOK_S: Final = 0.1  # interval of checks whether the process is idle
 QUIET_S: Final = 2.0  # without activity, after which a process counts as idle
+YIELD_S: Final = 1.0  # that idle work waits for calls to be answered: where they never cease, it goes on bit by bit
 _log = logging.getLogger("weft.background")
 
 
@@ -67,6 +68,9 @@ class Background:
         self._has_later = threading.Event()
         self._idler: threading.Thread | None = None
         self._reader: Any = None
+        self._answering = 0
+        self._answered = threading.Event()
+        self._answered.set()
 
     @property
     def serves(self) -> bool:
@@ -126,6 +130,24 @@ class Background:
     def stir(self) -> None:
         """Marks activity: idle work pauses while a caller waits."""
         self._stirred_s = time.monotonic()
+
+    @contextlib.contextmanager
+    def answering(self) -> Iterator[None]:
+        """A caller waits while the block runs."""
+        with self._lock:
+            self._answering += 1
+            self._answered.clear()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering -= 1
+                if not self._answering:
+                    self._answered.set()
+
+    def let_answers_by(self) -> None:
+        """Waits until no caller waits, at most YIELD_S. For idle work, between two parts of it."""
+        self._answered.wait(YIELD_S)
 
     @property
     def is_quiet(self) -> bool:

@@ -75,11 +75,16 @@ def _saved(ctx: CallContext, texts: Sequence[LexedText]) -> str:
 
 
 def embed_later(ctx: CallContext) -> None:
-    """Embeds texts without a vector when this process is idle, on its background thread."""
+    """Embeds texts without a vector when this process is idle, on its background thread; not while a caller waits."""
     shop = ctx.background
     if process_context(ctx) is not None:
         key = ("vectors", ctx.settings.store, ctx.writer.account)
-        shop.when_quiet(key, partial(embed_until, ctx, lambda: not shop.is_quiet))
+
+        def enough() -> bool:
+            shop.let_answers_by()
+            return not shop.is_quiet
+
+        shop.when_quiet(key, partial(embed_until, ctx, enough))
 
 
 def embed_until(ctx: CallContext, enough: Callable[[], bool]) -> bool:
