@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from weft.core.types import DAMPING, NOW, Viewer, WalkResult, When
@@ -89,6 +91,26 @@ class WalksContract(StoreCase):
         assert reached() == {"a", "b"}
         scribe.one(ended("b"))
         assert reached() == {"a"}
+
+    def test_a_graph_kept_up_change_by_change_is_the_whole_graph(self, scribe: Scribe) -> None:
+        chance = Random(7)
+        names = [f"n{number}" for number in range(8)]
+        scribe.write(*map(node, names))
+
+        def walked() -> dict[str, float]:
+            return scores(scribe.store.walk(OPERATOR, NOW, {"n0": 1.0}, limit=10))
+
+        for _ in range(40):
+            one, other = chance.sample(names, 2)
+            scribe.one(
+                edge_ended(one, "CALLS", other)
+                if chance.random() < 0.25
+                else edge(one, "CALLS", other, weight=chance.choice((0.5, 1.0, 3.0)))
+            )
+            walked()
+        kept_up = walked()
+        scribe.rebuild()
+        assert kept_up == pytest.approx(walked(), abs=1e-9)
 
     def test_an_edge_that_ends_by_itself_is_gone_when_its_time_comes(self, scribe: Scribe) -> None:
         scribe.one(node("a", at=day(-9)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import numpy as np
+import orjson
 from msgspec import Struct
 
 from weft.backends.pagerank import forward_push
@@ -107,7 +108,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Overlay(Struct, frozen=True):
-    """The differences at `pos`: groups by node, edges removed, edges added.
+    """The differences at `pos`: groups by node, edges removed, edges added. `rows` are the latter as they were read.
 
     Groups are those of the log's `head`: rights are checked as of today, also at an earlier position. `timed` if some
     of it begins or ends by itself, so that it must be recomputed for each time.
@@ -120,6 +121,7 @@ class Overlay(Struct, frozen=True):
     node_ward: Any
     structural: Any
     gone: Any
+    rows: Any
     came: Edges
 
 
@@ -341,21 +343,27 @@ def _overlay(db: apsw.Connection, base: Base, moment: PinnedTime, head: int, ear
         node_ward = np.concatenate([node_ward, np.full(size - len(node_ward), HIDDEN, np.int32)])
         structural = np.concatenate([structural, np.zeros(size - len(structural), bool)])
         _set_wards(db, node_ward, structural, touched, moment)
-    timed = any(_begins_or_ends(db, table, base.pos, moment) for table in ("node_version", "edge_version"))
-    if earlier is not None and not every(db, f"{_TOUCHED_EDGES} LIMIT 1", (since,) * 3):
-        return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, earlier.gone, earlier.came)
-    gone = np.unique(np.array([key for (key,) in every(db, _TOUCHED_EDGES, (base.pos,) * 3)], np.int64))
-    standing = Sql(f"e.key IN ({_TOUCHED_EDGES})", (base.pos,) * 3) & guards.known(moment) & guards.holds(moment)
-    came = [_collect(db, f"{_edges(base.rels)} {standing.text}", standing.params, 6)]
+    timed = any(_begins_or_ends(db, table, since, moment) for table in ("node_version", "edge_version"))
+    changed = np.unique(np.array([key for (key,) in every(db, _TOUCHED_EDGES, (since,) * 3)], np.int64))
+    if earlier is not None and not changed.size:
+        gone, rows, came = earlier.gone, earlier.rows, earlier.came
+        return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, rows, came)
+    standing = Sql("e.key IN (SELECT value FROM json_each(?))", (orjson.dumps(changed.tolist()).decode(),))
+    standing &= guards.known(moment) & guards.holds(moment)
+    rows = _collect(db, f"{_edges(base.rels)} {standing.text}", standing.params, 6)
+    gone = changed
+    if earlier is not None:
+        rows = np.concatenate([earlier.rows[~np.isin(earlier.rows[:, 4], changed)], rows])
+        gone = np.union1d(earlier.gone, changed)
     if len(base.later):
         begun = (base.later[:, 6] <= moment.valid_at) & (base.later[:, 7] > moment.valid_at)
         still = begun & ~np.isin(base.later[:, 4], gone)
-        came.insert(0, base.later[still][:, :6])
-    arrived = Edges.of(size, np.concatenate(came))
-    return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, arrived)
+        rows = np.concatenate([base.later[still][:, :6], rows])
+    came = Edges.of(size, rows)
+    return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, rows, came)
 
 
-# Removed from the base, and added as they hold at the time. UNION would scan all edges to make them distinct.
+# Removed from what was before, and added as they hold at the time. UNION would scan all edges to make them distinct.
 _TOUCHED_EDGES = """SELECT edge FROM edge_version WHERE born > ? UNION ALL
     SELECT edge FROM edge_version WHERE retired_pos > ? UNION ALL SELECT key FROM edge WHERE changed_pos > ?"""
 
