@@ -12,6 +12,7 @@ from weft.context.hits import HitSources, read_sources
 from weft.core.clock import parse_instant
 from weft.core.errors import Invalid, StoreError
 from weft.core.kinds import VIEWS
+from weft.core.types import NOW, Find
 from weft.recall.show_values import NodeShown, show_node
 from weft.retrieval.citations.document_parts import wholes_around
 from weft.retrieval.pipeline import Answer, Ask, Candidate, ScoreSource, Sighting
@@ -189,7 +190,7 @@ def notes_of(
 def why_empty(ctx: CallContext, kinds: Sequence[str] | None, projects: Sequence[str | None] | None) -> tuple[str, ...]:
     """Notes on filters that match nothing: kinds without a visible node, an unknown project.
 
-    Only for empty answers: it counts nodes.
+    Only for empty answers: where a kind is unknown it counts all nodes, to name the known ones.
     """
     try:
         return tuple(filter(None, (_strange_kinds(ctx, kinds), _strange_project(ctx, projects))))
@@ -200,10 +201,11 @@ def why_empty(ctx: CallContext, kinds: Sequence[str] | None, projects: Sequence[
 def _strange_kinds(ctx: CallContext, kinds: Sequence[str] | None) -> str:
     if kinds is None:
         return ""
-    known = [stat.kind for stat in ctx.store.indexes(ctx.viewer)]
-    unknown = [kind for kind in kinds if kind not in known]
-    there = ", ".join(known[:KINDS_NAMED]) or "none yet"
-    return f"no memory that you may see is of kind {', '.join(unknown)}; known kinds: {there}" if unknown else ""
+    unknown = [kind for kind in kinds if not ctx.store.find(ctx.viewer, NOW, Find(kinds=(kind,)), limit=1).nodes]
+    if not unknown:
+        return ""
+    there = ", ".join([stat.kind for stat in ctx.store.indexes(ctx.viewer)][:KINDS_NAMED]) or "none yet"
+    return f"no memory that you may see is of kind {', '.join(unknown)}; known kinds: {there}"
 
 
 def _strange_project(ctx: CallContext, projects: Sequence[str | None] | None) -> str:

@@ -130,13 +130,16 @@ def edges(
     limit: int,
 ) -> tuple[EdgeVersion, ...]:
     """A node's edges of one relation that hold, latest first, whether or not their ends hold."""
-    here = "a" if direction == "out" else "b"
-    seen = Sql(f"{here}.id = ? AND e.rel = ?", (node_id, rel))
+    end = "src" if direction == "out" else "dst"
+    seen = Sql(f"e.{end} = (SELECT key FROM node WHERE id = ?) AND e.rel = ?", (node_id, rel))
     seen &= guards.findable(viewer, node="a") & guards.findable(viewer, node="b") & guards.edge_open(viewer)
     seen &= guards.known(moment) & guards.holds(moment)
     if before is not None:
         seen &= Sql("v.row < ?", (before,))
-    query = f"{rows.select_edges()} WHERE {seen.text} ORDER BY +v.row DESC LIMIT ?"  # +: by node index
+    # Of a node with thousands of edges only the latest are read whole. CROSS: from the node's edges to their versions.
+    latest = f"""SELECT v.row FROM edge e CROSS JOIN edge_version v ON v.edge = e.key
+        JOIN node a ON a.key = e.src JOIN node b ON b.key = e.dst WHERE {seen.text} ORDER BY +v.row DESC LIMIT ?"""
+    query = f"{rows.select_edges()} WHERE v.row IN ({latest}) ORDER BY v.row DESC"
     return tuple(rows.edge_of(row) for row in db.execute(query, (*seen.params, limit)))
 
 

@@ -7,6 +7,7 @@ only a small part, exactly that part is compared.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,6 +42,7 @@ GATHER_AT_MOST = 20_000  # visible vectors: up to here all are compared
 GATHER_SHARE = 0.1  # of all vectors, likewise
 FETCH_FIRST = 128
 FETCH_GROWTH = 8
+FETCH_MARGIN = 1.5
 NEAREST_DATED = 4_000  # visible versions: a search restricted in time considers this many of the nearest
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 ADD_AT_ONCE = 5_000
@@ -301,7 +303,9 @@ def _fetched(
         found = [(row, data) for row, data in seen[:most] if data is not None]
         if len(found) >= limit or fetch >= held.size or (most is not None and len(seen) >= most):
             return _compared(found, wanted, limit)
-        fetch *= FETCH_GROWTH
+        # As many as may hold enough, if what was found is a measure: one scope of three needs not eight times as many.
+        likely = FETCH_MARGIN * fetch * limit / len(found) if found else math.inf
+        fetch = int(min(max(2 * fetch, likely), FETCH_GROWTH * fetch))
 
 
 def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> list[tuple[int, float]]:
