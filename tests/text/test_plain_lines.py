@@ -97,8 +97,7 @@ param name: the name of the view
 
 flask.Flask
 
-Name   Value
-a  1"""
+Name: a | Value: 1"""
 MARKDOWN = """\
 # Views of `x`
 
@@ -141,8 +140,7 @@ def f(*args):
 
 quoted link
 
-Name | Value
-x  | 1"""
+Name: x | Value: 1"""
 
 
 def test_documentation_in_restructuredtext_loses_its_markup() -> None:
@@ -160,7 +158,7 @@ def test_documentation_in_restructuredtext_loses_its_markup() -> None:
         (
             ".. list-table:: Cones\n   :header-rows: 1\n\n   * - Cone\n     - Temp\n"
             "   * - 06\n     - 999\n       degrees\n   * -\n     - none\n",
-            ["Cones", "Cone | Temp", "06 | 999 degrees", " | none"],
+            ["Cones", "Cone: 06 | Temp: 999 degrees;", "Temp: none"],
         ),
         (".. list-table::\n\n   no list\n", ["no list"]),
     ],
@@ -213,3 +211,34 @@ def test_any_text_gives_lines(text: str, form: str) -> None:
 def test_deep_nesting_is_bounded(form: str) -> None:
     text = "\n".join(f"{'  ' * depth}- item {depth}\n" for depth in range(200))
     assert len(plain_lines(text, form)) >= 200  # type: ignore[arg-type]
+
+
+ROWS = ["Port: 80 | Service: web (a|b);", "Port: 90 | Service: metrics"]
+
+
+@pytest.mark.parametrize(
+    ("written", "form", "shown"),
+    [
+        ("| Port | Service |\n|---|:---:|\n| 80 | web (a\\|b) |\n| 90 | metrics |\n", "markdown", ROWS),
+        ("Port | Service\n---|---\n80 | web (a\\|b)\n90 | metrics\n", "html", ROWS),
+        ("| Port | Service |\n|---|---|\n", "markdown", ["Port | Service"]),
+        (
+            "+------+---------+\n| Port | Service |\n+======+=========+\n| 80   | web     |\n|      | server  |\n"
+            "+------+---------+\n| 90   | metrics |\n+------+---------+\n",
+            "rst",
+            ["Port: 80 | Service: web server;", "Port: 90 | Service: metrics"],
+        ),
+        (
+            "====  =======\nPort  Service\n====  =======\n80    web\n      server\n90    metrics\n====  =======\n",
+            "rst",
+            ["Port: 80 | Service: web server;", "Port: 90 | Service: metrics"],
+        ),
+        ("====  =======\n80    web\n90    metrics\n====  =======\n", "rst", ["80 | web;", "90 | metrics"]),
+    ],
+)
+def test_a_row_of_a_table_names_its_columns(written: str, form: str, shown: list[str]) -> None:
+    assert plain_lines(written, form) == shown
+
+
+def test_front_matter_is_shown_without_its_fences() -> None:
+    assert plain_lines('---\nowner: "Mira"\nteam: ops\n---\n', "markdown") == ['owner: "Mira" · team: ops']

@@ -152,7 +152,7 @@ def _ingested(event: Event, payload: document.Ingested) -> Iterator[Move]:
         kind="Document",
         name=payload.title,
         summary=payload.summary,
-        props={**_file(payload), "sha256": payload.sha256, "line": 1}
+        props={**payload.props, **_file(payload), "sha256": payload.sha256, "line": 1}
         | ({"form": payload.form} if payload.form else {}),
         focus=payload.focus,
         **asdict(guard),

@@ -55,18 +55,30 @@ def test_a_document_that_begins_with_a_rule_has_no_front_matter() -> None:
 
 
 @pytest.mark.parametrize("end", ["---", "..."])
-def test_front_matter_is_a_passage_before_the_first_heading(end: str) -> None:
+def test_front_matter_is_metadata_and_no_passage(end: str) -> None:
     front = f'---\ntitle: "The guide"\ntags:\n  - jaguar\n# a comment\ndescription: How it works.\n{end}'
     text = f"{front}\n# First\n\nbody\n"
     outline = outlined(text)
     assert outline.title == "The guide"
-    assert outline.summary == "How it works.\nFirst"
-    assert sections(text) == [("", 0, 1, 7), ("First", 1, 8, 10)]
-    assert [passage.text for passage in passages(text)] == [front, "body"]
+    assert outline.summary == "How it works.\nFirst\njaguar"
+    assert outline.keywords == ("jaguar",)
+    assert sections(text) == [("First", 1, 8, 10)]
+    assert [passage.text for passage in passages(text)] == ["body"]
 
 
-def test_front_matter_and_the_words_after_it_are_passages_of_their_own() -> None:
-    text = "---\ntags: [jaguar]\n---\nShort words.\n"
+@pytest.mark.parametrize(
+    "written",
+    ['tags: [a b, "c"]', "tags: a b, c", "tags:\n  - a b\n  - 'c'", "Tags: [\n  a b,\n  c\n]", "keywords:\n- a b\n- c"],
+)
+def test_topics_and_the_date_of_front_matter(written: str) -> None:
+    outline = outlined(f"---\n{written}\ndate: 2025-03-04\n---\n# First\n")
+    assert (outline.keywords, outline.date) == (("a b", "c"), "2025-03-04")
+    toml = outlined('+++\ntags = [\n  "a b",\n  "c",\n]\ndate = 2025-03-04\n+++\n# First\n')
+    assert (toml.keywords, toml.date) == (("a b", "c"), "2025-03-04")
+
+
+def test_other_front_matter_and_the_words_after_it_are_passages_of_their_own() -> None:
+    text = "---\nowner: jaguar\n---\nShort words.\n"
     assert [(p.line, p.end_line) for p in passages(text)] == [(1, 3), (4, 4)]
     assert outlined(text).parts[0].summary == "Short words."
 
@@ -80,7 +92,7 @@ def test_front_matter_in_toml() -> None:
         "+++\ntitle = 'Serval' # its name\ndescription = \"A cat.\"\ntags = [\n  'wild',\n]\n[extra]\ntitle = 'x'\n+++"
     )
     outline = outlined(f"{front}\n\nBody.\n")
-    assert (outline.title, outline.summary) == ("Serval", "A cat.")
+    assert (outline.title, outline.summary) == ("Serval", "A cat.\nwild")
     assert [p.text for part in outline.parts for p in part.passages] == [front, "Body."]
     assert outlined("+++\nno keys\n+++\n\nBody.\n").title == ""
     assert outlined('+++\ntitle = """\nlong\n"""\n+++\n# Real\n').title == "Real"

@@ -67,13 +67,19 @@ def read_outline(text: str, form: DocumentForm) -> DocumentOutline:
     headings = [block for block in blocks if block.kind == "heading"]
     title = parsed.title or _own_title(headings, form.name)
     said = shortened(parsed.description) or next((part.summary for part in parts if part.summary), "")
+    about = " · ".join(filter(None, (parsed.date, *parsed.keywords)))
     return DocumentOutline(
-        title=title, parts=parts, summary=document_summary(said, _top_headings(headings, title)), notes=parsed.notes
+        title=title,
+        parts=parts,
+        summary=document_summary(said, _top_headings(headings, title), about),
+        keywords=parsed.keywords,
+        date=parsed.date,
+        notes=parsed.notes,
     )
 
 
 def _is_ours(block: Block, form: DocumentForm) -> bool:
-    """Whether weft wrote the block during extraction: that front matter repeats title and summary."""
+    """Whether the block's words are elsewhere in the graph, as title, summary, topics and date."""
     return block.kind == "meta" or (block.kind == "front" and form.extracted)
 
 

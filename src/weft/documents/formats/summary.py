@@ -40,15 +40,15 @@ def section_summary(lines: Sequence[str], blocks: Sequence[Block], form: FormNam
     return next(filter(None, held), "")
 
 
-def document_summary(said: str, headings: Sequence[str]) -> str:
-    """The document's own description, and its top headings."""
+def document_summary(said: str, headings: Sequence[str], about: str = "") -> str:
+    """The document's own description, its top headings, and its date and topics."""
     listed: list[str] = []
     for heading in headings[:MAX_HEADINGS]:
         if sum(map(len, listed)) + len(heading) > MAX_HEADINGS_CHARACTERS:
             break
         listed.append(heading)
     more = " …" if len(listed) < len(headings) and listed else ""
-    return "\n".join(part for part in (said, " · ".join(listed) + more) if part)
+    return "\n".join(part for part in (said, " · ".join(listed) + more, about) if part)
 
 
 def shortened(text: str) -> str:

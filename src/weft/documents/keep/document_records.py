@@ -87,6 +87,7 @@ def _recorded(
         summary="" if seen.told_in(version.outline.summary) else version.outline.summary,
         form=version.form,
         sha256=version.sha256,
+        props=_about(version.outline),
         sections=(),
         **asdict(guard),
     )
@@ -100,6 +101,11 @@ def _recorded(
         left_out=seen.left_out,
         returned=seen.returned,
     )
+
+
+def _about(outline: DocumentOutline) -> dict[str, Any]:
+    keywords = {"keywords": list(outline.keywords)} if outline.keywords else {}
+    return keywords | ({"date": outline.date} if outline.date else {})
 
 
 def part_ids(ctx: CallContext, node: NodeVersion) -> tuple[str, ...]:

@@ -42,7 +42,10 @@ class SectionText(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One version of a document. `ended` are sections and chunks of the version before that are gone."""
+    """One version of a document. `ended` are sections and chunks of the version before that are gone.
+
+    `props` are the topics and the date of its front matter.
+    """
 
     id: str
     source: str
@@ -52,6 +55,7 @@ class Ingested(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ended: tuple[str, ...] = ()
     summary: str = ""
     form: str = ""
+    props: dict[str, Any] = {}
     project: str | None = None
     focus: str | None = None
     scope: Scope = "admin"

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import MutableMapping, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
@@ -24,6 +25,13 @@ MAX_NESTING = 40  # levels of quotes and lists; deeper ones are not parsed
 MAX_TITLE_BLOCKS = 20  # HTML blocks before the first heading that are searched for a title
 MAX_TITLE_BLOCK_CHARACTERS = 5_000
 
+MAX_DATE_CHARACTERS = 40
+MAX_KEYWORDS = 32
+MAX_KEYWORD_CHARACTERS = 64
+PLACED_KEYS = frozenset(  # of front matter: in the graph, or how a page is laid out
+    {"title", "description", "date", "tags", "keywords", "categories", "layout", "slug", "weight", "draft", "permalink"}
+)
+
 _KINDS: dict[str, Kind] = {
     "heading_open": "paragraph",  # too long for a title
     "paragraph_open": "paragraph",
@@ -39,7 +47,10 @@ _KINDS: dict[str, Kind] = {
 _MARKUP = re.compile(r"[\\`*_\[\]<>&!~\n]")
 _YAML_KEY = re.compile(r"[\"']?([\w-]+)[\"']?\s*:(?:\s+(.*))?$")
 _TOML_KEY = re.compile(r"([\w-]+)\s*=\s*(.*)$")
+_LIST_KEY = re.compile(r"(?:tags|keywords|categories)\s*[:=]\s*(.*)$", re.IGNORECASE)
+_LIST_ITEM = re.compile(r"\s*-\s+(.+)$")
 _QUOTED = re.compile(r"\"([^\"\\]+)\"|'([^']+)'")
+_TOML_DATE = re.compile(r"\d{4}-\d\d-\d\d[\dT:.+Z-]*")
 _HTML_HEADING = re.compile(r"<h([1-6])(?:\s[^<>]{0,500})?>(.{1,1000}?)</h\1\s*>", re.DOTALL | re.IGNORECASE)
 _HTML_TAG = re.compile(r"<[^<>]{0,500}>")
 _NOT_PLAIN = ("|", ">", "[", "{", "&", "*", "!", "%", "@")
@@ -54,7 +65,8 @@ def parse(lines: Sequence[str]) -> ParsedDocument:
         note = f"has {len(lines):,} lines, more than {MAX_LINES:,}: read as plain text, without its Markdown"
         return replace(plain_text.parse(lines), notes=(note,))
     taken, keys = front_matter(lines)
-    blocks = [Block("front", 0, taken)] if taken else []
+    # What has a place in the graph is no passage; other keys can only be found in one.
+    blocks = [Block("front" if keys.keys() - PLACED_KEYS else "meta", 0, taken)] if taken else []
     environment: MutableMapping[str, Any] = {}
     tokens = _block_parser().parse("\n".join([*[""] * taken, *lines[taken:]]), environment)
     for at, token in enumerate(tokens):
@@ -67,7 +79,32 @@ def parse(lines: Sequence[str]) -> ParsedDocument:
         else:
             blocks.append(Block(_KINDS[token.type], start, end))
     title = keys.get("title", "") or _html_title(lines, blocks)
-    return ParsedDocument(blocks=blocks, title=title, description=keys.get("description", ""))
+    keywords = keywords_of(lines[1 : taken - 1]) if taken else ()
+    return ParsedDocument(
+        blocks=blocks,
+        title=title,
+        description=keys.get("description", ""),
+        keywords=keywords,
+        date=keys.get("date", "")[:MAX_DATE_CHARACTERS],
+    )
+
+
+def keywords_of(lines: Sequence[str]) -> tuple[str, ...]:
+    """The topics that front matter names: in brackets, with commas, or one on each line."""
+    found: dict[str, None] = {}
+    for at, line in enumerate(lines):
+        key = _LIST_KEY.match(line)
+        if key is None:
+            continue
+        written = key[1]
+        if written.startswith("["):
+            written = " ".join([written, *lines[at + 1 :]])[1:].partition("]")[0]
+        elif not written.strip():
+            items = (_LIST_ITEM.match(each) for each in lines[at + 1 :])
+            written = ",".join(item[1] for item in takewhile(bool, items) if item)
+        words = (each.strip().strip("\"'").strip() for each in written.split(","))
+        found |= dict.fromkeys(each[:MAX_KEYWORD_CHARACTERS] for each in words if each)
+    return tuple(found)[:MAX_KEYWORDS]
 
 
 def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
@@ -103,7 +140,8 @@ def _plain_yaml(words: str) -> str:
 
 def _plain_toml(words: str) -> str:
     quoted = _QUOTED.match(words)
-    return title_of(quoted[1] or quoted[2]) if quoted else ""
+    dated = _TOML_DATE.match(words)
+    return title_of(quoted[1] or quoted[2]) if quoted else dated[0] if dated else ""
 
 
 def _html_title(lines: Sequence[str], blocks: Sequence[Block]) -> str:

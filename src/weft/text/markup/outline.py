@@ -36,11 +36,16 @@ class DocumentPart(Struct, frozen=True, kw_only=True):
 
 
 class DocumentOutline(Struct, frozen=True, kw_only=True):
-    """A document: its title (may be empty), its parts in order, and notes on unreadable parts."""
+    """A document: its title (may be empty), its parts in order, and notes on unreadable parts.
+
+    `keywords` are its topics and `date` its date, as its front matter says them.
+    """
 
     title: str
     parts: tuple[DocumentPart, ...]
     summary: str = ""
+    keywords: tuple[str, ...] = ()
+    date: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -50,7 +55,7 @@ class DocumentOutline(Struct, frozen=True, kw_only=True):
 MAX_TITLE_CHARACTERS = 300
 
 # `label`: names or describes the next block (a target, an index entry). `front`: front matter, a passage of its own.
-# `meta`: written by weft while extracting the text, not part of the document.
+# `meta`: front matter that is all in the graph, or that weft wrote while extracting the text.
 Kind = Literal["heading", "paragraph", "list", "table", "code", "quote", "directive", "label", "rule", "front", "meta"]
 
 
@@ -70,6 +75,8 @@ class ParsedDocument(Struct, frozen=True, kw_only=True):
     blocks: Sequence[Block]
     title: str = ""
     description: str = ""
+    keywords: tuple[str, ...] = ()
+    date: str = ""
     pages: Sequence[int] = ()
     notes: tuple[str, ...] = ()
 

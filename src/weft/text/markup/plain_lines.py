@@ -14,6 +14,7 @@ from weft.text.lines import split_lines
 from weft.text.markup import markdown, rst
 from weft.text.markup.inline import plain_markdown, plain_rst
 from weft.text.markup.outline import Block, covering
+from weft.text.markup.tables import in_words, shown_rows
 
 MAX_DEPTH: Final = 12  # nested lists and directives; deeper ones keep their markup
 _FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})")
@@ -24,6 +25,7 @@ _DIRECTIVE: Final = re.compile(r"\.\. +(?:\|[^|]+\| +)?(?:\w+:)?([\w-]+)::\s*(.*
 _OPTION: Final = re.compile(r"\s+:[\w-]+:(?:\s|$)")
 _BACKTICKS: Final = re.compile(r"`+")
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,20}")
+_HEADER_ROWS: Final = re.compile(r"^\s+:header-rows:\s*[1-9]", re.MULTILINE)
 _CODE: Final = ("code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode", "math")
 _ROW: Final = re.compile(r"([*+-] +)[*+-](?: +|$)")
 _CELL: Final = re.compile(r"( +)[*+-](?: +|$)")
@@ -82,13 +84,14 @@ def _block(lines: Sequence[str], block: Block, *, is_rst: bool, depth: int) -> I
             yield block.title
         case "label" | "rule" | "meta":
             return
+        case "front":
+            yield " · ".join(_inline(" ".join(line.split()), is_rst=False) for line in lines[1:-1] if line.strip())
         case "code":
             yield from _code(lines, is_rst=is_rst)
         case "list":
             yield from _items(lines, is_rst=is_rst, depth=depth)
         case "table":
-            rows = (line for line in lines if not _BORDER.match(line))
-            yield from (_inline(row.strip().strip("|").strip(), is_rst=is_rst) for row in rows)
+            yield from (_inline(row, is_rst=is_rst) for row in shown_rows(lines))
         case "quote":
             inner = _dedented(lines) if is_rst else [re.sub(r"^ {0,3}> ?", "", line) for line in lines]
             yield from _plain(inner, is_rst=is_rst, depth=depth + 1)
@@ -166,7 +169,8 @@ def _directive(lines: Sequence[str], depth: int) -> Iterator[str]:
         yield argument
     inner = _dedented(body)
     rows = _table_rows(inner) if name == "list-table" else ()
-    yield from (plain_rst(" | ".join(cells)) for cells in rows)
+    header = _HEADER_ROWS.search("\n".join(lines)) if rows else None
+    yield from map(plain_rst, in_words(rows, has_header=header is not None))
     if not rows:
         yield from _plain(inner, is_rst=True, depth=depth + 1)
 
