@@ -56,20 +56,18 @@ class Edges(Struct, frozen=True):
     @classmethod
     def of(cls, size: int, columns: Any) -> Edges:
         """From (src, dst, weight, group, edge, relation) rows; each edge can be walked both ways."""
-        src, dst = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
-        here, there = np.concatenate([src, dst]), np.concatenate([dst, src])
+        here = _both(columns[:, 0], columns[:, 1], np.int32)
         order = np.argsort(here, kind="stable")
         start = np.zeros(size + 1, np.int64)
         np.cumsum(np.bincount(here, minlength=size), out=start[1:])
-        doubled = [np.concatenate([columns[:, at], columns[:, at]])[order] for at in (2, 3, 4)]
-        rel = 2 * columns[:, 5]
+        weight, ward, edge, rel = (columns[:, at] for at in range(2, 6))
         return cls(
             start,
-            there[order].astype(np.int32),
-            doubled[0].astype(np.float32),
-            doubled[1].astype(np.int32),
-            doubled[2].astype(np.int64),
-            np.concatenate([rel, rel + 1])[order].astype(np.int16),
+            _both(columns[:, 1], columns[:, 0], np.int32)[order],
+            _both(weight, weight, np.float32)[order],
+            _both(ward, ward, np.int32)[order],
+            _both(edge, edge, np.int64)[order],
+            _both(2 * rel, 2 * rel + 1, np.int16)[order],
         )
 
     def of_nodes(self, nodes: Ints) -> tuple[Ints, Ints]:
@@ -80,6 +78,11 @@ class Edges(Struct, frozen=True):
         index = np.repeat(np.arange(len(nodes)), counts)
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         return index, np.repeat(first, counts) + offsets
+
+
+def _both(one: Any, other: Any, kind: type[np.generic]) -> Any:
+    """Two columns as one. Each gets its type first: sorting millions of wider numbers takes the most memory."""
+    return np.concatenate([one.astype(kind), other.astype(kind)])
 
 
 class Base(Struct, frozen=True):
