@@ -82,7 +82,6 @@ def ask(memory: weft.Memory, question: str) -> list[str]:
         (TEAM, "who led the billing team first?", "Priya leads the billing team"),
         # key words
         (PARCELS, "DHL key", "DHL API key rotates every 90 days"),
-        (PARCELS, "DHL", "DHL trucks come at noon"),
         # a request for a judgement
         (MARA, "is Mara allergic to anything?", "Mara is allergic to peanuts"),
     ],

@@ -71,7 +71,7 @@ class Answers(Struct, frozen=True):
 
     name: str = "answers"
     among: int = 32
-    weight: float = 1.0
+    weight: float = 1.5
     least: float = 0.25
 
     def __call__(self, ctx: CallContext, answer: Answer) -> Answer:
@@ -101,6 +101,7 @@ class Answers(Struct, frozen=True):
             words = set(stems(answer.query.strip()[thing.end() :]))
             about = [bool(words) and words <= set(stems(pool.nodes[at].text)) for at in rows]
             best[:, 1] = np.maximum(best[:, 1], np.where(about, ABOUT_IT, 0.0))
+            thing = thing if any(about) else None
         recorded = recorded_chain(answer)
         chain = [place for place, at in enumerate(rows) if at in recorded]
         best[chain] = best[chain].max(axis=0, initial=0.0)

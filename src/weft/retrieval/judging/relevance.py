@@ -48,7 +48,7 @@ class Relevant(Struct, frozen=True):
         best = max((max(each.tells, each.belongs) for each in judged), default=0.0)
         if not pool.nodes or answer.ask.min_score is not None or answer.vector is None:
             return answer
-        if not question and best < SURE:
+        if (not question and best < SURE) or answer.frame.frame == "listing":  # what is listed was chosen by its time
             return answer
         scores = pool.scores()
         linked = np.zeros(len(scores), bool)

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.core.clock import to_iso
-from weft.retrieval.judging.answers import READ_TWICE, telling_rows
-from weft.retrieval.pipeline import Answer
+from weft.retrieval.judging.answers import MAY_TELL, telling_rows
+from weft.retrieval.pipeline import Answer, Judged
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
 from weft.retrieval.scoring.prefer_newer import comparable, mark_older
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlinks"})  # they do not say what it is about
 RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
 NEARLY_BEST: Final = 0.7  # of the best probability: rows of which time alone decides, where only one of them answers
+LISTED: Final = 0.25  # of the best probability in a window: rows about the subject of "what happened with …?"
 STEP: Final = 1e-4
 READ_CHARACTERS: Final = 2_000
 _WHEN: Final = re.compile(r"(?:when|what day|(?:on )?(?:what|which) da(?:y|te)) (?:did|was|were)\b", re.IGNORECASE)
@@ -238,21 +239,22 @@ def _list(answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
     inside = sorted((at for at in rows if _happens(answer, at, frame.windows)), key=lambda at: _begin(answer, at))
     if not inside:
         return _nothing(answer, rows, frame, ())
-    inside = [at for at in inside if _is_about(answer, at, frame.subject)] or inside
+    belongs = {at: max(judged.tells, judged.belongs) for at in inside if (judged := _judged(answer, at))}
+    least = max(LISTED * max(belongs.values(), default=0.0), MAY_TELL)
+    about = [at for at in inside if belongs.get(at, 0.0) >= least or _names(answer, at, frame.subject)]
+    inside = about or inside
     answer, kept = _only(answer, range(len(answer.pool.nodes)), inside)
     return _first(answer, kept, "in order of time")
 
 
-def _is_about(answer: Answer, at: int, subject: frozenset[str]) -> bool:
-    """Whether a row shares a word with the subject, or the answer judge says that it belongs to the answer."""
-    node = answer.pool.nodes[at]
-    judged = answer.judged.get(node.id)
-    belongs = judged is not None and max(judged.tells, judged.belongs) >= READ_TWICE
-    return (
-        belongs
-        or not subject.isdisjoint(tokens(node.text))
-        or not set(stems(" ".join(subject))).isdisjoint(stems(node.text))
-    )
+def _judged(answer: Answer, at: int) -> Judged | None:
+    return answer.judged.get(answer.pool.nodes[at].id)
+
+
+def _names(answer: Answer, at: int, subject: frozenset[str]) -> bool:
+    """Whether a row shares a word with the subject."""
+    text = answer.pool.nodes[at].text
+    return not subject.isdisjoint(tokens(text)) or not set(stems(" ".join(subject))).isdisjoint(stems(text))
 
 
 def _nothing(answer: Answer, rows: Sequence[int], frame: TimeFrame, about: Sequence[int]) -> Answer:

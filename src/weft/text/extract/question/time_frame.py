@@ -71,7 +71,8 @@ _BESIDE: Final = re.compile(
     re.IGNORECASE,
 )
 _FIRST: Final = re.compile(
-    r"\b(?:did .{0,60}\bfirst|(?:had|was|were|got|took|came) .{0,60}\bfirst(?=\W*$)|who first (?:had|was|got|took|\w+ed)"
+    r"\b(?:did .{0,60}\bfirst|(?:had|was|were|got|took|came) .{0,60}\bfirst(?=\W*$)"
+    r"|who first (?:had|was|got|took|\w+ed)"
     r"|first (?:time|place|job|home|house|flat|version|choice|supplier|provider|owner)"
     r"|originally|initially|at first|in the beginning|to begin with|earliest)\b"
 )
