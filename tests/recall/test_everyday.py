@@ -306,3 +306,29 @@ def test_without_an_embedder_nothing_is_refused(tmp_path: Path, question: str) -
 
 def ask_now(memory: weft.Memory, question: str) -> list[str]:
     return [hit.node.text for hit in memory.recall(question).hits]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "asked", "marked"),
+    [
+        ("The staging database runs on Postgres 14.", "The staging database runs on Postgres 16.", "staging", True),
+        ("The production database runs on Postgres 14.", "The staging database runs on Postgres 16.", "prod", False),
+        ("The wifi password at the cabin is heron42.", "The wifi password at home is osprey77.", "wifi", False),
+        ("My dentist is Dr. Hale on Main Street.", "My doctor is Dr. Moss on Park Lane.", "dentist", False),
+        ("My dentist is Dr. Hale on Main Street.", "My dentist is Dr. Moss on Park Lane now.", "dentist", True),
+    ],
+)
+def test_a_note_is_marked_as_replaced_only_by_one_that_names_the_same(
+    older: str, newer: str, asked: str, marked: bool
+) -> None:
+    question = {
+        "staging": "which Postgres does the staging database run?",
+        "prod": "which Postgres does the production database run?",
+        "wifi": "what is the wifi password at the cabin?",
+        "dentist": "who is my dentist?",
+    }[asked]
+    with weft.open("memory://") as memory:
+        told = memory.remember(older, occurred_at="2026-03-02")
+        memory.remember(newer, occurred_at="2026-05-10")
+        marks = [mark for hit in memory.recall(question).hits if hit.node.id == told.id for mark in hit.marks]
+    assert any("may replace" in mark for mark in marks) == marked

@@ -146,7 +146,8 @@ class InTimeFrame(Struct, frozen=True):
         newer += _dropped(answer, rows, best, wanted)
         newest = max(newer, key=lambda at: _begin(answer, at), default=best)
         older = [at for at in {*about, best} if _begin(answer, at) < _begin(answer, newest)]
-        answer = mark_older(ctx, answer, {at: newest for at in older if _both_tell(answer, newest, at)})
+        replaced = {at: newest for at in older if _both_tell(answer, newest, at) and _named_again(answer, newest, at)}
+        answer = mark_older(ctx, answer, replaced)
         return _first(answer, [newest, best], "newer than the other values") if newer else answer
 
 
@@ -174,6 +175,20 @@ def _both_tell(answer: Answer, new: int, old: int) -> bool:
     """Whether, to the answer judge, both tell what is asked, as notes of two values do."""
     comparably = comparable(answer.pool.nodes[new], answer.pool.nodes[old])
     return comparably and is_question(answer.query) and len(telling_rows(answer, (new, old))) == 2
+
+
+def _named_again(answer: Answer, new: int, old: int) -> bool:
+    """Whether the newer note names all that the question names in the older one: "production", "my dentist".
+
+    To the answer judge values of two like things tell alike. A decision and a memory of its day tell of one choice.
+    """
+    newer, older = answer.pool.nodes[new], answer.pool.nodes[old]
+    if newer.kind == "Fact":
+        return True
+    if newer.kind != older.kind and newer.happens_at // DAY_US == older.happens_at // DAY_US:
+        return False
+    named = set(stems(answer.query)) & set(stems(older.text))
+    return bool(named) and named <= set(stems(newer.text))
 
 
 def _dropped(answer: Answer, rows: Sequence[int], best: int, wanted: frozenset[str]) -> list[int]:
