@@ -319,7 +319,7 @@ def ask_now(memory: weft.Memory, question: str) -> list[str]:
     ],
 )
 def test_a_note_is_marked_as_replaced_only_by_one_that_names_the_same(
-    older: str, newer: str, asked: str, marked: bool
+    memory: weft.Memory, older: str, newer: str, asked: str, marked: bool
 ) -> None:
     question = {
         "staging": "which Postgres does the staging database run?",
@@ -327,8 +327,7 @@ def test_a_note_is_marked_as_replaced_only_by_one_that_names_the_same(
         "wifi": "what is the wifi password at the cabin?",
         "dentist": "who is my dentist?",
     }[asked]
-    with weft.open("memory://") as memory:
-        told = memory.remember(older, occurred_at="2026-03-02")
-        memory.remember(newer, occurred_at="2026-05-10")
-        marks = [mark for hit in memory.recall(question).hits if hit.node.id == told.id for mark in hit.marks]
+    told = memory.remember(older, occurred_at="2026-03-02")
+    memory.remember(newer, occurred_at="2026-05-10")
+    marks = [mark for hit in memory.recall(question).hits if hit.node.id == told.id for mark in hit.marks]
     assert any("may replace" in mark for mark in marks) == marked

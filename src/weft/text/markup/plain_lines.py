@@ -14,7 +14,7 @@ from weft.text.lines import split_lines
 from weft.text.markup import markdown, rst
 from weft.text.markup.inline import plain_markdown, plain_rst
 from weft.text.markup.outline import Block, covering
-from weft.text.markup.tables import in_words, shown_rows
+from weft.text.markup.table_rows import in_words, shown_rows
 
 MAX_DEPTH: Final = 12  # nested lists and directives; deeper ones keep their markup
 _FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})")
