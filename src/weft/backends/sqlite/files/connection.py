@@ -24,6 +24,7 @@ from weft.core.errors import Busy, Corrupt, DiskFull, NotAStore, ReadOnly, Schem
 
 BUSY_TIMEOUT_MS = 5_000
 RETRY_S = 0.005
+PREPARED = 256  # statements kept: a recall runs about 100 different ones, and preparing one anew costs as much as it
 CACHE_KIB = 65_536
 WAL_CHECKPOINT_PAGES = 2_000
 MMAP_BYTES = 1 << 30
@@ -118,7 +119,7 @@ def _closed_on_error(connection: apsw.Connection) -> Iterator[None]:
 def _connect(path: Path, *, create: bool, vfs: str | None) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     try:
-        connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+        connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=PREPARED)
         with _closed_on_error(connection):
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             if connection.readonly("main"):
@@ -137,7 +138,9 @@ def _connect_to_read(path: Path) -> apsw.Connection:
     """Opens for reading: a read-only disk cannot hold the WAL's shared memory, so the main file alone is read."""
     for query in ("mode=ro", "immutable=1"):
         connection = apsw.Connection(
-            f"{path.absolute().as_uri()}?{query}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            f"{path.absolute().as_uri()}?{query}",
+            flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
+            statementcachesize=PREPARED,
         )
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         try:

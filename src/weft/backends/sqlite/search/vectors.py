@@ -8,6 +8,7 @@ only a small part, exactly that part is compared.
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ GATHER_AT_MOST = 20_000  # visible vectors: up to here all are compared
 GATHER_SHARE = 0.1  # of all vectors, likewise
 FETCH_FIRST = 128
 FETCH_GROWTH = 8
-FETCH_MARGIN = 1.5
+FETCH_MARGIN = 1.25
 NEAREST_DATED = 4_000  # visible versions: a search restricted in time considers this many of the nearest
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 ADD_AT_ONCE = 5_000
@@ -296,16 +297,21 @@ def _fetched(
         JOIN vector x ON x.key = j.value {_JOINED} WHERE {visible.text} ORDER BY j.key, v.row DESC"""
     # An interval may hold next to nothing, so the search stops after this many. Only visible rows count, else
     # hidden ones would displace visible ones.
-    most = None if begins is None else NEAREST_DATED
+    most = sys.maxsize if begins is None else NEAREST_DATED
+    looked_at = np.zeros(0, np.int64)
+    found: list[tuple[int, bytes]] = []
     while True:
         keys = held.nearest(wanted, fetch)
-        seen = every(db, query, (*inside.params, orjson.dumps(keys.tolist()).decode(), *visible.params))
-        found = [(row, data) for row, data in seen[:most] if data is not None]
-        if len(found) >= limit or fetch >= held.size or (most is not None and len(seen) >= most):
+        further = keys[~np.isin(keys, looked_at)]
+        seen = every(db, query, (*inside.params, orjson.dumps(further.tolist()).decode(), *visible.params))
+        found += [(row, data) for row, data in seen[:most] if data is not None]
+        most -= len(seen)
+        if len(found) >= limit or fetch >= held.size or most <= 0:
             return _compared(found, wanted, limit)
-        # As many as may hold enough, if what was found is a measure: one scope of three needs not eight times as many.
+        looked_at = np.concatenate([looked_at, further])
+        # As many as may hold enough, if what was found is a measure.
         likely = FETCH_MARGIN * fetch * limit / len(found) if found else math.inf
-        fetch = int(min(max(2 * fetch, likely), FETCH_GROWTH * fetch))
+        fetch = math.ceil(min(likely, FETCH_GROWTH * fetch))
 
 
 def _compared(found: list[tuple[int, bytes]], wanted: Floats, limit: int) -> list[tuple[int, float]]:
