@@ -31,7 +31,7 @@ a run say more than milliseconds.
 | `make bench` | append, bulk, rebuild, text search at 100,000 rows, beside a bare durable insert |
 | `python -m benchmarks.latency.scale` | recall, vectors, walks, one-shot answers in large stores |
 | `python -m benchmarks.latency.notes_recall` | recall among 2,000 notes of everyday life: processor time, by stage |
-| `python -m benchmarks.latency.near_copies corpus.jsonl ...` | near copies that `remember` notices among many texts, and what looking costs |
+| `python -m benchmarks.latency.near_copies CORPUS...` | near copies that `remember` notices, and what looking costs |
 | `python -m benchmarks.latency.embedding_cost` | ingest and `remember`, beside the embedder alone |
 | `python -m benchmarks.latency.same_answers` | whether recall answers as before a change: ids, scores, contexts |
 | `python -m benchmarks.latency.http_load --workers 2` | calls a second over HTTP: one process, and workers |
