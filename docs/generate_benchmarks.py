@@ -30,6 +30,8 @@ a run say more than milliseconds.
 |---|---|
 | `make bench` | append, bulk, rebuild, text search at 100,000 rows, beside a bare durable insert |
 | `python -m benchmarks.latency.scale` | recall, vectors, walks, one-shot answers in large stores |
+| `python -m benchmarks.latency.growth` | calls and files by the number of nodes |
+| `python -m benchmarks.latency.crowd` | N processes that write and N that read, on one store |
 | `python -m benchmarks.latency.notes_recall` | recall among 2,000 notes of everyday life: processor time, by stage |
 | `python -m benchmarks.latency.near_copies CORPUS...` | near copies that `remember` notices, and what looking costs |
 | `python -m benchmarks.latency.embedding_cost` | ingest and `remember`, beside the embedder alone |
