@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("weft.testing", "tests.kept_text")
-pytest_plugins = ("tests.places",)
+pytest_plugins = ("tests.places", "tests.servers.neo4j_fixtures")
 
 # Every test makes stores, and most of its time would be the disk's syncs: where there is room, files are in memory.
 MEMORY = Path("/dev/shm")

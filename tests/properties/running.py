@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -56,6 +57,14 @@ class Machine(RuleBasedStateMachine):
         if not holds:
             self.sound = False
             raise AssertionError("\n  ".join((complaint, *map(repr, details))))
+
+
+class Place(Protocol):
+    """A store, and the end of its place."""
+
+    store: Store
+
+    def close(self) -> None: ...
 
 
 def memory_store(clock: Clock) -> Store:

@@ -23,7 +23,7 @@ from tests.properties.guarded_world import (
     Written,
     write,
 )
-from tests.properties.running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
+from tests.properties.running import Machine, Place, SqlitePlace, memory_store, patient, run, run_and_fail
 from tests.retrieval.small_worlds import WordEmbedder, embed_all
 from weft.append.import_log import import_log
 from weft.backends.sqlite.search import words
@@ -75,9 +75,10 @@ PUTS = st.builds(
 
 
 class Guards(Machine):
-    """One store in memory takes the writes of two accounts; a SQLite store adopts its log."""
+    """One store in memory takes the writes of two accounts; another backend adopts its log."""
 
     make_store: ClassVar[Callable[[Clock], Store]] = staticmethod(memory_store)
+    make_place: ClassVar[Callable[[Clock], Place]] = SqlitePlace
     with_twin: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -217,7 +218,7 @@ class Guards(Machine):
     def teardown(self) -> None:
         if not self.sound or not self.world.written:
             return
-        place = SqlitePlace(self.clock) if self.with_twin else None
+        place = type(self).make_place(self.clock) if self.with_twin else None
         try:
             full = [self.scribe.store]
             if place:

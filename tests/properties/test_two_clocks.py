@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tests.properties import broken
 from tests.properties.oracle import Assertion, Ending, Oracle
-from tests.properties.running import Machine, SqlitePlace, memory_store, patient, run, run_and_fail
+from tests.properties.running import Machine, Place, SqlitePlace, memory_store, patient, run, run_and_fail
 from weft.append.import_log import import_log
 from weft.core.clock import Clock
 from weft.core.errors import NotFound
@@ -44,16 +44,17 @@ def edge_name(src: str, dst: str) -> str:
 
 
 class TwoClocks(Machine):
-    """One store in memory takes the writes; a SQLite store adopts its log."""
+    """One store in memory takes the writes; another backend adopts its log."""
 
     make_store: ClassVar[Callable[[Clock], Store]] = staticmethod(memory_store)
+    make_place: ClassVar[Callable[[Clock], Place]] = SqlitePlace
     with_twin: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
         self.clock = ManualClock()
         self.scribe = Scribe(type(self).make_store(self.clock), self.clock)
-        self.place = SqlitePlace(self.clock) if self.with_twin else None
+        self.place = type(self).make_place(self.clock) if self.with_twin else None
         self.oracle = Oracle()
         self.deleted: set[str] = set()
         self.knowns: list[int] = []

@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).parents[2]
 SOURCE = REPOSITORY / "src" / "weft"
 
 MAX_PARAMETERS = 5
-MAX_FUNCTIONS_WITH_MORE = 75  # ports, backends and resolvers mostly
+MAX_FUNCTIONS_WITH_MORE = 85  # ports, backends (which repeat the ports) and resolvers mostly
 MAX_SMALL_MODULES_OF_ONE = 13  # modules under SMALL lines that one module of the same folder imports
 SMALL = 80
 MAX_SHARED_FILE_NAMES = 59  # one name in several folders: resolvers and readers of languages, both backends

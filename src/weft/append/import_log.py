@@ -17,14 +17,16 @@ from msgspec.structs import replace
 
 from weft.core.clock import Clock
 from weft.core.commits import Batch, Changes, LockedView
-from weft.core.errors import Conflict, Invalid
+from weft.core.errors import Conflict, Corrupt, Invalid
 from weft.core.ports import Store
-from weft.core.types import Event, Viewer
+from weft.core.types import SCOPES, Event, Viewer
 from weft.graph.apply_moves import apply_events
+from weft.graph.digest import graph_digest
 from weft.graph.rewrite import EventRewrite, change_of, scrub_here
 from weft.log.chain import make_commit
-from weft.log.jsonl import LogItem, read_checked
+from weft.log.jsonl import LogItem, read_checked, write_lines
 from weft.log.kinds import kind_named, payload_of
+from weft.log.verify import read_commits
 
 
 class ImportResult(Struct, frozen=True, kw_only=True):
@@ -159,3 +161,36 @@ def _check_not_erased(view: LockedView, event: Event) -> None:
             f"event {event.seq} of session {event.session} was erased in the file and not in this store",
             hint="erase the same here, with `weft erase`; or import into an empty store",
         )
+
+
+class CopiedAccount(Struct, frozen=True, kw_only=True):
+    """An account in its new store: events that came, those that were there, the digests of log and graph."""
+
+    account: str
+    events: int
+    already_there: int
+    head: str
+    graph: str
+
+
+def copy_account(source: Store, target: Store, account: str, *, clock: Clock) -> CopiedAccount:
+    """Copies an account's log to a store, of any backend, that has none or the beginning of it, and compares both.
+
+    May be interrupted and repeated: what is there is not written again. Raises Corrupt if log or graph differ in the
+    end, Conflict if the target has a history of its own.
+    """
+    viewer = Viewer(account=account, scopes=frozenset(SCOPES), sensitive=True)
+    head = target.head(viewer)
+    if head.pos and all(commit.digest != head.digest for commit, _ in read_commits(source, viewer)):
+        raise Conflict(f"account {account} has a history of its own in the other store", hint="name an empty store")
+    done = import_log(target, viewer, lambda: write_lines(account, read_commits(source, viewer)), clock=clock)
+    heads = [store.head(viewer).digest.hex() for store in (source, target)]
+    graphs = [graph_digest(store.graph_rows(viewer)) for store in (source, target)]
+    if heads[0] != heads[1] or graphs[0] != graphs[1]:
+        raise Corrupt(
+            f"account {account} differs in its new store: {'the log' if heads[0] != heads[1] else 'the graph'}",
+            hint="stop what writes to either store and repeat it; the old store is unchanged",
+        )
+    return CopiedAccount(
+        account=account, events=done.events, already_there=done.already_there, head=heads[1], graph=graphs[1]
+    )

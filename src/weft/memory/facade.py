@@ -62,7 +62,7 @@ def open(  # noqa: A001 - the package's front door: weft.open()
     actor = Actor(agent=settings.agent, role=settings.role)
     return Memory(
         CallContext(
-            store=decrypting(open_store(settings.store, clock=ticking), privacy),
+            store=decrypting(open_store(settings.store, clock=ticking, password=settings.store_password), privacy),
             privacy=privacy,
             clock=ticking,
             settings=settings,

@@ -10,11 +10,11 @@ from weft.core.ports import Store
 from weft.core.types import FileSchema, Viewer
 from weft.log.chain import commit_genesis
 from weft.runtime.audit_log import AUDIT, Audit, as_is
-from weft.runtime.settings.load import Settings, check_store
+from weft.runtime.settings.load import SERVER_SCHEMES, Settings, check_store
 
 
-def open_store(url: str, *, clock: Clock) -> Store:
-    """A store by its URL. Raises Misconfigured for a URL that names no backend."""
+def open_store(url: str, *, clock: Clock, password: str = "") -> Store:
+    """A store by its URL, and the password where it is a server's. Raises Misconfigured for a URL of no backend."""
     check_store(url)
     scheme, _, rest = url.partition("://")
     if scheme == "sqlite":
@@ -22,6 +22,10 @@ def open_store(url: str, *, clock: Clock) -> Store:
 
         # Three slashes begin an absolute path, two a relative one: sqlite:///home/me/x, sqlite://x.
         return SqliteStore(Path(rest).expanduser(), commit_genesis, clock=clock)
+    if scheme in SERVER_SCHEMES:
+        from weft.backends.neo4j import Neo4jStore, address_of
+
+        return Neo4jStore(address_of(url, password=password), commit_genesis, clock=clock)
     from weft.backends.memory import MemoryStore
 
     return MemoryStore(commit_genesis, clock=clock)
@@ -71,6 +75,8 @@ def audit_of(settings: Settings, *, clock: Clock) -> Audit:
     scheme, _, rest = settings.store.partition("://")
 
     def open_it() -> Store | None:
+        if scheme in SERVER_SCHEMES:
+            return _beside(settings.store, AUDIT, clock=clock, password=settings.store_password)
         if scheme != "sqlite":
             return open_store(settings.store, clock=clock)
         from weft.backends.sqlite.files.directory import MARKER
@@ -81,6 +87,16 @@ def audit_of(settings: Settings, *, clock: Clock) -> Audit:
 
     redacting = _redact if settings.redaction == "on" else as_is
     return Audit(open_it, clock=clock, redact=redacting, recording=settings.audit)
+
+
+def _beside(url: str, suffix: str, *, clock: Clock, password: str) -> Store:
+    """A store of its own in the same database of a server."""
+    from msgspec.structs import replace
+
+    from weft.backends.neo4j import Neo4jStore, address_of
+
+    there = address_of(url, password=password)
+    return Neo4jStore(replace(there, space=f"{there.space}-{suffix}"), commit_genesis, clock=clock)
 
 
 def _redact(text: str) -> str:

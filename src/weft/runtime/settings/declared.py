@@ -52,7 +52,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     """
 
     store: Annotated[
-        str, Setting(values.some_text, "where memories live: sqlite:///path, or memory:// for a throw-away store")
+        str,
+        Setting(
+            values.some_text,
+            "where memories live: sqlite:///path, neo4j://user@host:7687, or memory:// for a throw-away store",
+        ),
     ]
     project: Annotated[
         str,
@@ -62,6 +66,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     ]
     focus: Annotated[
         str, Setting(values.name_or_none, "the focus area of the project that writes here belong to; none if unset")
+    ] = ""
+    store_password: Annotated[
+        str, Setting(values.any_text, "the password of the store's user, where the store is a server", secret=True)
     ] = ""
     outbox: Annotated[
         str,

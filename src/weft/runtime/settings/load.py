@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from weft.core.errors import Invalid, Misconfigured
 from weft.runtime.settings.agent_profile import AgentProfile, find_profile, narrowed, widening
@@ -34,7 +34,20 @@ from weft.runtime.settings.surroundings import (
     user_toml,
 )
 
-__all__ = ["TOML_NAME", "Conversations", "Effective", "RetentionPolicy", "Settings", "load_settings", "surroundings"]
+__all__ = [
+    "SERVER_SCHEMES",
+    "TOML_NAME",
+    "Conversations",
+    "Effective",
+    "RetentionPolicy",
+    "Settings",
+    "load_settings",
+    "surroundings",
+]
+
+
+# URLs of a store on a server: Neo4j, by routing or directly, with TLS (+s) or with a certificate of one's own (+ssc).
+SERVER_SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 
 
 def load_settings(directory: Path, environment: Mapping[str, str] | None = None) -> Settings:
@@ -105,8 +118,11 @@ def _absolute(directory: Path) -> Path:
 def check_store(url: str) -> None:
     """Raises Misconfigured for a URL that names no backend, without opening anything."""
     scheme, _, rest = url.partition("://")
-    if scheme != "memory" and not (scheme == "sqlite" and rest):
-        raise Misconfigured(f"{url!r} is not the URL of a store", hint="use sqlite:///path/to/directory, or memory://")
+    if scheme != "memory" and not (scheme in ("sqlite", *SERVER_SCHEMES) and rest):
+        raise Misconfigured(
+            f"{url!r} is not the URL of a store",
+            hint="use sqlite:///path/to/directory, neo4j://user@host:7687, or memory://",
+        )
 
 
 def _misspelt(environment: Mapping[str, str]) -> list[str]:

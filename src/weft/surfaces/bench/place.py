@@ -92,7 +92,7 @@ def _memory(ctx: CallContext, store: Path, embedder: Embedder | None) -> Memory:
     )
     return Memory(
         CallContext(
-            store=open_store(settings.store, clock=ctx.clock),
+            store=open_store(settings.store, clock=ctx.clock, password=settings.store_password),
             clock=ctx.clock,
             settings=settings,
             viewer=viewer_of(settings),

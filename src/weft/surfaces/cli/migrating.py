@@ -1,4 +1,4 @@
-"""`weft migrate`: upgrades the files of a store to the current schema, and verifies them."""
+"""`weft migrate`: upgrades the files of a store to the current schema and verifies them, or moves it to another."""
 
 from __future__ import annotations
 
@@ -21,20 +21,32 @@ MAX_SAID = 500
 
 
 @click.command("migrate", short_help="bring the store to this version of weft, and verify it")
+@click.argument("source", required=False)
+@click.argument("target", required=False)
 @click.option("--dry-run", is_flag=True, help="only print what would be done")
 @click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
-def migrate(dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as click gives them
-    """Brings every account of the store, and its audit, to the schema of this weft, then verifies every file.
+def migrate(source: str | None, target: str | None, dry_run: bool, as_json: bool) -> None:  # noqa: FBT001 - flags, as click gives them
+    """Upgrades the store to this weft; with SOURCE and TARGET, copies one store to another.
+
+    Brings every account of the store, and its audit, to the schema of this weft, then verifies every file.
 
     Not needed first: a store that an older weft wrote is brought up to date when it is first opened. This does it for
     all accounts at once, at a time of your choosing, and says that it went well. It adds and takes nothing away; agents
     of the older weft may read on, and write no more. Make a copy first: `weft backup DIRECTORY`.
 
     What is too old for that comes over as a log: `weft log export` with the weft that wrote it, `weft log import` here.
+
+    With SOURCE and TARGET, the URLs of two stores, every account of the one is copied to the other and compared: log
+    and graph are equal in the end, or it says so. Stop what writes to either first. It may be interrupted and repeated.
+    Vectors are not copied: `weft reindex` makes them. The record of calls stays where it is. WEFT_STORE_PASSWORD is the password
+    of whichever is a server.
     """
     from weft.core.errors import WeftError
     from weft.surfaces.cli.running import fail, print_json
 
+    if source is not None:
+        _move(source, target, dry_run=dry_run, as_json=as_json)
+        return
     try:
         migrated = _migrated(dry_run=dry_run)
     except WeftError as problem:
@@ -69,6 +81,42 @@ def _migrated(*, dry_run: bool) -> dict[str, Any]:
         sound = all(each["problem"] is None for each in verified)
         status = "failed" if not sound else "migrated" if old else "nothing_to_do"
         return told | {"status": status, "files": schemas(settings), "verified": verified}
+
+
+def _move(source: str, target: str | None, *, dry_run: bool, as_json: bool) -> None:
+    """Copies every account of one store to another."""
+    from weft.append.import_log import copy_account
+    from weft.core.errors import Invalid, WeftError
+    from weft.memory.facade import open as open_memory
+    from weft.memory.open_store import open_store
+    from weft.surfaces.cli.running import fail, print_json
+
+    try:
+        if target is None or source == target:
+            raise Invalid("two stores are needed", hint="weft migrate sqlite:///here neo4j://user@there:7687")
+        with open_memory("memory://") as memory:
+            memory.ctx.operator("copy every account of a store")
+            clock, password = memory.ctx.clock, memory.ctx.settings.store_password
+            there = open_store(source, clock=clock, password=password)
+            here = open_store(target, clock=clock, password=password)
+            try:
+                accounts = there.accounts()
+                moved = [copy_account(there, here, account, clock=clock) for account in (() if dry_run else accounts)]
+            finally:
+                there.close()
+                here.close()
+    except WeftError as problem:
+        fail(problem, as_json=as_json)
+    if as_json:
+        print_json({"status": "would_move" if dry_run else "moved", "accounts": accounts, "moved": moved})
+        return
+    for each in moved:
+        came = f"{each.events:,} events came, {each.already_there:,} were there"
+        click.secho(f"{each.account}  {came}; log {each.head[:12]}, graph {each.graph[:12]}: equal", fg="green")
+    if dry_run:
+        click.echo(f"would copy {', '.join(accounts) or 'nothing: the store is empty'}")
+    else:
+        click.echo(f"{len(moved)} accounts are in {target}; set WEFT_STORE to it, then run `weft reindex`")
 
 
 def _check(old: list[FileSchema]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 from msgspec import Struct
 
+from weft.backends.half_edges import HalfEdges
 from weft.backends.pagerank import forward_push
 from weft.backends.sqlite import guards
 from weft.backends.sqlite.guards import PinnedTime, Sql, marks
@@ -41,50 +42,6 @@ FORMER_NAME = "adjacency"  # of an earlier weft, whose arrays name no relations
 MAX_NAMED = 200  # relations that are told apart in the arrays, the most frequent; all others are one
 
 
-class Edges(Struct, frozen=True):
-    """Half-edges by source: `start[n]` to `start[n + 1]` are node n's, those out of it before those into it, each in
-    the order of their rows. `weight` is the edge's own; `rel` is twice the relation's number, plus one into the node.
-    """
-
-    start: Any
-    target: Any
-    weight: Any
-    ward: Any
-    edge: Any
-    rel: Any
-
-    @classmethod
-    def of(cls, size: int, columns: Any) -> Edges:
-        """From (src, dst, weight, group, edge, relation) rows; each edge can be walked both ways."""
-        here = _both(columns[:, 0], columns[:, 1], np.int32)
-        order = np.argsort(here, kind="stable")
-        start = np.zeros(size + 1, np.int64)
-        np.cumsum(np.bincount(here, minlength=size), out=start[1:])
-        weight, ward, edge, rel = (columns[:, at] for at in range(2, 6))
-        return cls(
-            start,
-            _both(columns[:, 1], columns[:, 0], np.int32)[order],
-            _both(weight, weight, np.float32)[order],
-            _both(ward, ward, np.int32)[order],
-            _both(edge, edge, np.int64)[order],
-            _both(2 * rel, 2 * rel + 1, np.int16)[order],
-        )
-
-    def of_nodes(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """(index into `nodes`, position of a half-edge) for every half-edge of these nodes."""
-        inside = nodes < len(self.start) - 1
-        first = self.start[np.where(inside, nodes, 0)]
-        counts = np.where(inside, self.start[np.where(inside, nodes, 0) + 1] - first, 0)
-        index = np.repeat(np.arange(len(nodes)), counts)
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return index, np.repeat(first, counts) + offsets
-
-
-def _both(one: Any, other: Any, kind: type[np.generic]) -> Any:
-    """Two columns as one. Each gets its type first: sorting millions of wider numbers takes the most memory."""
-    return np.concatenate([one.astype(kind), other.astype(kind)])
-
-
 class Base(Struct, frozen=True):
     """The graph as known at `pos`. `later` are edges whose valid time begins or ends after it was built.
 
@@ -96,7 +53,7 @@ class Base(Struct, frozen=True):
     epoch: int
     node_ward: Any
     structural: Any
-    edges: Edges
+    edges: HalfEdges
     later: Any
     later_nodes: Any
     rels: tuple[str, ...]
@@ -125,7 +82,7 @@ class Overlay(Struct, frozen=True):
     structural: Any
     gone: Any
     rows: Any
-    came: Edges
+    came: HalfEdges
 
 
 def build(db: apsw.Connection) -> Base:
@@ -153,7 +110,7 @@ def build(db: apsw.Connection) -> Base:
     unsettled = Sql("(v.valid_from > ? OR v.valid_to > ?)", (now_us, now_us)) & known
     later = _collect(db, f"{_edges(rels, _TIMES)} {unsettled.text}", unsettled.params, 8)
     later_nodes = _collect(db, f"SELECT DISTINCT n.key {_NODES} AND {unsettled.text}", unsettled.params, 1)
-    edges = Edges.of(size, columns)
+    edges = HalfEdges.of(size, columns)
     return Base(pos, now_us, epoch_of(db), node_ward, structural, edges, later, later_nodes[:, 0], rels)
 
 
@@ -307,7 +264,7 @@ def _map(generation: Generation) -> Base | None:
         return None
     if not sound:
         return None
-    edges = Edges(found["start"], found["target"], found["weight"], found["ward"], found["edge"], found["rel"])
+    edges = HalfEdges(found["start"], found["target"], found["weight"], found["ward"], found["edge"], found["rel"])
     return Base(
         generation.watermark,
         made_at,
@@ -362,7 +319,7 @@ def _overlay(db: apsw.Connection, base: Base, moment: PinnedTime, head: int, ear
         begun = (base.later[:, 6] <= moment.valid_at) & (base.later[:, 7] > moment.valid_at)
         still = begun & ~np.isin(base.later[:, 4], gone)
         rows = np.concatenate([base.later[still][:, :6], rows])
-    came = Edges.of(size, rows)
+    came = HalfEdges.of(size, rows)
     return Overlay(moment.pos, head, moment.unfinished, timed, node_ward, structural, gone, rows, came)
 
 
@@ -399,7 +356,7 @@ class _Visible:
         self._node_seen, self._edge_seen, self._untagged = nodes, edges, untagged
         self.size = len(self._overlay.node_ward)
         walked = [RELATION_WEIGHTS.get(rel, DEFAULT_RELATION_WEIGHT) for rel in self._base.rels]
-        self._walked = np.repeat(np.array([*walked, DEFAULT_RELATION_WEIGHT]), 2)  # by `Edges.rel`
+        self._walked = np.repeat(np.array([*walked, DEFAULT_RELATION_WEIGHT]), 2)  # by `HalfEdges.rel`
 
     def steps_on(self, nodes: Ints) -> NDArray[np.bool_]:
         """The nodes of these that may be stepped on."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.backends.sqlite.search.adjacency import Edges, Snapshot
+from weft.backends.half_edges import HalfEdges
+from weft.backends.sqlite.search.adjacency import Snapshot
 from weft.core.types import Way
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class HubEdges:
 
     def __init__(self, snapshot: Snapshot, rels: tuple[str, ...] | None, without: tuple[str, ...], side: Way) -> None:
         self._base, self._overlay = snapshot.base, snapshot.overlay
-        # By `Edges.rel`. The last relation stands for several, so an edge of it may be any.
+        # By `HalfEdges.rel`. The last relation stands for several, so an edge of it may be any.
         followed = [*(rel in rels if rels is not None else rel not in without for rel in self._base.rels), True]
         self._allowed = np.array([each and side == way for each in followed for way in ("out", "in")])
 
@@ -38,7 +39,7 @@ class HubEdges:
             edge, weight = np.concatenate([edge, more]), np.concatenate([weight, heavy])
         return edge if not edge.size or weight.min() == weight.max() else edge[np.argsort(-weight, kind="stable")]
 
-    def _some(self, edges: Edges, node: int) -> tuple[Ints, NDArray[np.float32]]:
+    def _some(self, edges: HalfEdges, node: int) -> tuple[Ints, NDArray[np.float32]]:
         if node + 1 >= len(edges.start):
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         begin, end = edges.start[node], edges.start[node + 1]

@@ -6,45 +6,19 @@ from collections.abc import Mapping
 
 import apsw
 
+from weft.backends.bounded_walk import UNWALKED, bounded_walk
 from weft.backends.sqlite.guards import PinnedTime
 from weft.backends.sqlite.read import reads as reading
 from weft.backends.sqlite.read.steps import Following, neighbours
-from weft.core.kinds import RECORD_KINDS
-from weft.core.types import DAMPING, DEFAULT_RELATION_WEIGHT, RELATION_WEIGHTS, Neighbour, Viewer, WalkResult
+from weft.core.types import Viewer, WalkResult
 
-THEN_STEPS = 2
 THEN_NEIGHBOURS = 20
-UNWALKED = tuple(sorted(rel for rel, weight in RELATION_WEIGHTS.items() if weight == 0.0))
 
 
 def walk_then(
     db: apsw.Connection, viewer: Viewer, moment: PinnedTime, seeds: Mapping[str, float], limit: int
 ) -> WalkResult:
     """A walk at another time: two steps through bounded neighbours."""
+    following = Following(viewer=viewer, moment=moment, without=UNWALKED, limit=THEN_NEIGHBOURS)
     found = reading.nodes(db, viewer, moment, list(seeds))
-    there = {node.id for node in found if node.kind not in RECORD_KINDS and seeds[node.id] > 0}
-    total = sum(seeds[node] for node in there)
-    held = {node: seeds[node] / total for node in there}
-    stays: dict[str, float] = {}
-    for _ in range(THEN_STEPS):
-        moved: dict[str, float] = {}
-        following = Following(viewer=viewer, moment=moment, without=UNWALKED, limit=THEN_NEIGHBOURS)
-        steps = neighbours(db, following, list(held))
-        ways = [(step, _weight(step)) for step in steps if step.node.kind not in RECORD_KINDS and _weight(step) > 0]
-        degree: dict[str, float] = {}
-        for step, weight in ways:
-            degree[step.start] = degree.get(step.start, 0.0) + weight
-        for node, share in held.items():
-            stays[node] = stays.get(node, 0.0) + share * (1.0 - DAMPING if degree.get(node) else 1.0)
-        for step, weight in ways:
-            part = DAMPING * held[step.start] * weight / degree[step.start]
-            moved[step.node.id] = moved.get(step.node.id, 0.0) + part
-        held = moved
-    for node, share in held.items():
-        stays[node] = stays.get(node, 0.0) + share
-    order = sorted(stays.items(), key=lambda each: (-each[1], each[0]))
-    return WalkResult(scores=tuple(order[:limit]))
-
-
-def _weight(step: Neighbour) -> float:
-    return step.edge.weight * RELATION_WEIGHTS.get(step.edge.rel, DEFAULT_RELATION_WEIGHT)
+    return bounded_walk(found, seeds, lambda held: neighbours(db, following, held), limit)

@@ -1,0 +1,1 @@
+"""Guarded reads of the log and the graph."""

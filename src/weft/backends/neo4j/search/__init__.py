@@ -1,0 +1,1 @@
+"""Words, names, vectors and walks."""

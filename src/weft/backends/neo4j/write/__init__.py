@@ -1,0 +1,1 @@
+"""Writing a commit, the view of a plan, rebuilding."""
