@@ -448,6 +448,10 @@ class Neo4jStore:
         viewer.must_be_operator("ask for the indexes")
         return False
 
+    def publish_relations(self, viewer: Viewer) -> str | None:
+        viewer.must_be_operator("publish the relations")
+        return None  # each process reads them from the server
+
     def sweep(self, viewer: Viewer, *, progress: Callable[[int, int], None]) -> tuple[str, ...]:
         viewer.must_be_operator("remove what was erased from the files")
         if self._reading(viewer) is None:

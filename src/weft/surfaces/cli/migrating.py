@@ -38,8 +38,8 @@ def migrate(source: str | None, target: str | None, dry_run: bool, as_json: bool
 
     With SOURCE and TARGET, the URLs of two stores, every account of the one is copied to the other and compared: log
     and graph are equal in the end, or it says so. Stop what writes to either first. It may be interrupted and repeated.
-    Vectors are not copied: `weft reindex` makes them. The record of calls stays where it is. WEFT_STORE_PASSWORD is the password
-    of whichever is a server.
+    Vectors are not copied: `weft reindex` makes them. The record of calls stays where it is. WEFT_STORE_PASSWORD is the
+    password of whichever is a server.
     """
     from weft.core.errors import WeftError
     from weft.surfaces.cli.running import fail, print_json

@@ -8,14 +8,14 @@ selects candidates if more than the bound match; `TextMatches.truncated` then sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.backends.neo4j import columns as rows
 from weft.backends.neo4j import cypher_guards as guards
 from weft.backends.neo4j.columns import JOINED, LEAD
 from weft.backends.neo4j.cypher_guards import BothClocks, clocks, stored
 from weft.backends.neo4j.read.reading import Reading
-from weft.core.queries import Lead, PhraseMatch, TermStat, TextHit, TextMatches, TextQuery
+from weft.core.queries import Lead, PhraseMatch, TextHit, TextMatches, TextQuery
 from weft.text import lexical
 
 if TYPE_CHECKING:
@@ -23,29 +23,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def statistics(reading: Reading, query: TextQuery) -> tuple[int, int, dict[str, int]]:
-    """(texts, words, document frequencies) of what the viewer may see."""
+class _Statistics(NamedTuple):
+    population: int
+    words: int
+    frequencies: dict[str, int]
+    # Hidden texts too, as a lookup reads them.
+    everywhere: lexical.TermCounts
+
+
+def _statistics(reading: Reading, query: TextQuery) -> _Statistics:
+    """Statistics of what the viewer may see: sums over its visibility groups."""
     by_hash = {lexical.term_hash(term): term for term, _ in query.terms}
     inside = "" if query.projects is None else " AND x.project IN $projects"
-    asked = f"""MATCH (x:WeftGroup {{g: $g}}) WHERE {guards.admits("x")}{inside}
-        WITH collect(x.key) AS groups, sum(x.texts) AS texts, sum(x.words) AS words
+    asked = f"""MATCH (x:WeftGroup {{g: $g}}) WITH x, {guards.admits("x")}{inside} AS seen
+        WITH collect(CASE WHEN seen THEN x.key END) AS groups, sum(CASE WHEN seen THEN x.texts ELSE 0 END) AS texts,
+          sum(CASE WHEN seen THEN x.words ELSE 0 END) AS words, sum(x.texts) AS total
         UNWIND $terms AS term
-        CALL {{ WITH groups, term UNWIND groups AS k MATCH (y:WeftTerm {{g: $g, term: term, group: k}})
-          RETURN sum(y.n) AS n }}
-        RETURN texts, words, term, n"""
+        CALL {{ WITH groups, term MATCH (y:WeftTerm {{g: $g, term: term}})
+          RETURN sum(CASE WHEN y.group IN groups THEN y.n ELSE 0 END) AS n, sum(y.n) AS everywhere }}
+        RETURN texts, words, total, term, n, everywhere"""
     none = -1  # no stem's hash: the totals come even without terms
     found = reading.rows(asked, terms=[*by_hash, none], projects=stored(query.projects or ()))
-    texts, words = found[0][:2] if found else (0, 0)
-    return texts, words, {by_hash[term]: n for _, _, term, n in found if term != none}
+    texts, words, total = found[0][:3] if found else (0, 0, 0)
+    counted = [(by_hash[term], n, everywhere) for *_, term, n, everywhere in found if term != none]
+    held = {term: everywhere for term, _, everywhere in counted if everywhere}
+    return _Statistics(texts, words, {term: n for term, n, _ in counted if n}, lexical.TermCounts(total, held))
 
 
 def search(reading: Reading, index: str, moment: BothClocks, query: TextQuery, limit: int) -> TextMatches:
     """Best nodes by words."""
-    population, words, frequencies = statistics(reading, query)
-    used, dropped = lexical.choose_terms(query.terms, frequencies, population, most=query.most, rarest=query.rarest)
-    mean_length = words / population if population else 0.0
+    known = _statistics(reading, query)
+    used, dropped, keys = lexical.choose_keys(query, known.frequencies, known.population, known.everywhere)
+    mean_length = known.words / known.population if known.population else 0.0
     most = query.most or lexical.MAX_MATCHES
-    found = _candidates(reading, index, moment, query, used, most) if used else []
+    found = _candidates(reading, index, moment, query, keys, most) if keys else []
     weighed = lexical.Bm25(used, mean_length=mean_length, k1=query.k1, b=query.b).weigh([row[1:] for row in found])
     best = _best(weighed.scores, [row[0] for row in found])[:limit]
     scores = weighed.scores[best].tolist()
@@ -58,7 +69,7 @@ def search(reading: Reading, index: str, moment: BothClocks, query: TextQuery, l
         hits=hits,
         used=used,
         dropped=dropped,
-        population=population,
+        population=known.population,
         mean_length=mean_length,
         truncated=len(found) >= most,
     )
@@ -74,14 +85,14 @@ def _best(scores: NDArray[np.float64], found: Sequence[int]) -> list[int]:
 
 
 def _candidates(
-    reading: Reading, index: str, moment: BothClocks, query: TextQuery, terms: Sequence[TermStat], most: int
+    reading: Reading, index: str, moment: BothClocks, query: TextQuery, keys: Sequence[lexical.Key], most: int
 ) -> list[tuple[int, bytes, int]]:
-    """(row, packed text, length) of visible versions that hold a term."""
+    """(row, packed text, length) of visible versions that hold all terms of a key."""
     which, params = guards.among(projects=query.projects, kinds=query.kinds, focuses=query.focuses, begins=query.begins)
     visible = f"{guards.findable()} AND {guards.current()} AND {which}"
     asked = f"""CALL db.index.fulltext.queryNodes($index, $match) YIELD node AS t
         MATCH {JOINED} WHERE t.g = $g AND {visible} WITH v, t LIMIT $most RETURN v.row, t.vector, t.length"""
-    match = " ".join(_phrase(stat.term) for stat in terms)
+    match = " ".join(f"({' AND '.join(_phrase(stat.term) for stat in key)})" for key in keys)
     match = f"stems_name:({match})" if query.in_names else f"({match})"
     found = reading.rows(asked, index=index, match=f"{_in(reading)} +{match}", most=most, **params, **clocks(moment))
     return [(row, vector, length) for row, vector, length in found]
