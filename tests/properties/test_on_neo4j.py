@@ -10,7 +10,7 @@ from tests.properties.test_two_clocks import TwoClocks
 from tests.servers.neo4j_fixtures import store_at
 from weft.core.clock import Clock
 
-SHARE = 0.2  # of the examples: each opens a store on a server
+CLOCKS, GUARDS = 0.2, 0.1  # shares of the examples: each opens a store on a server, and asks it hundreds of questions
 
 
 class Neo4jPlace:
@@ -35,7 +35,7 @@ def test_two_clocks() -> None:
     class OnNeo4j(TwoClocks):
         make_place = Neo4jPlace
 
-    run(OnNeo4j, share=SHARE)
+    run(OnNeo4j, share=CLOCKS)
 
 
 @patient
@@ -43,4 +43,4 @@ def test_guards() -> None:
     class OnNeo4j(Guards):
         make_place = Neo4jPlace
 
-    run(OnNeo4j, share=SHARE)
+    run(OnNeo4j, share=GUARDS)
