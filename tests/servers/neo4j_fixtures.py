@@ -1,6 +1,6 @@
 """Fixtures of tests that need a Neo4j server: skipped with the reason where there is none.
 
-They come last: what the server needs may be fetched while the others run. Nothing of weft is imported before it is used.
+They come last: what the server needs may be fetched while the others run. Nothing of weft is imported before its use.
 """
 
 from __future__ import annotations
