@@ -32,6 +32,10 @@ ASKED_AT = parse_instant("2026-11-18T10:00:00Z")
         ("has Ana ever lived in Oslo?", "past"),
         ("where will I live?", "last"),
         ("home address", "now"),
+        ("anything on the 16th?", "listing"),
+        ("compare this week and last week", "listing"),
+        ("what is due on the 1st?", "now"),
+        ("how long after the launch did we move?", "past"),
     ],
 )
 def test_the_words_of_a_question_tell_its_time_frame(question: str, frame: str) -> None:
@@ -97,3 +101,24 @@ def test_tasks_statements_and_other_languages_have_no_time_frame(text: str) -> N
 )
 def test_names_in_a_question(question: str, names: tuple[str, ...]) -> None:
     assert names_in(question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "subject"),
+    [
+        ("list our decisions", "Decision", ()),
+        ("show me all decisions since March", "Decision", ()),
+        ("what did we decide in April?", "Decision", ()),
+        ("which decisions have we made about pricing?", "Decision", ("pricing",)),
+        ("which facts do we know about Ana?", "Fact", ("ana",)),
+        ("all preferences", "Preference", ()),
+        ("what are Tom's preferences?", "Preference", ("tom",)),
+        ("what did we decide about pricing?", "", ()),
+        ("what is the difference between facts and opinions?", "", ()),
+        ("who wrote down the decisions?", "", ()),
+        ("show me how decisions are made", "", ()),
+    ],
+)
+def test_a_listing_of_a_kind(question: str, kind: str, subject: tuple[str, ...]) -> None:
+    frame = read_time_frame(question, time_windows(question, ASKED_AT))
+    assert (frame.kind, frame.subject if kind else frozenset()) == (kind, frozenset(subject))

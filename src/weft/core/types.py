@@ -321,8 +321,9 @@ class Find(Struct, frozen=True, kw_only=True):
     """A filter over nodes. Every part given must hold; `props` compares properties for equality.
 
     `keywords` keeps nodes whose property of that name lists one of them, ignoring case. `focuses` are focus areas; None
-    among them means no focus area. `without_kinds` excludes kinds. `before` is a row: results below it, to continue
-    from the last one at the same pinned time (see `Store.pin`).
+    among them means no focus area. `without_kinds` excludes kinds. `begins` keeps versions that began to hold in that
+    interval. `before` is a row: results below it, to continue from the last one at the same pinned time (see
+    `Store.pin`).
 
     Names, shared slots and id prefixes use an index; kinds and properties are scanned.
     """
@@ -336,6 +337,7 @@ class Find(Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...] | None = None
     focuses: tuple[str | None, ...] | None = None
     without_kinds: tuple[str, ...] = ()
+    begins: tuple[int, int] | None = None
     before: int | None = None
 
 

@@ -20,6 +20,7 @@ from weft.retrieval.pipeline import Stage
 from weft.retrieval.profiles import BALANCED, PRECISION, RECALL, TEMPORAL, Profile
 from weft.retrieval.purposes import Emphasis, Purpose
 from weft.retrieval.question.before_search import ReadIntent, ResolveReferences, Reword, SmallTalk
+from weft.retrieval.question.date_events import DateEvents
 from weft.retrieval.question.other_wordings import ScoreWordings, SearchWordings
 from weft.retrieval.question.understand import Respell, Understand
 from weft.retrieval.scoring.boosts import Boosts
@@ -42,6 +43,7 @@ from weft.retrieval.sources.by_time import SearchTime
 from weft.retrieval.sources.by_words import SearchWords
 from weft.retrieval.sources.gather import Gather
 from weft.retrieval.sources.graph_walk import Walk
+from weft.retrieval.sources.listed import Listing
 from weft.retrieval.sources.name_links import NameLinks
 from weft.retrieval.sources.past_values import PastValues
 from weft.retrieval.sources.sessions import Sessions
@@ -83,7 +85,7 @@ def compose(plan: RankingPlan) -> tuple[Stage, ...]:
 def _asked(plan: RankingPlan) -> tuple[Stage, ...]:
     """Stages that read the question."""
     emphasis = () if plan.purpose is None else (Emphasis(purpose=plan.purpose),)
-    return (SmallTalk(), ResolveReferences(), ReadIntent(), Understand(), *emphasis)
+    return (SmallTalk(), ResolveReferences(), ReadIntent(), Understand(), DateEvents(), *emphasis)
 
 
 def _found(plan: RankingPlan) -> tuple[Stage, ...]:
@@ -99,6 +101,7 @@ def _found(plan: RankingPlan) -> tuple[Stage, ...]:
         *reworded,
         SearchWordings(),
         gathered,
+        Listing(),
         Subscriptions(),
     )
 

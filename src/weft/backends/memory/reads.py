@@ -149,6 +149,7 @@ def find(sight: GuardedAccount, moment: ReadTime, wanted: Find, limit: int) -> F
         if (keys is None or lexical.name_key(row.name) in keys)
         and (wanted.kinds is None or row.kind in wanted.kinds)
         and row.kind not in wanted.without_kinds
+        and (wanted.begins is None or wanted.begins[0] <= row.interval.valid_from < wanted.begins[1])
         and (wanted.before is None or row.row < wanted.before)
         and (wanted.focuses is None or row.focus in wanted.focuses)
         and (wanted.projects is None or row.guard.project in wanted.projects)

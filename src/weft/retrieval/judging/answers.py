@@ -181,7 +181,8 @@ def _read(judge: AnswerJudge, answer: Answer, texts: Sequence[str]) -> NDArray[f
 
     question = answer.query
     untimed = without_times(question, answer.windows)
-    if answer.frame.frame in ("before", "after"):  # what it names there is not what is asked
+    bounded = all(each.kind in ("since", "until", "between") for each in answer.frame.windows)
+    if answer.frame.frame in ("before", "after") or (answer.frame.windows and bounded):  # not what is asked there
         question = untimed
     words = [set(tokens(text)) for text in texts]
     asked_about = [(set(tokens(name)), is_asked_about(untimed, name)) for name in names_in(untimed)]

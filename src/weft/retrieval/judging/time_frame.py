@@ -15,16 +15,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weft.core.clock import to_iso
-from weft.retrieval.judging.answers import MAY_TELL, telling_rows
+from weft.retrieval.judging.answers import MAY_TELL, READ_TWICE, telling_rows
 from weft.retrieval.pipeline import Answer, Judged
 from weft.retrieval.pool import DATED_KINDS
 from weft.retrieval.scoring.factors import without_rows
 from weft.retrieval.scoring.prefer_newer import comparable, mark_older
+from weft.retrieval.sources.listed import is_of_kind
 from weft.runtime.call_context import CallContext
 from weft.text.extract.question.question_names import names_in
 from weft.text.extract.question.time_frame import TimeFrame, is_happening, is_question, without_times
 from weft.text.extract.time.calendar import DAY_US
-from weft.text.extract.time.windows import TimeWindow, time_windows
+from weft.text.extract.time.windows import TimeWindow, stated_windows
 from weft.text.lexical import stems, tokens
 from weft.text.sentences import sentence_spans
 
@@ -233,12 +234,13 @@ def _falls(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
     end_us = begin_us + (DAY_US if begin_us % DAY_US == 0 else 1)  # at midnight: only the day was given
     if any(begin_us < window.end_us and end_us > window.begin_us for window in windows):
         return True
-    named = time_windows(node.text[:READ_CHARACTERS], node.interval.valid_from)
+    closed = [window for window in windows if window.kind not in ("since", "until")]
+    named = stated_windows(node.text[:READ_CHARACTERS], node.interval.valid_from) if closed else ()
     return any(
         window.begin_us <= each.begin_us and each.end_us <= window.end_us
         for each in named
         if each.kind not in ("recent", "since", "until")
-        for window in windows
+        for window in closed
     )
 
 
@@ -250,16 +252,82 @@ def _happens(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
 
 
 def _list(answer: Answer, rows: Sequence[int], frame: TimeFrame) -> Answer:
-    """What falls into the window, of a question with a subject what is about that; all of it where nothing is."""
-    inside = sorted((at for at in rows if _happens(answer, at, frame.windows)), key=lambda at: _begin(answer, at))
+    """What falls into the windows or is of the kind, of a question with a subject what is about that.
+
+    Where nothing is, all that falls into the windows, but not all that is of the kind. In order of time; without
+    windows, the newest first.
+    """
+    inside = [at for at in rows if not frame.windows or _happens(answer, at, frame.windows)]
+    if frame.kind:
+        inside = [at for at in inside if _is_listed(answer, at, frame)]
+    if frame.subject:
+        inside = _about_subject(answer, inside, frame) or ([] if frame.kind else inside)
     if not inside:
         return _nothing(answer, rows, frame, ())
-    belongs = {at: max(judged.tells, judged.belongs) for at in inside if (judged := _judged(answer, at))}
-    least = max(LISTED * max(belongs.values(), default=0.0), MAY_TELL)
-    about = [at for at in inside if belongs.get(at, 0.0) >= least or _names(answer, at, frame.subject)]
-    inside = about or inside
-    answer, kept = _only(answer, range(len(answer.pool.nodes)), inside)
+    inside.sort(key=lambda at: _begin(answer, at), reverse=not frame.windows)
+    shown = inside if answer.ask.min_score is not None else _shares(answer, inside, frame.windows)
+    answer = _noting_empty(answer, inside, frame)
+    if len(shown) < len(inside):
+        answer = answer.noted(f"{_count(len(inside) - len(shown))} not shown: limit {len(inside)} shows all")
+    answer, kept = _only(answer, range(len(answer.pool.nodes)), shown)
     return _first(answer, kept, "in order of time")
+
+
+def _count(more: int) -> str:
+    return "1 more is" if more == 1 else f"{more} more are"
+
+
+def _is_listed(answer: Answer, at: int, frame: TimeFrame) -> bool:
+    """Whether a row is of the kind that is asked for. What is known of somebody stands in facts and in notes."""
+    node = answer.pool.nodes[at]
+    if frame.kind == "Fact" and frame.subject:
+        return node.kind in ("Fact", "Memory")
+    return is_of_kind(node.kind, node.text, frame.kind)
+
+
+def _shares(answer: Answer, inside: Sequence[int], windows: Sequence[TimeWindow]) -> list[int]:
+    """As many rows as are asked for: of each window about as many, of an open one the newest or those right after."""
+    limit = answer.ask.limit
+    if len(inside) <= limit or not windows:
+        return list(inside[:limit])
+    groups = [[at for at in inside if _happens(answer, at, (window,))] for window in windows]
+    for window, group in zip(windows, groups, strict=True):
+        after = answer.query[window.start : window.start + len("after")].lower() == "after"
+        if window.kind in ("since", "until", "past", "recent") and not after:
+            group.reverse()
+    taken: dict[int, None] = {}
+    for turn in range(limit):
+        for group in groups:
+            if turn < len(group) and len(taken) < limit:
+                taken[group[turn]] = None
+    return [at for at in inside if at in taken]
+
+
+def _noting_empty(answer: Answer, inside: Sequence[int], frame: TimeFrame) -> Answer:
+    """With a note on the windows, of several, in which nothing is."""
+    empty = [each for each in frame.windows if not any(_happens(answer, at, (each,)) for at in inside)]
+    if len(frame.windows) < 2 or not empty:
+        return answer
+    return answer.noted(f"Nothing is recorded{_about_what(frame)} for {' or '.join(map(_span, empty))}.")
+
+
+def _about_subject(answer: Answer, inside: Sequence[int], frame: TimeFrame) -> list[int]:
+    """Rows that share a word with the subject, or that to the answer judge belong to the answer.
+
+    All names of the question are in them where a kind is to be listed: facts about Ana.
+    """
+    names = names_in(without_times(answer.query, answer.windows)) if frame.kind else ()
+    if names:
+        return [at for at in inside if all(name in _told(answer, at) for name in names)]
+    belongs = {at: max(judged.tells, judged.belongs) for at in inside if (judged := _judged(answer, at))}
+    likely = READ_TWICE if frame.kind else MAY_TELL
+    least = max(LISTED * max(belongs.values(), default=0.0), likely)
+    return [at for at in inside if belongs.get(at, 0.0) >= least or _names(answer, at, frame.subject)]
+
+
+def _told(answer: Answer, at: int) -> str:
+    node = answer.pool.nodes[at]
+    return f"{node.name} {node.text}"
 
 
 def _judged(answer: Answer, at: int) -> Judged | None:
@@ -268,7 +336,7 @@ def _judged(answer: Answer, at: int) -> Judged | None:
 
 def _names(answer: Answer, at: int, subject: frozenset[str]) -> bool:
     """Whether a row shares a word with the subject."""
-    text = answer.pool.nodes[at].text
+    text = _told(answer, at)
     return not subject.isdisjoint(tokens(text)) or not set(stems(" ".join(subject))).isdisjoint(stems(text))
 
 
@@ -278,13 +346,20 @@ def _nothing(answer: Answer, rows: Sequence[int], frame: TimeFrame, about: Seque
     They stay where the caller gave the least score, and where without vectors it is unsure what they are about.
     """
     spans = " or ".join(_span(window) for window in frame.windows)
-    note = f"Nothing is recorded about this for {spans}."
+    what = _about_what(frame) if frame.frame == "listing" else " about this"
+    note = f"Nothing is recorded{what}{' for ' if spans else ''}{spans}."
+    if frame.kind:
+        note = note.replace("Nothing", f"No {frame.kind.lower()}")
     if about:
         dates = sorted(_begin(answer, at) for at in about)
         note += f" What is known about it begins on {to_iso(dates[0])[:10]}."
     if answer.ask.min_score is not None or answer.vector is None:
         return answer.noted(f"{note} These are from other times.")
     return replace(without_rows(answer, set(rows)).noted(note), refused=note)
+
+
+def _about_what(frame: TimeFrame) -> str:
+    return f" about {', '.join(sorted(frame.subject))}" if frame.subject else ""
 
 
 def _span(window: TimeWindow) -> str:

@@ -94,6 +94,11 @@ class ReadingContract(StoreCase):
         assert found(store, without_kinds=("Gizmo",)) == ["c", "a"]
         assert found(store, without_kinds=("Gizmo",), focuses=("g",)) == []
 
+    def test_find_by_when_it_began_to_hold(self, scribe: Scribe) -> None:
+        scribe.write(*(node(f"n{n}", at=day(n)) for n in range(-4, 0)))
+        assert found(scribe.store, begins=(day(-3), day(-1))) == ["n-2", "n-3"]
+        assert found(scribe.store, begins=(day(-9), day(-4))) == []
+
     def test_find_is_read_on_from_a_row(self, scribe: Scribe) -> None:
         scribe.write(*(node(f"n{n}", kind="Note" if n % 3 else "Other", project="p") for n in range(7)))
         scribe.write(node("hidden", kind="Note", project="p", sensitive=True))

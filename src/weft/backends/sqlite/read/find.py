@@ -35,7 +35,7 @@ def find(db: apsw.Connection, viewer: Viewer, moment: PinnedTime, find: Find, li
         which &= Sql(f"n.kind IN ({marks(find.kinds)})", find.kinds)
     if find.without_kinds:
         which &= Sql(f"n.kind NOT IN ({marks(find.without_kinds)})", find.without_kinds)
-    which &= guards.focuses_are(find.focuses)
+    which &= guards.focuses_are(find.focuses) & guards.began(find.begins)
     if find.before is not None:
         which &= Sql("v.row < ?", (find.before,))
     if find.slots is not None:

@@ -4,6 +4,7 @@ where do I live?                    now
 where did I live in July 2025?      state    the last value known by the end of the window
 what did Kim buy in March?          within   only what falls into the window
 what happened last week?            listing  everything in the window, in order of time
+list our decisions since May        listing  everything of a kind
 where did I live before Arnhem?     before   the value that came before the one that is named
 who led billing first?              first
 when did we last deploy?            last
@@ -22,6 +23,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from weft.text.extract.question.event_bounds import EventBound
+from weft.text.extract.question.kinds_asked import kind_asked, subject_of_kind
 from weft.text.extract.time.windows import TimeWindow
 from weft.text.injection.language import UNKNOWN, language_of
 from weft.text.lexical import STOP_WORDS, tokens
@@ -38,6 +41,8 @@ events thing things stuff news new change changed changes update updates updated
 list show give about on in at of the a an and during between from to since until till by before after up so far
 around over this that these those last next past previous day days week weeks month months year years weekend
 yesterday today tomorrow morning evening night afternoon anyone someone people have has had get got please
+versus vs compare compared comparing comparison difference different differ recap summary summarise summarize overview
+both each whole entire everybody everyone new newly else just really exactly
 """
 _FRAME_WORDS: Final = frozenset(_FRAME_TEXT.split())
 _STATE: Final = re.compile(
@@ -51,8 +56,19 @@ _LISTS: Final = re.compile(
     r"what(?:'s| (?:has|have|had|is|was|all))*(?: else)? (?:happen\w*|occur\w*|took place|(?:been )?going on|went on)\b"
     r"|what (?:\w+ ){0,3}?(?:did|have|has|had) .{1,60}\b(?:do|done|doing|work(?:ed)? on|get up to)\b"
 )
-_HABIT: Final = re.compile(r"\b(?:on|every) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b")
-_NUMBERED: Final = re.compile(r"day,? the \d")  # "Friday the 6th" is not last Friday
+_HABIT: Final = re.compile(
+    r"\b(?:on|every) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|the (?:\d{1,2}(?:st|nd|rd|th)|first|last)(?! of \w))\b"
+)
+_VERBLESS: Final = re.compile(
+    r"(?:and |so )?(?:any(?:thing|one|body)?|something|notes?|news|events?|everything|all)\b"
+    r"(?!.*\b(?:is|are|do|does|can|should|works?|comes?|goes|happens?)\b)"
+)  # anything on Monday?
+_REVIEW: Final = re.compile(
+    r"(?:please )?(?:compare|contrast|summari[sz]e|recap|review|list|show|everything|anything|all|how do(?:es)?)\b"
+)
+_DURATION: Final = re.compile(r"how (?:long|soon|many (?:hours?|days?|weeks?|months?|years?))\b")
+_NUMBERED: Final = re.compile(r",? the \d")  # "Friday the 27th" is not last Friday
 _EVENT: Final = re.compile(
     r"\b(?:did|was|were) .{0,80}\b(?:buy|bought|do|done|go|visit\w*|meet|met|decide[d]?|book(?:ed)?|order(?:ed)?"
     r"|send|sent|call(?:ed)?|see|seen|say|said|win|won|lose|lost|break|broken|fix(?:ed)?|ship(?:ped)?|release[d]?|deploy(?:ed)?)\b"
@@ -103,27 +119,40 @@ _IN_KEY_WORDS: Final = frozenset(
 class TimeFrame(Struct, frozen=True, kw_only=True):
     """Which states or events a question asks for. `windows` for a frame with dates, `beside` for before and after.
 
-    `subject` are the words that say what the listed events are about: "what happened with the bees in July?"
+    `subject` are the words that say what the listed events are about: "what happened with the bees in July?" `kind`
+    is the kind that is to be listed: "list our decisions".
     """
 
     frame: Frame = "any"
     windows: tuple[TimeWindow, ...] = ()
     beside: str = ""
     subject: frozenset[str] = frozenset()
+    kind: str = ""
 
 
 def read_time_frame(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
     """The time frame of a question whose time expressions are `windows`. Linear in its length."""
+    rest = without_times(question.lower().replace("’", "'").strip(), windows)
+    if kind := kind_asked(rest):
+        hard = tuple(window for window in windows if window.kind != "recent")
+        return TimeFrame(frame="listing", windows=hard or tuple(windows), subject=subject_of_kind(rest), kind=kind)
+    return read_times(question, windows)
+
+
+def read_times(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
+    """The same for a question that asks for no kind of memories."""
     low = question.lower().replace("’", "'").strip()
     hard = tuple(window for window in windows if window.kind != "recent")
-    habit = _HABIT.search(low) and not _PAST.search(low) and not _HAPPENED.search(low)
-    if hard and (habit or _NUMBERED.search(low)):
+    habit = _HABIT.search(low) and not (_PAST.search(low) or _HAPPENED.search(low) or _VERBLESS.match(low))
+    numbered = any(low[: each.stop].endswith("day") and _NUMBERED.match(low, each.stop) for each in hard)
+    if hard and (habit or numbered):
         hard, windows = (), ()  # "who cooks on Wednesday?" asks for every Wednesday
     rest = without_times(low, windows)
-    if not is_question(question) and not is_key_words(rest):
+    subject = subject_of(rest)
+    reviews = windows and (_REVIEW.match(low) or not subject)
+    if not is_question(question) and not is_key_words(rest) and not reviews:
         return TimeFrame()
-    subject = frozenset(tokens(rest)) - _FRAME_WORDS - STOP_WORDS
-    if windows and (not subject or _LISTS.match(rest.strip())):
+    if windows and (reviews or _LISTS.match(rest.strip())):
         return TimeFrame(frame="listing", windows=hard or tuple(windows), subject=subject)
     if _FUTURE.search(low):
         return TimeFrame() if windows else TimeFrame(frame="last")
@@ -132,7 +161,7 @@ def read_time_frame(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
         return TimeFrame(frame=frame, windows=hard)
     if _REASONS.search(low):
         return TimeFrame()
-    if beside := _BESIDE.search(low):
+    if (beside := _BESIDE.search(low)) and not _DURATION.match(low):
         return TimeFrame(frame="after" if beside[1] == "after" else "before", beside=beside[2].strip())
     if _FIRST.search(low):
         return TimeFrame(frame="first")
@@ -141,6 +170,17 @@ def read_time_frame(question: str, windows: Sequence[TimeWindow]) -> TimeFrame:
     if _PAST.search(low) or _PAST_VERB.search(low) or _HAPPENS.search(low):
         return TimeFrame(frame="past")
     return TimeFrame(frame="now")
+
+
+def subject_of(question: str) -> frozenset[str]:
+    """The words of a question that say what it is about, besides that something happened at some time."""
+    return frozenset(tokens(question)) - _FRAME_WORDS - STOP_WORDS
+
+
+def is_listing(question: str, bounds: Sequence[EventBound]) -> bool:
+    """Whether all that happened before or after some events is asked for."""
+    low = f"{question[: bounds[0].start]} {question[bounds[-1].stop :]}".lower()
+    return not subject_of(low) or _LISTS.match(low.strip()) is not None or kind_asked(low) != ""
 
 
 @lru_cache(maxsize=64)

@@ -11,8 +11,10 @@ from functools import partial
 from weft.text.extract.time import calendar as almanac
 from weft.text.extract.time.calendar import DAY_US, HOUR_US, Period
 from weft.text.extract.time.time_words import (
+    CONNECTORS,
     DAY_LEADS,
     DAY_PARTS,
+    FUNCTION_WORDS,
     HOLIDAYS,
     MONTHS,
     PREPOSITIONS,
@@ -21,6 +23,7 @@ from weft.text.extract.time.time_words import (
     SHORT_WEEKDAYS,
     UNITS,
     UNSURE_MONTHS,
+    UP_TO,
     VERBS,
     WEEKDAYS,
     YEARS,
@@ -33,11 +36,6 @@ from weft.text.extract.time.time_words import (
 _YEARLY = Callable[[int], Period | None]
 _RELATIVE = {"this", "last", "past", "previous", "current"}
 _YEAR_LEADS = PREPOSITIONS | {"to", "year"}
-_FUNCTION_TEXT = """
-and or but with at in on for did do does was were is are i we you he she they it my our to from of when since so
-last this that which who before after
-"""
-_FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 _HABITS = {f"{part}s" for part in DAY_PARTS}
 
 
@@ -75,6 +73,12 @@ def _found(period: Period | None, kind: Kind, stop: int) -> TimeMatch | None:
 
 
 # ---- dates
+
+
+def read_date(reader: TimeReader, month_at: int, number: int) -> TimeMatch | None:
+    """The day with this number of the month that is named here."""
+    period, stop = _yearly(reader, month_at + 1, partial(_date, number, MONTHS[reader.word(month_at)]), lead="")
+    return _found(period, "day", stop)
 
 
 def _date(number: int, month: int, year: int) -> Period | None:
@@ -153,10 +157,19 @@ def _month(reader: TimeReader, at: int) -> TimeMatch | None:
     lead = reader.lead(at)
     if lead in REPEATED:
         return None
+    if reader.word(at + 1) == "the" and reader.is_ordinal(at + 2) and reader.ends_phrase(at + 3):  # May the 3rd
+        number = reader.day_number(at + 2)
+        period, _ = _yearly(reader, at + 3, partial(_date, number, month), lead=lead) if number else (None, at)
+        return _found(period, "day", at + 3)
     number = reader.whole(at + 1)
     dated = number and number < 32 and reader.word(at + 2) not in {":", "%"} and reader.word(at + 2) not in UNITS
     if number and dated and _is_day_of(reader, at, at + 1, month_at=at):
         period, stop = _yearly(reader, at + 2, partial(_date, number, month), lead=lead)
+        last = reader.day_number(stop + 1) if reader.word(stop) in UP_TO else None
+        if period and last and last > number and reader.word(stop + 2) not in MONTHS:  # November 3-5
+            ends = almanac.day_in(*almanac.year_month(almanac.day_of(period.begin_us)), last)
+            both = Period(period.begin_us, almanac.days(ends).end_us) if ends else None
+            return _found(both, "between", stop + 2)
         return _found(period, "day", stop)
     if not _is_month(reader, at, lead):
         return None
@@ -170,9 +183,24 @@ def _is_month(reader: TimeReader, at: int, lead: str) -> bool:
         return True
     if lead in PREPOSITIONS or lead in {"last", "past", "previous"}:
         return True
+    if lead == "to" and reader.word(at - 2) == "up":
+        return True
+    if reader.is_capital(at) and (lead in _COMPARED or _is_beside_month(reader, at)):
+        return True
     if lead == "this":
         return reader.ends_clause(at + 1) or reader.is_capital(at)
     return reader.word(at - 1) == "the" and reader.is_capital(at)
+
+
+def _is_beside_month(reader: TimeReader, at: int) -> bool:
+    """As in "May with September": another month, which is no name or verb, stands right before or after."""
+    after = reader.word(at + 2) if reader.word(at + 1) in _JOINTS else ""
+    before = reader.word(at - 2) if reader.word(at - 1) in _JOINTS else ""
+    return any(word in MONTHS and word not in UNSURE_MONTHS for word in (after, before))
+
+
+_COMPARED = {"compare", "comparing", "versus", "vs"}
+_JOINTS = CONNECTORS | {"with", "against"}
 
 
 def _season(reader: TimeReader, at: int) -> TimeMatch | None:
@@ -194,7 +222,7 @@ def _holiday(reader: TimeReader, at: int) -> TimeMatch | None:
         ):
             return None
         stop = at + 2
-    if lead in REPEATED:
+    if lead in REPEATED or lead == "about":  # what did we decide about Christmas?
         return None
     following, first, last = reader.word(stop), 0, None
     if following == "eve":
@@ -204,7 +232,7 @@ def _holiday(reader: TimeReader, at: int) -> TimeMatch | None:
         last = first + 1
     governed = lead in PREPOSITIONS | _RELATIVE | {"for", "over", "at", "on"}
     of_thing = not reader.ends_clause(stop) and reader.raw[stop].isalpha() and stop == at + 1
-    if not governed and of_thing and reader.word(stop) not in _FUNCTION_WORDS and not reader.is_possessive(at):
+    if not governed and of_thing and reader.word(stop) not in FUNCTION_WORDS and not reader.is_possessive(at):
         return None  # Christmas tree, Easter egg
 
     def kept(year: int) -> Period:
@@ -229,7 +257,8 @@ def _weekday(reader: TimeReader, at: int) -> TimeMatch | None:
     stop = at + 2 if reader.word(at + 1) in DAY_PARTS else at + 1
     if reader.word(at + 1) in {"of", "before", "after", "last", "this", ","} and (near := _beside(reader, at, number)):
         return near
-    meant = lead in DAY_LEADS | _RELATIVE or reader.is_possessive(at)
+    listed = lead == "in" and reader.word(at - 1) in CONNECTORS  # on Monday and Tuesday
+    meant = lead in DAY_LEADS | _RELATIVE or listed or reader.is_possessive(at)
     if not meant or reader.word(stop) in _HABITS:
         return None
     day = reader.today - (almanac.weekday_of(reader.today) - number) % 7
@@ -243,6 +272,10 @@ def _weekday(reader: TimeReader, at: int) -> TimeMatch | None:
 def _beside(reader: TimeReader, at: int, number: int) -> TimeMatch | None:
     """As in "Monday before 24 July", "Monday (of) last week", "Monday, 8 May"."""
     word = reader.word(at + 1)
+    if word == "before" and reader.word(at + 2) == "last" and reader.ends_phrase(at + 3):
+        return TimeMatch(
+            almanac.days(reader.today - (almanac.weekday_of(reader.today) - number) % 7 - 7), "day", at + 3
+        )
     near = read_simple(reader, reader.skip_the(at + 1 if word in {"last", "this"} else at + 2))
     if near is None or (word == "," and near.kind != "day"):
         return None
@@ -284,15 +317,30 @@ def _relative(reader: TimeReader, at: int) -> TimeMatch | None:
             return _back(reader, 1.0, UNITS[word], after + 1)
     if word in DAY_PARTS:
         return _part_of_day(reader, how, word, after + 1)
+    if how == "this" and word in {"time", "day"} and reader.word(after + 1) == "last":
+        return _same_time(reader, word, reader.word(after + 2), after + 3)
     kind = _CALENDAR.get(word)
     if kind is None:
         return None
     ago = 0 if how in {"this", "current"} else 1
     if word == "weekend" and how in {"this", "past"}:
         ago = int(almanac.weekday_of(reader.today) < (2 if how == "this" else 5))  # on Monday the last one
-    return TimeMatch(almanac.calendar_unit(reader.today, word, ago), kind, after + 1)
+    period = almanac.calendar_unit(reader.today, word, ago)
+    day_at = after + 2 if reader.word(after + 1) == "on" else after + 1
+    if word == "week" and (number := WEEKDAYS.get(reader.word(day_at))) is not None:  # last week Tuesday
+        return TimeMatch(almanac.days(almanac.day_of(period.begin_us) + number), "day", day_at + 1)
+    return TimeMatch(period, kind, after + 1)
 
 
+def _same_time(reader: TimeReader, how: str, unit: str, stop: int) -> TimeMatch | None:
+    """As in "This time last year", "this day last month"."""
+    if unit not in _AROUND_DAYS:
+        return None
+    day, around = almanac.step_back(reader.today, 1, unit), _AROUND_DAYS[unit] if how == "time" else 0
+    return TimeMatch(Period.of_days(day - around, day + around + 1), "ago", stop)
+
+
+_AROUND_DAYS = {"week": 1, "month": 3, "year": 15}
 _WITHIN = {"in", "over", "during", "within", "for", "of", "throughout", "across"}
 _CALENDAR: dict[str, Kind] = {
     "week": "week", "weekend": "weekend", "month": "month", "quarter": "quarter", "year": "year",

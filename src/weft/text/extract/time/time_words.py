@@ -36,6 +36,14 @@ _TOKEN = re.compile(
 
 _MONTH_TEXT = "january february march april may june july august september october november december"
 _DAY_TEXT = "monday tuesday wednesday thursday friday saturday sunday"
+_ORDINAL_TEXT = """
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+_PAST_TEXT = """
+did was were had happened went came called said told met saw left got gave took made wrote sent bought sold found won
+lost broke ran spoke paid has have been
+"""
 _NUMBER_TEXT = "one two three four five six seven eight nine ten eleven twelve"
 _UNIT_TEXT = "minute hour day night week fortnight weekend month quarter year decade"
 _OPEN_TEXT = "since until till before after by through from between"
@@ -64,7 +72,15 @@ VAGUE = {"couple": (2.0, 2.0), "few": (2.0, 4.0), "several": (3.0, 6.0)}
 
 PREPOSITIONS = frozenset(f"{_OPEN_TEXT} in during throughout around of early mid late".split())
 DAY_LEADS = frozenset(f"{_OPEN_TEXT} on".split())
-CONNECTORS = {"and", "or", "&", ",", "to", "until", "till", "through", "-", "–"}
+ORDINAL_WORDS = {name: number for number, name in enumerate(_ORDINAL_TEXT.split(), 1)}
+_FUNCTION_TEXT = """
+and or but with at in on for did do does was were is are i we you he she they it my our to from of when since so
+last this that which who before after until till through while because about by between than as
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())  # none of them goes on with a name: Christmas tree
+CONNECTORS = {"and", "or", "&", ",", "versus", "vs", "to", "until", "till", "through", "-", "–"}
+UP_TO = {"to", "until", "till", "through", "-", "–"}
+PAST_WORDS = frozenset(_PAST_TEXT.split())
 REPEATED = {"every", "each", "next", "coming", "upcoming", "any"}  # habits and the future
 
 
@@ -79,12 +95,13 @@ class TimeMatch(NamedTuple):
 class TimeReader:
     """The words of a question in lower case and without 's, and the time at which it was asked.
 
-    Quoted parts are names: their words match nothing.
+    Quoted parts are names: their words match nothing. A statement, which does not ask, may tell of plans: what is
+    booked for the 24th is not the last 24th.
     """
 
-    __slots__ = ("asked_us", "listed_at", "raw", "starts", "today", "words")
+    __slots__ = ("asked_us", "asks", "is_past", "listed_at", "previous", "raw", "starts", "today", "words")
 
-    def __init__(self, question: str, asked_us: int) -> None:
+    def __init__(self, question: str, asked_us: int, *, asks: bool = False) -> None:
         self.raw: list[str] = []
         self.starts: list[int] = []
         for token in _TOKEN.finditer(question):
@@ -97,15 +114,19 @@ class TimeReader:
                 if self.starts[at] >= start:
                     self.words[at] = _NO_WORD
                 at += 1
+        self.asks = asks
         self.asked_us = asked_us
         self.today = day_of(asked_us)
         self.listed_at = -1  # where the last period ended: "and", "or" or a comma may add another
+        self.previous: TimeMatch | None = None  # the last period
+        self.is_past = any(word in PAST_WORDS or word.endswith("ed") for word in self.words)  # tells what happened
 
     def asked(self, asked_us: int) -> Self:
         """The same question asked at another time."""
         other = object.__new__(type(self))
         other.words, other.raw, other.starts, other.listed_at = self.words, self.raw, self.starts, self.listed_at
         other.asked_us, other.today = asked_us, day_of(asked_us)
+        other.previous, other.is_past, other.asks = self.previous, self.is_past, self.asks
         return other
 
     def word(self, at: int) -> str:
@@ -150,6 +171,10 @@ class TimeReader:
         word = self.word(at)
         return not word or not word[0].isalnum()
 
+    def ends_phrase(self, at: int) -> bool:
+        """Whether a noun phrase is over here: the clause ends, or a word of grammar follows."""
+        return self.ends_clause(at) or self.word(at) in FUNCTION_WORDS or self.word(at) in DAY_PARTS
+
     def joined(self, at: int, mark: str) -> bool:
         """Whether the mark directly joins the words before and after it, as in 7/22."""
         if self.word(at) != mark or not 0 < at < len(self.words) - 1:
@@ -161,6 +186,16 @@ class TimeReader:
         word = self.word(at)
         digits = word[:-2] if word[-2:] in {"st", "nd", "rd", "th"} else word
         return int(digits) if 0 < len(digits) <= 4 and digits.isdecimal() and digits.isascii() else None
+
+    def day_number(self, at: int) -> int | None:
+        """The number of a day of a month here: 3, 3rd, third."""
+        number = ORDINAL_WORDS.get(self.word(at)) or self.whole(at)
+        return number if number is not None and 1 <= number <= 31 else None
+
+    def is_ordinal(self, at: int) -> bool:
+        """Whether the number here is an ordinal: 3rd, third."""
+        word = self.word(at)
+        return word in ORDINAL_WORDS or (word[:1].isdigit() and word[-2:] in {"st", "nd", "rd", "th"})
 
     def year(self, at: int) -> int | None:
         """The year here."""

@@ -12,9 +12,22 @@ from msgspec import Struct
 
 from weft.core.clock import MIN_INSTANT_US
 from weft.text.extract.time import calendar as almanac
+from weft.text.extract.time.bare_days import bare_weekday, numbered_day, numbered_weekday
 from weft.text.extract.time.calendar import DAY_US, HOUR_US, Period
 from weft.text.extract.time.periods import PERIOD_RULES, read_period, read_simple
-from weft.text.extract.time.time_words import NUMBERS, UNITS, VAGUE, WEEKDAYS, Kind, TimeMatch, TimeReader, read_amount
+from weft.text.extract.time.time_words import (
+    NUMBERS,
+    ORDINAL_WORDS,
+    PREPOSITIONS,
+    SHORT_WEEKDAYS,
+    UNITS,
+    VAGUE,
+    WEEKDAYS,
+    Kind,
+    TimeMatch,
+    TimeReader,
+    read_amount,
+)
 
 MAX_WINDOWS = 8
 RECENT_DAYS = 60
@@ -25,8 +38,13 @@ _HALVES = {"year": (6.0, "month"), "month": (2.0, "week")}
 _MONTHS_IN = {"half": 6, "quarter": 3, "month": 1}
 _PARTS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 _ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 0}
+_WEEKDAYS = {f"{name}s": number for name, number in WEEKDAYS.items()}
 _BARE_UNITS: dict[str, Kind] = {"week": "week", "month": "month", "quarter": "quarter", "year": "year"}
 _BESIDE = {"day", "night", "week", "weekend", "month", "quarter", "year"}
+_THROUGHOUT = {"in", "within", "during", "over", "throughout"}
+_CHANGES = ("mov", "switch", "chang", "shift", "postpon", "reschedul")
+_ON = {"on", "onward", "onwards"}
+_GET = {"get", "got", "getting", "be", "been", "am", "are", "is", "was", "were"}  # what did I get up to last week?
 _LISTED: set[Kind] = {"day", "month", "quarter", "season", "year", "holiday"}
 
 
@@ -52,7 +70,15 @@ def time_windows(question: str, asked_at: int) -> tuple[TimeWindow, ...]:
     A month, date, season or holiday without a year is the latest one begun by `asked_at`. Quoted parts, plans ("next
     week", "tomorrow") and habits ("on Mondays", "every May") give none.
     """
-    reader = TimeReader(question, almanac.clamped(asked_at))
+    return _windows(TimeReader(question, almanac.clamped(asked_at), asks=True))
+
+
+def stated_windows(text: str, told_at: int) -> tuple[TimeWindow, ...]:
+    """The windows that a statement names, by the same rules, except for days that may be meant as plans."""
+    return _windows(TimeReader(text, almanac.clamped(told_at)))
+
+
+def _windows(reader: TimeReader) -> tuple[TimeWindow, ...]:
     found: list[TimeWindow] = []
     at, end = 0, len(reader.words)
     while at < end and len(found) < MAX_WINDOWS:
@@ -68,7 +94,7 @@ def time_windows(question: str, asked_at: int) -> tuple[TimeWindow, ...]:
                 begin_us=begin_us, end_us=end_us, told_us=told_us, start=start, stop=stop, kind=match.kind
             )
             found.append(window)
-        at = match.stop
+        at, reader.previous = match.stop, match
         reader.listed_at = at if match.kind in _LISTED else -1
     return tuple(found)
 
@@ -84,7 +110,7 @@ def _match(reader: TimeReader, at: int) -> TimeMatch | None:
         if found := rule(reader, at):
             return found
     if word[0].isdigit():
-        return _counted(reader, at) or read_period(reader, at)
+        return _counted(reader, at) or numbered_day(reader, at) or read_period(reader, at)
     return None
 
 
@@ -94,6 +120,9 @@ def _match(reader: TimeReader, at: int) -> TimeMatch | None:
 def _counted(reader: TimeReader, at: int) -> TimeMatch | None:
     amount = read_amount(reader, at)
     unit = UNITS.get(reader.word(amount[2])) if amount else None
+    if amount and reader.word(amount[2] + 1) == "ago" and (number := _WEEKDAYS.get(reader.word(amount[2]))) is not None:
+        day = reader.today - 1 - (almanac.weekday_of(reader.today) - 1 - number) % 7  # three Mondays ago
+        return TimeMatch(almanac.days(day - 7 * int(amount[1] - 1)), "day", amount[2] + 2)
     if amount is None or unit is None:
         return None
     least, most, after = amount[0], amount[1], amount[2] + 1
@@ -106,9 +135,11 @@ def _counted(reader: TimeReader, at: int) -> TimeMatch | None:
     if how == "ago" or (how == "back" and reader.ends_clause(after + 1)):
         if unit in {"hour", "minute"}:
             return TimeMatch(_clock_ago(reader.asked_us, least, most, unit), "ago", after + 1)
-        return TimeMatch(_around(reader.today, least, most, unit), "ago", after + 1)
+        return _day_of_ago(reader, least, most, unit, after + 1)
     if how in {"before", "after"} and unit in _HALF_DAYS:
         anchor = read_simple(reader, reader.skip_the(after + 1))
+        if anchor and reader.lead(at) in _THROUGHOUT:
+            return _span_beside(anchor, how, most, unit)
         if anchor and how == "before":
             day = almanac.day_of(anchor.period.begin_us)
             return TimeMatch(_around(day, least, most, unit), "ago", anchor.stop)
@@ -116,6 +147,29 @@ def _counted(reader: TimeReader, at: int) -> TimeMatch | None:
             day = almanac.day_of(anchor.period.end_us - 1)
             return TimeMatch(_around(day, -most, -least, unit), "ago", anchor.stop)
     return None
+
+
+def _span_beside(anchor: TimeMatch, how: str, count: float, unit: str) -> TimeMatch:
+    """As in "In the ten days after 8 May"."""
+    first, end = almanac.day_of(anchor.period.begin_us), almanac.day_of(anchor.period.end_us - 1) + 1
+    if how == "before":
+        return TimeMatch(Period.of_days(almanac.step_back(first, count, unit), first), "between", anchor.stop)
+    return TimeMatch(Period.of_days(end, almanac.step_back(end, -count, unit)), "between", anchor.stop)
+
+
+def _day_of_ago(reader: TimeReader, least: float, most: float, unit: str, stop: int) -> TimeMatch:
+    """As in "Two weeks ago", and the day of it: "a year ago today", "two weeks ago on Tuesday"."""
+    day_at = stop + 1 if reader.word(stop) == "on" else stop
+    if reader.word(stop) == "today":
+        return TimeMatch(almanac.days(almanac.step_back(reader.today, most, unit)), "day", stop + 1)
+    if unit != "day" and (number := WEEKDAYS.get(reader.word(day_at))) is not None:
+        middle = almanac.step_back(reader.today, (least + most) / 2, unit)
+        return TimeMatch(almanac.days(_nearest_weekday(middle, number)), "day", day_at + 1)
+    return TimeMatch(_around(reader.today, least, most, unit), "ago", stop)
+
+
+def _nearest_weekday(day: int, number: int) -> int:
+    return day + (number - almanac.weekday_of(day) + 3) % 7 - 3
 
 
 def _around(day: int, least: float, most: float, unit: str) -> Period:
@@ -135,8 +189,7 @@ def _weekday_ago(reader: TimeReader, at: int) -> TimeMatch | None:
     if ago is None or ago.kind != "ago":
         return None
     middle = almanac.day_of((ago.period.begin_us + ago.period.end_us) // 2)
-    off = (WEEKDAYS[reader.word(at)] - almanac.weekday_of(middle) + 3) % 7 - 3
-    return TimeMatch(almanac.days(middle + off), "day", ago.stop)
+    return TimeMatch(almanac.days(_nearest_weekday(middle, WEEKDAYS[reader.word(at)])), "day", ago.stop)
 
 
 # ---- parts of a period, and periods beside one
@@ -172,6 +225,9 @@ def _nth_of(reader: TimeReader, at: int) -> TimeMatch | None:
     amount = read_amount(reader, after) if reader.word(after) not in {"a", "an"} else None
     count, after = (int(amount[1]), amount[2]) if amount else (1, after)
     unit = reader.word(after) if reader.word(after) == "half" else UNITS.get(reader.word(after), "")
+    if unit == "quarter" and nth and not amount and reader.lead(at) in PREPOSITIONS and reader.word(after + 1) != "of":
+        of_year = almanac.latest(lambda year: almanac.months(year, 3 * nth - 2, 3), reader.asked_us)
+        return TimeMatch(of_year, "quarter", after + 1) if of_year else None
     if unit not in {"day", "week", "weekend", "month", "half", "quarter"} or reader.word(after + 1) != "of":
         return None
     start = reader.skip_the(after + 2)
@@ -205,7 +261,9 @@ def _unit_beside(reader: TimeReader, at: int) -> TimeMatch | None:
     unit, how = reader.word(at), reader.word(at + 1)
     if how not in {"before", "after", "of"}:
         return None
-    beside = read_simple(reader, reader.skip_the(at + 2))
+    beside = numbered_day(reader, reader.skip_the(at + 2)) or read_simple(reader, reader.skip_the(at + 2))
+    if beside is None and how != "of" and unit in _BARE_UNITS and reader.previous and reader.ends_clause(at + 2):
+        return _beside_previous(reader.previous, how, unit, at + 2)  # last week compared to the week before
     if beside is None:
         if how == "before" and reader.word(at + 2) == "last" and unit in {*_BARE_UNITS, "weekend"}:
             kind: Kind = "weekend" if unit == "weekend" else _BARE_UNITS[unit]
@@ -226,21 +284,33 @@ def _unit_beside(reader: TimeReader, at: int) -> TimeMatch | None:
     return TimeMatch(Period.of_days(end, almanac.step_back(end, -1, unit)), kind, beside.stop)
 
 
+def _beside_previous(previous: TimeMatch, how: str, unit: str, stop: int) -> TimeMatch:
+    first, end = almanac.day_of(previous.period.begin_us), almanac.day_of(previous.period.end_us - 1) + 1
+    if how == "before":
+        return TimeMatch(Period.of_days(almanac.step_back(first, 1, unit), first), _BARE_UNITS[unit], stop)
+    return TimeMatch(Period.of_days(end, almanac.step_back(end, -1, unit)), _BARE_UNITS[unit], stop)
+
+
 # ---- open and closed ranges
 
 
 def _open(reader: TimeReader, at: int) -> TimeMatch | None:
     """Since, after, until, by or before a period."""
-    after = reader.skip_the(at + 1)
-    edge = read_expression(reader, after)
+    word = reader.word(at)
+    if word == "up" and (reader.word(at + 1) != "to" or reader.word(at - 1) in _GET):
+        return None
+    edge = _edge(reader, reader.skip_the(at + 2 if word == "up" else at + 1))
     if edge is None:
         return None
-    word = reader.word(at)
     begin_us, end_us = edge.period
     if word in {"since", "after"}:
         today_us = almanac.days(reader.today).end_us
         return TimeMatch(Period(begin_us if word == "since" else end_us, today_us), "since", edge.stop)
     return TimeMatch(Period(MIN_INSTANT_US, begin_us if word == "before" else end_us), "until", edge.stop)
+
+
+def _edge(reader: TimeReader, at: int) -> TimeMatch | None:
+    return numbered_day(reader, at) or read_expression(reader, at)
 
 
 def read_expression(reader: TimeReader, at: int) -> TimeMatch | None:
@@ -254,18 +324,24 @@ def read_expression(reader: TimeReader, at: int) -> TimeMatch | None:
 
 def _range(reader: TimeReader, at: int) -> TimeMatch | None:
     """As in "Between March and May", "from 8 May to 12 May"; both ends are included. "From" alone is not a range."""
+    if reader.word(at) == "from" and any(word.startswith(_CHANGES) for word in reader.words[max(at - 4, 0) : at]):
+        return None  # the call was moved from Monday to Thursday
     first_at = reader.skip_the(at + 1)
-    first = read_expression(reader, first_at)
+    first = _edge(reader, first_at)
+    if first and reader.word(first.stop) in _ON and reader.word(at) == "from" and reader.asks:
+        today_us = almanac.days(reader.today).end_us
+        since = reader.ends_clause(first.stop + 1) and first.period.begin_us < today_us
+        return TimeMatch(Period(first.period.begin_us, today_us), "since", first.stop + 1) if since else None
     joints = {"and"} if reader.word(at) == "between" else {"to", "until", "till", "through", "-", "–"}
     if first is None or reader.word(first.stop) not in joints:
         return None
     second_at = reader.skip_the(first.stop + 1)
     reader.listed_at = first.stop
-    second = read_expression(reader, second_at) or _day_in_same_month(reader, first, second_at)
+    second = _edge(reader, second_at) or _day_in_same_month(reader, first, second_at)
     if second is None:
         return None
     if first.period.begin_us > second.period.begin_us:  # between March and May 2022: the first is of that year too
-        first = read_expression(reader.asked(second.period.begin_us), first_at) or first
+        first = _edge(reader.asked(second.period.begin_us), first_at) or first
     return TimeMatch(Period(first.period.begin_us, second.period.end_us), "between", second.stop)
 
 
@@ -313,8 +389,11 @@ _INNER_ROWS = (
 )
 _INNER_RULES = _by_word(*_INNER_ROWS)
 _RULES = _by_word(
+    (numbered_weekday, [*WEEKDAYS, *SHORT_WEEKDAYS]),
     (_range, ["between", "from"]),
-    (_open, ["since", "after", "until", "till", "by", "before", "through"]),
+    (_open, ["since", "after", "until", "till", "by", "before", "through", "up"]),
     (_recent, ["recently", "lately", "other"]),
     *_INNER_ROWS,
+    (numbered_day, list(ORDINAL_WORDS)),
+    (bare_weekday, [*WEEKDAYS, *SHORT_WEEKDAYS]),
 )
