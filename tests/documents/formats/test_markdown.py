@@ -87,13 +87,20 @@ def test_a_file_of_front_matter_alone_can_be_found() -> None:
     assert [p.text for p in passages("---\ncaracal: puma\n---\n")] == ["---\ncaracal: puma\n---"]
 
 
+@pytest.mark.parametrize(
+    "written", ["description: >\n  Folded words.", "title: |\n  Block words.", f"description: {'many words ' * 40}"]
+)
+def test_front_matter_whose_words_have_no_place_stays_a_passage(written: str) -> None:
+    assert "words" in passages(f"---\n{written}\n---\n# First\n\nbody\n")[0].text
+
+
 def test_front_matter_in_toml() -> None:
     front = (
         "+++\ntitle = 'Serval' # its name\ndescription = \"A cat.\"\ntags = [\n  'wild',\n]\n[extra]\ntitle = 'x'\n+++"
     )
     outline = outlined(f"{front}\n\nBody.\n")
     assert (outline.title, outline.summary) == ("Serval", "A cat.\nwild")
-    assert [p.text for part in outline.parts for p in part.passages] == [front, "Body."]
+    assert [p.text for part in outline.parts for p in part.passages] == ["Body."]
     assert outlined("+++\nno keys\n+++\n\nBody.\n").title == ""
     assert outlined('+++\ntitle = """\nlong\n"""\n+++\n# Real\n').title == "Real"
 

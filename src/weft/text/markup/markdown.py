@@ -26,6 +26,7 @@ MAX_TITLE_BLOCKS = 20  # HTML blocks before the first heading that are searched 
 MAX_TITLE_BLOCK_CHARACTERS = 5_000
 
 MAX_DATE_CHARACTERS = 40
+MAX_DESCRIPTION_CHARACTERS = 240  # longer ones are shortened in summaries
 MAX_KEYWORDS = 32
 MAX_KEYWORD_CHARACTERS = 64
 PLACED_KEYS = frozenset(  # of front matter: in the graph, or how a page is laid out
@@ -66,7 +67,7 @@ def parse(lines: Sequence[str]) -> ParsedDocument:
         return replace(plain_text.parse(lines), notes=(note,))
     taken, keys = front_matter(lines)
     # What has a place in the graph is no passage; other keys can only be found in one.
-    blocks = [Block("front" if keys.keys() - PLACED_KEYS else "meta", 0, taken)] if taken else []
+    blocks = [Block("meta" if _is_placed(keys) else "front", 0, taken)] if taken else []
     environment: MutableMapping[str, Any] = {}
     tokens = _block_parser().parse("\n".join([*[""] * taken, *lines[taken:]]), environment)
     for at, token in enumerate(tokens):
@@ -87,6 +88,12 @@ def parse(lines: Sequence[str]) -> ParsedDocument:
         keywords=keywords,
         date=keys.get("date", "")[:MAX_DATE_CHARACTERS],
     )
+
+
+def _is_placed(keys: dict[str, str]) -> bool:
+    """Whether nothing of the front matter is lost without its lines: a folded or long description would be."""
+    whole = all(keys[name] for name in ("title", "description", "date") if name in keys)
+    return whole and not keys.keys() - PLACED_KEYS and len(keys.get("description", "")) <= MAX_DESCRIPTION_CHARACTERS
 
 
 def keywords_of(lines: Sequence[str]) -> tuple[str, ...]:
