@@ -50,6 +50,12 @@ def memory(tmp_path: Path) -> Iterator[weft.Memory]:
         yield opened
 
 
+BILLS: Notes = (
+    ("2026-07-15", "Snowflake bill for June: 4,310 dollars."),
+    ("2026-10-08", "Snowflake bill for September: 2,870 dollars."),
+)
+
+
 def keep(memory: weft.Memory, notes: Notes) -> None:
     for date, text in notes:
         memory.remember(text, occurred_at=date)
@@ -76,6 +82,7 @@ def ask(memory: weft.Memory, question: str) -> list[str]:
         (MOVES, "where did I live in March 2025?", "I live in Breda, near the station"),
         (TEAM, "who led the billing team in February?", "Priya leads the billing team"),
         (MARA, "where did Mara live in February and in July 2026?", "Mara lives in Utrecht"),
+        (BILLS, "what was the Snowflake bill in June?", "Snowflake bill for June: 4,310 dollars"),
         # before, after, first
         (MOVES, "where did I live before Delft?", "I moved to Arnhem"),
         (MOVES, "where did I live after Breda?", "I moved to Arnhem"),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 TEMPORAL_PARTS: Final = frozenset({"when", "fresh", "recent", "views", "backlinks"})  # they do not say what it is about
 RELEVANT: Final = 0.5  # of the best score: what is about the same thing as the best
 NEARLY_BEST: Final = 0.7  # of the best probability: rows of which time alone decides, where only one of them answers
+MONTH_LATER_US: Final = 100 * DAY_US  # after a month, notes that name it are of that one and not of the next year's
 LISTED: Final = 0.25  # of the best probability in a window: rows about the subject of "what happened with …?"
 STEP: Final = 1e-4
 READ_CHARACTERS: Final = 2_000
@@ -236,12 +237,20 @@ def _falls(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:
         return True
     closed = [window for window in windows if window.kind not in ("since", "until")]
     named = stated_windows(node.text[:READ_CHARACTERS], node.interval.valid_from) if closed else ()
-    return any(
+    if any(
         window.begin_us <= each.begin_us and each.end_us <= window.end_us
         for each in named
         if each.kind not in ("recent", "since", "until")
         for window in closed
-    )
+    ):
+        return True
+    months = [window for window in closed if window.kind == "month" and 0 <= begin_us - window.end_us < MONTH_LATER_US]
+    return any(_names_month(node.text, answer.query[window.start : window.stop]) for window in months)
+
+
+def _names_month(text: str, month: str) -> bool:
+    """Whether a text is of a month that its words name: "bill for June", written in July."""
+    return re.search(rf"\b(?:for|of|in) {re.escape(month.title())}\b(?! \d)", text[:READ_CHARACTERS]) is not None
 
 
 def _happens(answer: Answer, at: int, windows: Sequence[TimeWindow]) -> bool:

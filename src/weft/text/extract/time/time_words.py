@@ -28,7 +28,7 @@ Kind = Literal[
 YEARS = range(1000, 2200)  # other four-digit numbers are amounts
 _NO_WORD = "\0"
 _TOKEN = re.compile(
-    r"[0-9]{4}-[0-9]{1,2}(?:-[0-9]{1,2})?(?![0-9])"  # 2023-05-08
+    r"(?<!\w-)[0-9]{4}-[0-9]{1,2}(?:-[0-9]{1,2})?(?![0-9])"  # 2023-05-08, but no part of an id
     r"|[0-9]+(?:\.[0-9]+)?(?:st|nd|rd|th)?(?!\w)"  # 8, 1.5, 8th
     r"|\w+(?:['’]\w+)?|[^\w\s]",
     re.IGNORECASE,
