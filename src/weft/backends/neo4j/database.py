@@ -1,7 +1,9 @@
 """The schema of a database: constraints, indexes, and a mark with the version of both.
 
 Indexes get the names that the server gives them and are found by what they index, so that a database may hold others.
-Log rows belong to an account (`a`), graph rows to one folding of its log (`g`): a rebuild writes another and swaps.
+An index of several properties serves only queries with a condition on each of them: where one is open, the query says
+so, as in `row > 0`. Log rows belong to an account (`a`), graph rows to one folding of its log (`g`): a rebuild writes
+another and swaps.
 """
 
 from __future__ import annotations

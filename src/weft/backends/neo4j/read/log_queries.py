@@ -41,7 +41,7 @@ def events(
     order = "DESC" if newest_first else "ASC"
     by = "e.pos" if session is None else "e.seq"
     which = "{a: $a}" if session is None else "{a: $a, session: $session}"
-    query = f"""MATCH (e:WeftEvent {which}) WHERE e.seq > $after AND {_open_to(reading.viewer)}
+    query = f"""MATCH (e:WeftEvent {which}) WHERE e.pos > 0 AND e.seq > $after AND {_open_to(reading.viewer)}
         RETURN {EVENT} ORDER BY {by} {order} LIMIT $limit"""
     found = reading.rows(query, session=session, after=after_seq, limit=limit)
     return tuple(rows.event_of(reading.viewer.account, row) for row in found)
@@ -49,7 +49,8 @@ def events(
 
 def counts(reading: Reading) -> tuple[int, int]:
     """(events, sessions) that the viewer may read."""
-    query = f"MATCH (e:WeftEvent {{a: $a}}) WHERE {_open_to(reading.viewer)} RETURN count(*), count(DISTINCT e.session)"
+    query = f"""MATCH (e:WeftEvent {{a: $a}}) WHERE e.pos > 0 AND {_open_to(reading.viewer)}
+        RETURN count(*), count(DISTINCT e.session)"""
     found = reading.first(query)
     return (found[0], found[1]) if found else (0, 0)
 
@@ -59,7 +60,7 @@ def session_heads(reading: Reading, limit: int) -> tuple[SessionHead, ...]:
     if reading.viewer.operator:  # every session, even without events: verification looks for those
         query = "MATCH (s:WeftSession {a: $a}) RETURN s.name, s.seq, s.hash ORDER BY s.pos DESC LIMIT $limit"
     else:
-        query = f"""MATCH (e:WeftEvent {{a: $a}}) WHERE {_open_to(reading.viewer)}
+        query = f"""MATCH (e:WeftEvent {{a: $a}}) WHERE e.pos > 0 AND {_open_to(reading.viewer)}
             WITH e.session AS name, max(e.pos) AS last
             ORDER BY last DESC LIMIT $limit MATCH (s:WeftSession {{a: $a, name: name}})
             RETURN s.name, s.seq, s.hash ORDER BY last DESC"""
@@ -121,7 +122,8 @@ def payloads(reading: Reading, after: int, limit: int) -> tuple[LoggedPayload, .
 
 def caused(reading: Reading) -> tuple[tuple[int, tuple[str, ...]], ...]:
     """(position, citations) of the events that name their causes."""
-    query = "MATCH (e:WeftEvent {a: $a}) WHERE e.caused_by IS NOT NULL RETURN e.pos, e.caused_by ORDER BY e.pos"
+    query = """MATCH (e:WeftEvent {a: $a}) WHERE e.pos > 0 AND e.caused_by IS NOT NULL
+        RETURN e.pos, e.caused_by ORDER BY e.pos"""
     return tuple((pos, tuple(causes)) for pos, causes in reading.rows(query))
 
 
@@ -129,7 +131,7 @@ def header_names(reading: Reading) -> Iterator[tuple[str, str]]:
     """The kind of each name in a header, and the name, once."""
     yield from (("session", name) for (name,) in reading.rows("MATCH (s:WeftSession {a: $a}) RETURN s.name"))
     for column in ("agent", "role", "request_id", "conversation", "task"):
-        query = f"MATCH (e:WeftEvent {{a: $a}}) WHERE e.{column} IS NOT NULL RETURN DISTINCT e.{column}"
+        query = f"MATCH (e:WeftEvent {{a: $a}}) WHERE e.pos > 0 AND e.{column} IS NOT NULL RETURN DISTINCT e.{column}"
         yield from ((column, name) for (name,) in reading.rows(query))
 
 

@@ -219,14 +219,14 @@ def deletions(reading: Reading, before: int | None, limit: int) -> tuple[Deletio
 
 def counts(reading: Reading, moment: BothClocks) -> tuple[int, int, int, int]:
     """Nodes, edges, node versions and texts that the viewer may see."""
-    joined = "MATCH (n:WeftNode {g: $g})<-[:OF]-(v)"
+    joined = "MATCH (n:WeftNode {g: $g}) WHERE n.id >= '' MATCH (n)<-[:OF]-(v)"
     now = f"{guards.findable()} AND {guards.current()}"
     query = f"{joined} WHERE {now} RETURN count(*)"
     held = reading.first(query, **clocks(moment))
     ever = f"""{joined} WHERE {guards.findable()} AND NOT v.tx IN $open MATCH (v)-[:SAYS]->(t)
         RETURN count(v), count(DISTINCT t)"""
     versions = reading.first(ever)
-    query = f"""MATCH (n)-[e:EDGE {{g: $g}}]->(m) WHERE {guards.edge_open()} AND {guards.current("e")}
+    query = f"""MATCH (n)-[e:EDGE {{g: $g}}]->(m) WHERE e.row > 0 AND {guards.edge_open()} AND {guards.current("e")}
         AND {guards.findable()} AND {guards.findable("m")}
         AND {_held("n")} AND {_held("m")} RETURN count(*)"""
     edges = reading.first(query, **clocks(moment))
@@ -243,7 +243,7 @@ def _held(n: str) -> str:
 
 def indexes(reading: Reading, moment: BothClocks) -> tuple[KindStat, ...]:
     """The kinds of visible nodes, with how many there are and which properties they have."""
-    query = f"""MATCH (n:WeftNode {{g: $g}})<-[:OF]-(v) WHERE {guards.findable()}
+    query = f"""MATCH (n:WeftNode {{g: $g}})<-[:OF]-(v) WHERE n.id >= '' AND {guards.findable()}
         AND {guards.current()} UNWIND coalesce(v.keys, [null]) AS key
         RETURN n.kind, count(DISTINCT v), collect(DISTINCT key)"""
     found = sorted(reading.rows(query, **clocks(moment)))
@@ -256,10 +256,10 @@ def census(reading: Reading, moment: BothClocks, projects: tuple[str | None, ...
     """Nodes of some projects by kind, and edges that begin at them by relation."""
     params = {"projects": stored(projects), **clocks(moment)}
     mine = f"{guards.findable()} AND n.project IN $projects"
-    query = f"""MATCH (n:WeftNode {{g: $g}})<-[:OF]-(v) WHERE {mine} AND {guards.current()}
+    query = f"""MATCH (n:WeftNode {{g: $g}})<-[:OF]-(v) WHERE n.id >= '' AND {mine} AND {guards.current()}
         RETURN n.kind, count(*)"""
     kinds = reading.rows(query, **params)
-    query = f"""MATCH (n)-[e:EDGE {{g: $g}}]->(m) WHERE {guards.edge_open()} AND {guards.current("e")}
+    query = f"""MATCH (n)-[e:EDGE {{g: $g}}]->(m) WHERE e.row > 0 AND {guards.edge_open()} AND {guards.current("e")}
         AND {mine} AND {guards.findable("m")} AND {_held("n")} AND {_held("m")}
         RETURN e.rel, count(*)"""
     return Census(kinds=_counted(kinds), relations=_counted(reading.rows(query, **params)))
@@ -333,7 +333,7 @@ def encrypted(reading: Reading, moment: BothClocks, limit: int) -> tuple[NodeVer
 
 def transactions(reading: Reading, limit: int, git_commit: str | None) -> tuple[Tx, ...]:
     """Latest first; of one git commit, by its hash or a long enough prefix."""
-    which = ""
+    which = "WHERE x.opened_pos > 0"
     if git_commit is not None:
         if len(git_commit) < MIN_SHA_CHARACTERS:
             return ()

@@ -152,7 +152,8 @@ def _visible(reading: Reading, moment: BothClocks, query: VectorQuery) -> tuple[
 def _compared(reading: Reading, moment: BothClocks, query: VectorQuery, limit: int) -> list[VectorHit]:
     """By comparison with every vector."""
     visible, params = _visible(reading, moment, query)
-    asked = f"""MATCH (x:WeftVector {{a: $a, model: $model}}) MATCH (t:WeftText {{g: $g, hash: x.hash}})
+    asked = f"""MATCH (x:WeftVector {{a: $a, model: $model}}) WHERE x.hash >= ''
+        MATCH (t:WeftText {{g: $g, hash: x.hash}})
         MATCH {JOINED} WHERE {visible}
         WITH n, v, t, x, vector.similarity.cosine(x.embedding, $asked) AS near ORDER BY near DESC, v.row DESC
         LIMIT $limit RETURN x.data, {LEAD}"""
@@ -290,7 +291,8 @@ def lacks(place: LockedAccount, model: str, but: Sequence[bytes]) -> bool:
 
 def drop_some(place: LockedAccount, model: str) -> int:
     """Removes some vectors of a model; returns how many."""
-    query = f"""MATCH (x:WeftVector {{a: $a, model: $model}}) WITH x LIMIT {ROWS_AT_ONCE} DETACH DELETE x
+    query = f"""MATCH (x:WeftVector {{a: $a, model: $model}}) WHERE x.hash >= ''
+        WITH x LIMIT {ROWS_AT_ONCE} DETACH DELETE x
         RETURN count(*)"""
     gone = int(place.rows(query, model=model)[0][0])
     place.run("MATCH (m:WeftModel {a: $a, name: $model}) SET m.count = m.count - $gone", model=model, gone=gone)

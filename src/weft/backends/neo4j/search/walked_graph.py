@@ -130,14 +130,14 @@ def _read(reading: Reading, moment: BothClocks) -> WalkedGraph:
     """Reads the whole graph at a moment."""
     graph = WalkedGraph(reading.g, moment.pos, moment.valid_at)
     params = {"records": sorted(RECORD_KINDS), **clocks(moment)}
-    query = f"""MATCH (n:WeftNode {{g: $g}}) WHERE n.deleted_at IS NULL AND NOT n.kind IN $records
+    query = f"""MATCH (n:WeftNode {{g: $g}}) WHERE n.id >= '' AND n.deleted_at IS NULL AND NOT n.kind IN $records
         MATCH (n)<-[:OF]-(v) WHERE {_known("v")} RETURN {_NODE}"""
     _take_nodes(graph, reading.rows(query, timeout_s=READ_S, **params))
     settled = {n: stays for n, stays in graph.nodes.items() if _always(stays, moment.valid_at)}
     graph.node_group = np.full(len(graph.ids), HIDDEN, np.int32)
     graph.node_group[list(settled)] = [stays[0].group for stays in settled.values()]
     graph.nodes = {n: stays for n, stays in graph.nodes.items() if n not in settled}
-    query = f"MATCH (a)-[e:EDGE {{g: $g}}]->(b) WHERE {_known('e')} RETURN {_EDGE}"
+    query = f"MATCH (a)-[e:EDGE {{g: $g}}]->(b) WHERE e.row > 0 AND {_known('e')} RETURN {_EDGE}"
     _take_edges(graph, reading.rows(query, timeout_s=READ_S, **params))
     fixed = {pair: stays for pair, stays in graph.changed.items() if _always(stays, moment.valid_at)}
     columns = [(*stay.step, stay.group, pair, 0) for pair, stays in fixed.items() for stay in stays]

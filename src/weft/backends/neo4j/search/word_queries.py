@@ -35,11 +35,11 @@ def _statistics(reading: Reading, query: TextQuery) -> _Statistics:
     """Statistics of what the viewer may see: sums over its visibility groups."""
     by_hash = {lexical.term_hash(term): term for term, _ in query.terms}
     inside = "" if query.projects is None else " AND x.project IN $projects"
-    asked = f"""MATCH (x:WeftGroup {{g: $g}}) WITH x, {guards.admits("x")}{inside} AS seen
+    asked = f"""MATCH (x:WeftGroup {{g: $g}}) WHERE x.key >= '' WITH x, {guards.admits("x")}{inside} AS seen
         WITH collect(CASE WHEN seen THEN x.key END) AS groups, sum(CASE WHEN seen THEN x.texts ELSE 0 END) AS texts,
           sum(CASE WHEN seen THEN x.words ELSE 0 END) AS words, sum(x.texts) AS total
         UNWIND $terms AS term
-        CALL {{ WITH groups, term MATCH (y:WeftTerm {{g: $g, term: term}})
+        CALL {{ WITH groups, term MATCH (y:WeftTerm {{g: $g, term: term}}) WHERE y.group >= ''
           RETURN sum(CASE WHEN y.group IN groups THEN y.n ELSE 0 END) AS n, sum(y.n) AS everywhere }}
         RETURN texts, words, total, term, n, everywhere"""
     none = -1  # no stem's hash: the totals come even without terms
