@@ -142,6 +142,9 @@ def _fits(reading: Reading, moment: BothClocks, find: Find) -> tuple[str, dict[s
     if find.focuses is not None:
         parts.append("v.focus IN $focuses")
         params["focuses"] = stored(find.focuses)
+    if find.begins is not None:
+        parts.append("v.valid_from >= $begins AND v.valid_from < $ends")
+        params["begins"], params["ends"] = find.begins
     if find.before is not None:
         parts.append("v.row < $before")
         params["before"] = find.before
