@@ -71,3 +71,7 @@ def test_all_times_of_a_list_are_read(question: str, days: list[str]) -> None:
 @pytest.mark.parametrize("text", ["Poured the batch, the plumber comes Friday.", "Booked the flight for the 24th."])
 def test_a_statement_may_mean_the_day_to_come(text: str) -> None:
     assert stated_windows(text, ASKED) == ()
+
+
+def test_a_part_of_an_id_is_no_date() -> None:
+    assert not time_windows("019b7711-9680-7fec-8cb8-8c26e5529629", 1_795_000_000_000_000)

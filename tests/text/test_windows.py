@@ -397,7 +397,3 @@ def test_an_ordinary_question_takes_microseconds() -> None:
         return time.process_time() - begun
 
     assert min(seconds() for _ in range(200)) < 200e-6
-
-
-def test_a_part_of_an_id_is_no_date() -> None:
-    assert not time_windows("019b7711-9680-7fec-8cb8-8c26e5529629", 1_795_000_000_000_000)
