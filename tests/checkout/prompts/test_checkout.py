@@ -31,7 +31,7 @@ def test_a_checkout_says_everything_about_its_prompt(night: weft.Memory) -> None
         each.number for each in answer.evidence
     }
     assert all(origin.session and origin.agent == "operator" and origin.recorded_at for origin in origins.values())
-    renewed = checkout(night, "who renews Lantern?", purpose="release")
+    renewed = checkout(night, "what renews Lantern?", purpose="release")
     assert "Lantern renewed by the robot" in [fact.text for fact in renewed.current_facts]
     assert [task.name for task in answer.working_set.tasks][:1] == ["Test the spare certificate of Lantern"]
     assert answer.quality.evidence == "strong"
