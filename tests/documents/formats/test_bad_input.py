@@ -58,7 +58,7 @@ REPEATED = [
 @pytest.mark.parametrize("form", ["markdown", "rst", "text"])
 @pytest.mark.parametrize("piece", REPEATED)
 def test_repetition_takes_no_longer_than_its_size(piece: str, form: str) -> None:
-    """An eighth of the size in a quarter of the time: what grows with the square would pass it."""
+    """An eighth of the size in half of the time: what grows with the square would pass it."""
     text = piece * (SIZE // 8 // len(piece))
     before = time.process_time()
     outlined(text, form)
